@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise bench run`: make the runs of a campaign."""
+"""Defines `stripewise bench run`, which makes the runs of a campaign."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise centre`: the statistics database, the portal over it and the agent."""
+"""Defines `stripewise centre`: the statistics database, the portal and the agent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise centre monitor`: the agent that watches storage."""
+"""Defines `stripewise centre monitor`, the agent that watches storage."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _metric_lines(metrics: Sequence[Metric]) -> Iterator[str]:
         yield f"    {one.kind}, {one.unit}: {one.summary}"
 
 
-# `stripewise centre monitor`: the agent that watches storage.
+# Defines `stripewise centre monitor`, the agent that watches storage.
 
 _FORMAT = "%(asctime)s stripewise: %(levelname)s: %(message)s"
 _FORMAT_OF_JOURNAL = "%(levelname)s: %(message)s"

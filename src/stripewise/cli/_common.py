@@ -133,7 +133,7 @@ def exit_code_of(error: BaseException, words: Sequence[str]) -> int:
 
 
 def _describe(error: BaseException) -> tuple[str, int]:
-    """Message ("" for none) and exit code of an error."""
+    """Return the message of an error ("" for none) and its exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return "interrupted", EXIT_INTERRUPTED
     if isinstance(error, BrokenPipeError):

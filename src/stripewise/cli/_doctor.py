@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise doctor`: checks a machine, a site and the agent; builds the runtime library."""
+"""Defines `stripewise doctor`, which checks a machine, a site and the agent, and builds."""
 
 from __future__ import annotations
 

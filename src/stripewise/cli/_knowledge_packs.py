@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise knowledge pack`, `install`, `verify`: knowledge of a machine for its users."""
+"""Defines `stripewise knowledge pack`, `install` and `verify`, for the users of a machine."""
 
 from __future__ import annotations
 

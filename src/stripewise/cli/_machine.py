@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise machine`: descriptions of storage, and layouts of files on emulated storage."""
+"""Defines `stripewise machine`: descriptions of storage, and layouts of emulated files."""
 
 from __future__ import annotations
 

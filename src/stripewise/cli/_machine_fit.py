@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise machine fit`: a description from the results of benchmarks."""
+"""Defines `stripewise machine fit`, which makes a description from results of benchmarks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The main group: loads a command's module only when that command is used."""
+"""Defines the main group, which loads a command's module only when the command is used."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise run`: runs a program in place under settings, and shows what was observed."""
+"""Defines `stripewise run`, which runs a program in place and shows what was observed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise settings`: configurations in any format, the tunables, the search strategies."""
+"""Defines `stripewise settings`: configurations, tunables, strategies and job scripts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts what I/O takes on a described storage, and tunes it in virtual time."""
+"""Defines `stripewise simulate`, which predicts the time of I/O on a described storage."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise tune`: finds verified faster settings for a command or a job script."""
+"""Defines `stripewise tune`, which finds faster settings for a command or a job script."""
 
 from __future__ import annotations
 

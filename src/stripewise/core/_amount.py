@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures that may not be known, or only in part; why that is goes with them.
+"""Records figures that may be unknown, or known only in part, with the reason.
 
 What is not known is never zero: where nothing is known of an amount there is no value, and where a
 part is missing the value is the least that it can be.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a first run showed of a program: it decides which tunables are tried."""
+"""Records what a first run showed of a program, which decides what tunables are tried."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def whole_file(path: Path, mode: int = 0o600) -> Iterator[Path]:
         StorageError: The file system refuses.
     """
     place = None
-    with _said(path):
+    with _naming(path):
         try:
             handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
             place = Path(name)
@@ -181,7 +181,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         StorageError: It cannot be written.
     """
     data = os.fsencode(content)
-    with _said(path):
+    with _naming(path):
         target = path.resolve() if path.is_symlink() else path
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a terminal or a pipe
@@ -194,7 +194,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def _said(path: Path) -> Iterator[None]:
+def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except StorageError:  # it says itself what was refused

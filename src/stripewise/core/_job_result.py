@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study of a job script found: its rungs, and what they cost."""
+"""Records what a study of a job script found: its rungs, and what they cost."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""An append-only journal: one checked JSON record a line, each fsync'ed.
+"""Keeps an append-only journal: one checked JSON record a line, each fsync'ed.
 
     {"crc": "1c291ca3", "record": {"kind": "run-planned", "at": 1700000000.0, ...}}
 

@@ -96,7 +96,7 @@ def _restored(hint: Any, value: Any, name: str) -> Any:
 
 
 def _one_of(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    """The kind that fits exactly (an int is no bool), otherwise the first that takes it."""
+    """Return the kind that fits exactly (an int is no bool), else the first that takes it."""
     for kind in sorted(kinds, key=lambda kind: type(value) is not kind):
         try:
             return _restored(kind, value, name)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the site and the user keep what they decide and what they were given.
+"""Names the places where the site and the user keep policies, descriptions and packs.
 
 Policies, descriptions of storage, packs of knowledge.
 """

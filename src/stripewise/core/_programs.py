@@ -41,7 +41,7 @@ def is_helper(name: str) -> bool:
 
 
 def drops_preload(path: Path) -> str:
-    """Why the loader ignores LD_PRELOAD for this executable; "" if it does not."""
+    """Return why the loader ignores LD_PRELOAD for an executable; "" if it does not."""
     try:
         status = path.stat()
     except OSError:
@@ -59,7 +59,7 @@ def drops_preload(path: Path) -> str:
 
 
 def executables_in(command: Sequence[str], directory: Path | None = None) -> list[Path]:
-    """Executable files that the words of a command name, in order, symbolic links resolved.
+    """Return the executable files that words of a command name, symbolic links resolved.
 
     Args:
         command: The command; options and data files in it are passed over.
@@ -134,7 +134,7 @@ def holds(path: str | Path, text: bytes) -> bool:
 
 
 def mpi_family_of_file(path: Path) -> str:
-    """Family of the libmpi that an ELF file names; "" for other files and without MPI."""
+    """Return the family of the libmpi that an ELF file names; "" if it names none."""
     found = _MPI.search(_elf(path))
     if not found:
         return ""
@@ -142,12 +142,12 @@ def mpi_family_of_file(path: Path) -> str:
 
 
 def hdf5_names_in_file(path: Path) -> frozenset[str]:
-    """The libhdf5 (without its companions) that an ELF file needs, or is."""
+    """Return the libhdf5 (without its companions) that an ELF file needs, or is."""
     return frozenset(name.decode() for name in _HDF5.findall(_elf(path)))
 
 
 def library_versions(path: Path) -> dict[str, str]:
-    """Library of I/O to its interface number ("so.103"), for those that an ELF file names itself.
+    """Return the I/O libraries that an ELF file names, to their interface numbers ("so.103").
 
     A script, or a program that loads its libraries later, names none.
     """

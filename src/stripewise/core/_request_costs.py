@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of requests as intervals, and what follows from them."""
+"""Records the costs of requests as intervals, and what follows from them."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class StorageCosts:
 
     @property
     def spread(self) -> float:
-        """Relative noise of a measured time: half the width of the costs here, 10 to 50 %."""
+        """Return the noise of a measured time: half the width of the costs here, 10 to 50 %."""
         if not self.is_measured:
             return ASSUMED_SPREAD
         costs = [cost for table in (self.write, self.read) for cost in table.values()]

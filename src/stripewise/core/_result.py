@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study found, and the evidence for it."""
+"""Records what a study found, and the evidence for it."""
 
 from __future__ import annotations
 

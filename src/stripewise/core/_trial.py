@@ -180,7 +180,7 @@ def is_settled(attempts: Sequence[Measurement], failures: int = FAILURES_THAT_CO
 
 
 def _end(run: Measurement) -> tuple[RunStatus, int | None]:
-    """How a run ended; the exit code of one that was stopped tells only how it was stopped."""
+    """Say how a run ended; the exit code of one that was stopped says only how it was."""
     return run.status, None if run.status is RunStatus.TIMEOUT else run.exit_code
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""All errors that Stripewise raises; the CLI turns each into one line and an exit code.
+"""Defines all errors of Stripewise; the CLI makes of each a line and an exit code.
 
 A message says what is wrong, the value, and the remedy.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Optional parts of the package: what each needs, and how to get it."""
+"""Knows the optional parts of the package: what each needs, and how to get it."""
 
 from __future__ import annotations
 

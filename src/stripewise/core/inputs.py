@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Budgets of what is read: one way to open a given file, to bound it and to parse it.
+"""Opens, bounds and parses what users give: one way, with a budget for each kind.
 
 docs/reference/budgets.md has the table; a test compares the two.
 """

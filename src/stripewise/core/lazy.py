@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A package's names are imported when they are first asked for.
+"""Imports the names of a package when they are first used.
 
 The package lists them once, as imports `NAME as NAME` under `if TYPE_CHECKING:`, which type
 checkers and the lint of import directions read; here the same lines are read again, as text.
@@ -37,7 +37,7 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
 
 
 def _homes(package: str) -> dict[str, tuple[str, str]]:
-    """Each exported name: the module that has it, and its name there."""
+    """Return each exported name, with the module that has it and its name there."""
     spec = sys.modules[package].__spec__
     source = spec.loader.get_source(package) if spec and spec.loader else ""  # type: ignore[attr-defined]
     return {

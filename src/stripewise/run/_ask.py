@@ -102,7 +102,7 @@ def ask(
         is_late = _wait(process, timeout_seconds)
         problem = f"no answer within {timeout_seconds:g} s" if is_late else ""
         code = None if is_late else process.returncode
-        return Answer(code, _said(out), _said(error), problem, is_late)
+        return Answer(code, _text_of(out), _text_of(error), problem, is_late)
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_seconds: float) -> bool:
@@ -127,6 +127,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-def _said(file: IO[bytes]) -> str:
+def _text_of(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read(_BUDGET_BYTES).decode("utf-8", "replace")

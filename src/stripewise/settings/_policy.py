@@ -100,7 +100,7 @@ class Policy:
             yield "job", f"environment.{variable}", self._why_not_variable(variable)
 
     def _why_not_variable(self, variable: str) -> str:
-        """A variable can carry any hint (ROMIO_HINTS, ...): name it, or it stays out."""
+        """Return why a variable may not be set: it can carry any hint, so it must be named."""
         if not (self.allowed or self.denied or self.lock_layout):
             return ""
         if variable.startswith(_MCA_PREFIX):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The text of one policy, checked; what it needs takes a while to load."""
+"""Parses and checks the text of a policy; it stands apart since pydantic loads slowly."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The marks around what is changed in a script, from which the original is made again.
+"""Marks what is changed in a script, so that the original can be made again.
 
 A mark says how many lines belong to it, so that no text inside can be taken for its end.  All
 marks are comments that begin at the start of a line: sbatch reads on below them, and Slurm's

@@ -68,6 +68,7 @@ _ANY = re.compile(
     rb"^(?:" + b"|".join(rb"(?:" + pattern + rb")" for _, pattern in _SYSTEMS) + rb"|#SBATCH\s)",
     re.MULTILINE,
 )
+_BURST_BUFFER = re.compile(rb"^#(?:DW|BB|BB_LUA)\s", re.MULTILINE)
 _LINE_BEGINS = (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -148,7 +149,7 @@ def read_heading(data: bytes, kind: str, reading: Reading) -> Heading:
         reading: Its commands, which tell comments from texts; empty where it is for no shell.
     """
     bare = data.removeprefix(_BYTE_ORDER_MARK)
-    if _ANY.search(bare) is None and not _burst_lines(bare):
+    if _ANY.search(bare) is None and not _BURST_BUFFER.search(bare):
         return Heading()
     header = list(header_lines(bare))
     end_of_header = header[-1][2] if header else 0
@@ -176,10 +177,6 @@ def _mark(directive: bytes) -> int:
     """Return where the comment begins that a directive is, or the directive where it is none."""
     comment = directive.find(b"#")
     return comment if comment >= 0 else len(directive) - len(directive.lstrip())
-
-
-def _burst_lines(data: bytes) -> bool:
-    return re.search(rb"^#(?:DW|BB|BB_LUA)\s", data, re.MULTILINE) is not None
 
 
 def _is_slurms(line: bytes) -> bool:

@@ -75,7 +75,9 @@ class LocalLauncher(Launcher):
         _records.write_request(request)
         environment |= _records.begin_emulation(request, environment)
         record, portable = request.record_directory.absolute(), _records.portable
-        job = _records.told(request, program, request.command, record, request.timeout_seconds)
+        job = _records.run_order(
+            request, program, request.command, record, request.timeout_seconds
+        )
         job["environment"] = {portable(name): portable(text) for name, text in environment.items()}
         try:
             supervisor = self.start(job, record)

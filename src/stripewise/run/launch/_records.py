@@ -71,14 +71,14 @@ def write_request(request: RunRequest) -> None:
         raise storage_error(error, path) from error
 
 
-def told(
+def run_order(
     request: RunRequest,
     program: str,
     command: Sequence[str],
     record: Path,
     limit_seconds: float | None,
 ) -> dict[str, Any]:
-    """Return what whoever carries a run out is told, a supervisor or an agent.
+    """Return what a supervisor or an agent has to know of a run, but for its environment.
 
     Args:
         request: The run.

@@ -45,7 +45,7 @@ class NullLauncher(Launcher):
         )
 
     def cancel(self, handle: Handle) -> None:
-        """Nothing runs."""
+        """Do nothing, since nothing runs."""
 
 
 # Launchers by name.

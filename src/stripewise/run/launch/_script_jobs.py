@@ -87,7 +87,7 @@ class ScriptJobs(JobPlan):
         """The time after which Slurm would end the job of the script."""
         return self.wall_seconds
 
-    def asked(self, job: JobSettings) -> TierRequest | None:
+    def tier_request(self, job: JobSettings) -> TierRequest | None:
         """Return what a run asks the tier for; None: it uses the parallel file system alone."""
         if job.burst_buffer_nodes is None:
             return self.own
@@ -104,7 +104,7 @@ class ScriptJobs(JobPlan):
         job = request.configuration.job
         compute = self._compute(job)
         shared = "\n".join(compute)
-        asked = self.asked(job)
+        asked = self.tier_request(job)
         if asked is None and shared in self._latest:
             return self._latest[shared]
         lines: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class ScriptJobs(JobPlan):
         Raises:
             OSError: It cannot be written.
         """
-        asked, globs = self.asked(job), (job.burst_buffer_files or "").split(",")
+        asked, globs = self.tier_request(job), (job.burst_buffer_files or "").split(",")
         names = [name for name in dict.fromkeys(self.seen()) if is_below(name, globs)]
         if not self.links or asked is None or not names:
             return ()
@@ -163,7 +163,7 @@ class ScriptJobs(JobPlan):
     def stage(self, request: RunRequest) -> Stage | None:
         """Return what of a run lies on the burst buffer."""
         job = request.configuration.job
-        asked = self.asked(job)
+        asked = self.tier_request(job)
         if asked is None:
             return None
         stage = Stage(self.tier.directory_variable(asked))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from stripewise.run.launch import _records
 from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.run.launch._job_plan import Allocation, JobPlan, order_environment, write_tasks
 from stripewise.run.launch._local import resolve_program
-from stripewise.run.launch._slurm_pool import NAME, Place, Places
+from stripewise.run.launch._slurm_pool import Pool, pool_of
 from stripewise.run.launch._slurm_spool import STALE_SECONDS, Spool
 from stripewise.run.launch.agent import _agent_files as files
 from stripewise.run.launch.agent._supervise import result_of
@@ -53,6 +53,19 @@ _IN_SIGHT = {
 }
 
 
+PLACE = "slurm.json"
+"""In a run's record: the spool and the number of its order, which may move to another."""
+
+
+@dataclass
+class Place:
+    """Where a run's order is."""
+
+    spool: Path
+    number: int
+    record: Path
+
+
 class SlurmLauncher(Launcher):
     """Runs commands in allocations that it submits, keeps as long as they serve, and ends.
 
@@ -60,7 +73,7 @@ class SlurmLauncher(Launcher):
     see.  The controller is asked only after jobs that pend or whose agent is quiet.
     """
 
-    name = NAME
+    name = "slurm"
     poll_seconds = 0.5
     outlives_tuner = True
 
@@ -90,24 +103,32 @@ class SlurmLauncher(Launcher):
         """
         self.runtime, self.plan, self.slurm = runtime, plan, slurm
         self.places = places
-        options = {"per_run": per_run, "idle_seconds": idle_seconds, "hold_seconds": hold_seconds}
-        self._runs = Places(directory, slurm, places, options)
+        self._directory = directory
+        self._options = {
+            "per_run": per_run, "idle_seconds": idle_seconds, "hold_seconds": hold_seconds,
+        }  # fmt: skip
+        self._places: dict[str, Place] = {}
+        """By run: where its order is."""
         self._problems: dict[str, StripewiseError] = {}
         """By run: why the study cannot go on."""
 
     @property
     def node_seconds(self) -> float:
         """Time of all allocations so far, times their nodes."""
-        return self._runs.pool.node_seconds
+        return self._pool.node_seconds
 
     @property
     def n_jobs(self) -> int:
         """Jobs that were submitted for this study so far."""
-        return self._runs.pool.n_jobs
+        return self._pool.n_jobs
+
+    @property
+    def _pool(self) -> Pool:
+        return pool_of(self._directory, self.slurm, self.places, self._options)
 
     def describe(self, handle: Handle) -> str:
         """Return what a run waits for, for people: "job 12 pends: Priority"; "" if it runs."""
-        spool = self._runs.spool(handle)
+        spool = self._spool(handle)
         if spool is None or spool.agent() is not None:
             return ""
         if not spool.job_id:
@@ -138,13 +159,71 @@ class SlurmLauncher(Launcher):
         allocation = self.plan.allocation(request)
         order = make_order(self.runtime, self.plan, request, allocation, record)
         _records.write_request(request)
-        spool = self._runs.pool.idle(allocation) or self._runs.pool.make(allocation)
-        place = self._runs.put(request.run_id, spool, order, record)
-        return self._runs.handle(request.run_id, place)
+        place = self._put(request.run_id, self._fitting(allocation), order, record)
+        return self._handle(request.run_id, place)
 
     def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
         """Return the handle of a run whose order was written; None if there is none."""
-        return self._runs.find_again(run_id, record_directory.absolute())
+        place = _recorded_place(record_directory.absolute())
+        if place is None:
+            return None
+        order = files.read(str(place.spool / files.order_name(place.number)))
+        if order is None or order["run_id"] != run_id:
+            return None  # the tuner died before it was written
+        return self._handle(run_id, place)
+
+    def _fitting(self, allocation: Allocation) -> Spool:
+        """Return an allocation that waits for an order, or a new one."""
+        return self._pool.idle(allocation) or self._pool.make(allocation)
+
+    def _put(self, run_id: str, spool: Spool, order: dict[str, Any], record: Path) -> Place:
+        """Give an order to an allocation.
+
+        First what finds the run again, then the order, then the job, and at last the agent is
+        told: a tuner that dies in between neither loses the run nor makes it twice.
+
+        Raises:
+            StorageError: The order cannot be written.
+            SubmissionError: Slurm refuses the job.
+        """
+        number = spool.orders + 1
+        _records.replace_json(record / PLACE, {"spool": str(spool.path), "order": number})
+        spool.put(order)
+        self._places[run_id] = Place(spool.path, number, record)
+        self._pool.use(spool)
+        self._submit(spool)
+        spool.tell()
+        return self._places[run_id]
+
+    def _submit(self, spool: Spool) -> None:
+        """Submit the job of an allocation, which is closed if Slurm refuses it."""
+        try:
+            self._pool.submit(spool)
+        except SlurmError:
+            spool.close()
+            raise
+
+    def _handle(self, run_id: str, place: Place) -> Handle:
+        spool = self._pool.spool(place.spool)
+        data: dict[str, str | int | float] = {
+            "record_directory": str(place.record),
+            "spool": str(place.spool),
+            "order": place.number,
+            "job_id": spool.job_id if spool else 0,
+        }
+        return Handle(self.name, run_id, data)
+
+    def _place(self, handle: Handle) -> Place:
+        """Return where the order of a run is."""
+        if handle.run_id not in self._places:
+            record = Path(str(handle.data["record_directory"]))
+            spool, number = Path(str(handle.data["spool"])), int(handle.data["order"])
+            self._places[handle.run_id] = _recorded_place(record) or Place(spool, number, record)
+        return self._places[handle.run_id]
+
+    def _spool(self, handle: Handle) -> Spool | None:
+        """Return the allocation of a run; None if it is gone."""
+        return self._pool.spool(self._place(handle).spool)
 
     # -- looking -----------------------------------------------------------------------------
 
@@ -154,8 +233,8 @@ class SlurmLauncher(Launcher):
         Raises:
             SubmissionError: Slurm refuses a job that could not be submitted before.
         """
-        place = self._runs.find(handle)
-        spool = self._runs.pool.spool(place.spool)
+        place = self._place(handle)
+        spool = self._pool.spool(place.spool)
         if spool is None or spool.closed:
             return self._end_lost(handle, place, "its allocation has ended")
         agent = spool.agent()
@@ -188,7 +267,7 @@ class SlurmLauncher(Launcher):
         problem = self._problems.pop(handle.run_id, None)
         if problem is not None:
             raise problem
-        record = self._runs.find(handle).record
+        record = self._place(handle).record
         result = _records.read_json(record / _records.RESULT)
         for _ in range(100):  # a network file system may show it late
             if result is not None or not record.is_dir():
@@ -205,15 +284,11 @@ class SlurmLauncher(Launcher):
     def _submit_again(self, spool: Spool) -> None:
         """Submit what the controller did not take before, or the tuner died before it could."""
         spool.find_after = max(spool.find_after, 0)
-        try:
-            self._runs.pool.submit(spool)
-        except SlurmError:
-            spool.close()
-            raise
+        self._submit(spool)
 
     def _ask(self, handle: Handle, place: Place, spool: Spool) -> bool:
         """Ask Slurm after a job that should serve a run; True if the run has ended."""
-        status = self._runs.pool.status(spool)
+        status = self._pool.status(spool)
         if status is None:
             return False
         reason = "ReservationDeleted" if status.state is JobState.RESV_DEL_HOLD else status.reason
@@ -223,11 +298,11 @@ class SlurmLauncher(Launcher):
                 f"job {spool.job_id} will not start ({reason}); "
                 + (remedy or "correct what it asks for, then begin anew")
             )
-            self._runs.pool.cancel([spool])
+            self._pool.cancel([spool])
             spool.close()
             return self._end_lost(handle, place, f"its job would not start: {reason}")
         if status.state is JobState.PENDING:
-            self._runs.pool.make_way(status.reason)
+            self._pool.make_way(status.reason)
         if not status.state.ended:
             spool.dead_since = None
             return False
@@ -249,7 +324,7 @@ class SlurmLauncher(Launcher):
         )
         how += f": {said}" if said else ""
         if agent is None and status.state in (JobState.FAILED, JobState.COMPLETED):
-            if not self._runs.pool.has_worked:
+            if not self._pool.has_worked:
                 self._problems[handle.run_id] = StudyError(_why_no_agent(spool, status, said))
         spool.close()
         return self._end_lost(handle, place, how)
@@ -284,9 +359,7 @@ class SlurmLauncher(Launcher):
         order = files.read(str(spool.path / files.order_name(place.number)))
         if order is None or spool.is_cancelled(place.number):
             return self._end_lost(handle, place, "cancelled")
-        allocation = spool.allocation
-        other = self._runs.pool.idle(allocation) or self._runs.pool.make(allocation)
-        self._runs.put(handle.run_id, other, order, place.record)
+        self._put(handle.run_id, self._fitting(spool.allocation), order, place.record)
         return False
 
     # -- the end -----------------------------------------------------------------------------
@@ -295,27 +368,27 @@ class SlurmLauncher(Launcher):
         """End the run and every process of it; returns when nothing of it is left."""
         if self._poll_quietly(handle):
             return
-        place = self._runs.find(handle)
-        spool = self._runs.pool.spool(place.spool)
+        place = self._place(handle)
+        spool = self._pool.spool(place.spool)
         assert spool is not None
         with suppress(OSError):
             spool.cancel(place.number)
         if spool.agent() is None:
-            self._runs.pool.give_back(spool)  # and closes it, unless its agent begins meanwhile
+            self._pool.give_back(spool)  # and closes it, unless its agent begins meanwhile
         if not spool.closed and not self._wait_for_agent(place, spool):
-            self._runs.pool.cancel([spool])
+            self._pool.cancel([spool])
             self._wait_for_job(spool)
             spool.close()
         self._end_lost(handle, place, "cancelled")
 
     def _poll_quietly(self, handle: Handle) -> bool:
-        spool = self._runs.spool(handle)
+        spool = self._spool(handle)
         if spool is not None and not (spool.closed or spool.job_id or spool.agent()):
             return False  # a look at it would submit its job
         try:
             return self.poll(handle)
         except SlurmError:
-            return self._end_lost(handle, self._runs.find(handle), "its job was refused")
+            return self._end_lost(handle, self._place(handle), "its job was refused")
 
     def _wait_for_agent(self, place: Place, spool: Spool) -> bool:
         """Wait until the agent has ended an order; False if it does not answer."""
@@ -334,14 +407,22 @@ class SlurmLauncher(Launcher):
     def _wait_for_job(self, spool: Spool) -> None:
         deadline = time.monotonic() + _CANCEL_SECONDS
         while spool.job_id and time.monotonic() < deadline:
-            status = self._runs.pool.status(spool)
+            status = self._pool.status(spool)
             if status is not None and status.state.ended:
                 return
             time.sleep(0.1)
 
     def close(self) -> None:
         """End the allocations; returns when they have ended, or their jobs were cancelled."""
-        self._runs.pool.close()
+        self._pool.close()
+
+
+def _recorded_place(record: Path) -> Place | None:
+    """Return where the record of a run says that its order is; None: it has none."""
+    data = files.read(str(record / PLACE))
+    if data is None:
+        return None
+    return Place(Path(str(data["spool"])), int(data["order"]), record)
 
 
 def _why_no_agent(spool: Spool, status: JobStatus, said: str) -> str:
@@ -388,7 +469,7 @@ def make_order(
     limit = allocation.limit_of_run(_limit(plan, request))
     portable = _records.portable
     return {
-        **_records.told(request, program, command, record, limit),
+        **_records.run_order(request, program, command, record, limit),
         "libraries": [portable(str(path)) for path in _libraries(runtime, words)],
         "stage": stage
         and {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tuner's side of a spool: one allocation, from before its submission to its end."""
+"""Keeps the tuner's side of a spool: an allocation, from its submission to its end."""
 
 from __future__ import annotations
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from stripewise.core import Configuration, SeriesRule
+from stripewise.core import Configuration, SeriesRule, whole_file
 from stripewise.core.errors import (
     ConfigurationError,
     RuntimeMissingError,
@@ -426,7 +424,8 @@ def write_task_file(
             f"the variables of a task have {len(data)} bytes, and {MOST_BYTES} is the most: "
             "name a file instead of passing its content"
         )
-    _replace(path, data)
+    with whole_file(path) as place:
+        place.write_bytes(data)
 
 
 def _variable(name: str, value: str | None) -> bytes:
@@ -456,18 +455,3 @@ def _plain(library: Path) -> bytes:
             "colons; set STRIPEWISE_RUNTIME_DIR to one and run `stripewise doctor build`"
         )
     return os.fsencode(text)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside the file, then rename: nobody sees half of it."""
-    name = ""
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "wb") as stream:  # mkstemp: mode 0600
-            stream.write(data)
-        os.replace(name, path)
-    except OSError as error:
-        if name:
-            with suppress(OSError):
-                os.unlink(name)
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error

@@ -397,14 +397,14 @@ def _dialects(word: str) -> tuple[Dialect, ...]:
 def _reading(
     words: Sequence[str], dialect: Dialect, options: list[LauncherOption], program: int
 ) -> LauncherReading:
-    def said(names: tuple[str, ...]) -> str:
+    def value_of(names: tuple[str, ...]) -> str:
         found = [o for o in options if o.name in names and len(o.values) == 1]
         return words[found[-1].values[0]].removeprefix(found[-1].prefix) if found else ""
 
     return LauncherReading(
         program=program,
-        ranks=said(dialect.ranks),
-        ranks_per_node=said(tuple(n for n in dialect.ranks_per_node if n != "map-by")),
-        cpus_per_rank=said(dialect.cpus),
-        nodes=said(("nodes", "N")) if dialect is SRUN else "",
+        ranks=value_of(dialect.ranks),
+        ranks_per_node=value_of(tuple(n for n in dialect.ranks_per_node if n != "map-by")),
+        cpus_per_rank=value_of(dialect.cpus),
+        nodes=value_of(("nodes", "N")) if dialect is SRUN else "",
     )

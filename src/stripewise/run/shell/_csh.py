@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of a csh or tcsh script, line by line.
+"""Reads the commands of a csh or tcsh script, line by line.
 
 Substitutions are not looked into, and a quote ends on its own logical line, as csh demands.
 
@@ -18,7 +18,7 @@ from stripewise.run.shell._shell import (
     Redirection,
     read_shell,
 )
-from stripewise.run.shell._words import ShellSyntaxError, Word, WordText
+from stripewise.run.shell._words import Cursor, ShellSyntaxError, Word, WordText
 
 _META = frozenset(" \t\n;&|<>()")
 _REDIRECTION = re.compile(r"<<|<|>>?&?!?")
@@ -53,10 +53,10 @@ def read_csh(text: str, crlf: bool = False) -> Reading:
     return reader.reading
 
 
-class _CshReader:
+class _CshReader(Cursor):
     def __init__(self, text: str, crlf: bool) -> None:
-        self.text, self.place, self.reading = text, 0, Reading()
-        self._crlf = crlf
+        super().__init__(text, crlf)
+        self.reading = Reading()
         self._documents: list[tuple[int, str]] = []
 
     def read_line(self) -> None:
@@ -65,7 +65,7 @@ class _CshReader:
             self._skip_blanks()
             if self._at_end():
                 break
-            operator = next((o for o in _OPERATORS if self.text.startswith(o, self.place)), "")
+            operator = next((o for o in _OPERATORS if self.looking_at(o)), "")
             if operator:
                 self.place += len(operator)
             else:
@@ -76,33 +76,22 @@ class _CshReader:
             self._skip_document(at, delimiter)
         self.reading.breaks.append(self.place)
 
-    def _at(self, offset: int = 0) -> str:
-        return self.text[self.place + offset : self.place + offset + 1]
-
     def _at_end(self) -> bool:
         """Whether a comment, the newline or the end of the file is next."""
-        return self._at() in ("", "\n", "#") or (self._at_return() and self._at(1) in ("\n", ""))
+        return self.at() in ("", "\n", "#") or (self._at_return() and self.at(1) in ("\n", ""))
 
     def _at_return(self) -> bool:
-        return self._crlf and self._at() == "\r"
+        return self._crlf and self.at() == "\r"
 
     def _skip_comment(self) -> None:
-        if self._at() == "#":
+        if self.at() == "#":
             self.reading.comments.add(self.place)
         found = self.text.find("\n", self.place)
         self.place = len(self.text) if found < 0 else found + 1
 
-    def _continuation(self) -> int:
-        """Return the length of a backslash and the newline after it; 0 where none is."""
-        if self._at() != "\\":
-            return 0
-        if self._at(1) == "\n":
-            return 2
-        return 3 if self._crlf and self.text.startswith("\r\n", self.place + 1) else 0
-
     def _skip_blanks(self) -> None:
-        while self._at() in (" ", "\t") or self._continuation():
-            self.place += self._continuation() or 1
+        while step := self.continuation() or self.at() in (" ", "\t"):
+            self.place += step
 
     def _read_statement(self) -> None:
         """Read up to the next operator."""
@@ -115,7 +104,7 @@ class _CshReader:
                 return
             self._skip_blanks()
         if self.place == start:
-            raise ShellSyntaxError(start, f"{self._at()!r} where a command should be")
+            raise ShellSyntaxError(start, f"{self.at()!r} where a command should be")
         self._note_assignment(words)
         if words or redirections:
             self.reading.commands.append(
@@ -126,12 +115,12 @@ class _CshReader:
         """Whether this is a word of the language, after which a statement begins; go past it."""
         self._skip_blanks()
         if word.text in _WITH_LISTS:
-            while self._at() not in ("(", "\n", ""):
+            while self.at() not in ("(", "\n", ""):
                 self.place += 1
             self._skip_parentheses()
             return True
         if word.text in ("case", "default:") or (
-            word.text.startswith("default") and self._at() == ":"
+            word.text.startswith("default") and self.at() == ":"
         ):
             found = re.compile(r"[^\n:]*:").match(self.text, word.start)
             self.place = found.end() if found else self.place
@@ -140,8 +129,8 @@ class _CshReader:
 
     def _skip_parentheses(self) -> None:
         depth = 0
-        while self._at() not in ("\n", "") or depth:
-            c = self._at()
+        while self.at() not in ("\n", "") or depth:
+            c = self.at()
             if not c:
                 raise ShellSyntaxError(self.place, "')' is missing")
             if c in "'\"`":
@@ -153,7 +142,7 @@ class _CshReader:
                 return
 
     def _read_part(self, words: list[Word], redirections: list[Redirection]) -> bool:
-        if self._at() in ";&|()":
+        if self.at() in ";&|()":
             return False
         redirection = _REDIRECTION.match(self.text, self.place)
         if redirection is None:
@@ -169,12 +158,12 @@ class _CshReader:
 
     def _read_word(self) -> Word:
         start, out = self.place, WordText()
-        while not (self._at() in _META or not self._at() or self._at_return()):
-            c = self._at()
+        while not (self.at() in _META or not self.at() or self._at_return()):
+            c = self.at()
             if c == "\\":
-                if self._continuation():
+                if self.continuation():
                     break
-                out.quoted(self._at(1))
+                out.quoted(self.at(1))
                 self.place = min(self.place + 2, len(self.text))
             elif c in "'\"`":
                 self._quoted(out, c)
@@ -184,7 +173,7 @@ class _CshReader:
                 out.literal(c, plain=not (c in "*?[{" or (c == "~" and self.place == start)))
                 self.place += 1
         if self.place == start:
-            raise ShellSyntaxError(start, f"{self._at() or 'the end'!r} where a word should be")
+            raise ShellSyntaxError(start, f"{self.at() or 'the end'!r} where a word should be")
         return out.word(start, self.place)
 
     def _quoted(self, out: WordText, quote: str) -> None:
@@ -193,12 +182,12 @@ class _CshReader:
         self.place += 1
         if quote != "`":
             out.quoted("")
-        while self._at() != quote:
-            c = self._at()
+        while self.at() != quote:
+            c = self.at()
             if not c or c == "\n":
                 raise ShellSyntaxError(begin, f"a quote ({quote}) that is not closed")
-            if c == "\\" and self._at(1) in ("\n", "!"):
-                c = self._at(1)
+            if c == "\\" and self.at(1) in ("\n", "!"):
+                c = self.at(1)
                 self.place += 1
             if c == "$" and quote == '"':
                 self._dollar(out, quoted=True)

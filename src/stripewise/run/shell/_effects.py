@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the shell lines of a script write, move and remove, and where.
+"""Finds what the shell lines of a script write, move and remove, and where.
 
 The commands are gone through in the order of the file, with the directory that the shell is in.
 What they start in turn is read as well: programs behind `env` or `timeout`, texts of `bash -c` and
@@ -115,7 +115,7 @@ def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False)
 
 
 def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
-    """Return the same of a command, whose words no shell expands."""
+    """Return what a command does outside of its run's directory; no shell expands its words."""
     effects = Effects()
     shell = _Shell(around, effects, " ".join(words).encode(errors="replace").decode("latin-1"))
     given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
@@ -124,7 +124,7 @@ def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
 
 
 class _Shell:
-    """A shell that carries nothing out."""
+    """Follows the commands of a text as a shell would, without carrying any out."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class _Shell:
         words: Sequence[str] | None = None,
         at: Command | None = None,
     ) -> None:
-        """Take a text.
+        """Read a text.
 
         Args:
             around: Where it runs.
@@ -150,13 +150,14 @@ class _Shell:
             name: Of the file that holds it; "": that of `by`.
             by: The shell that reads or starts this one.
             words: That it is called with; None: those of `by`.
-            at: The command of `by` that told the text, which stands for all of them.
+            at: The command of `by` that holds the text; effects are reported as its own.
         """
         self.around, self.effects, self.text, self.kind = around, effects, text, kind
         self.paths = RunPaths(around.here)
         self.reading: Reading = read_commands(text, kind, crlf)
         self.directory: str = by.directory if by else HERE
         self._before = self.directory
+        self._command = Command((), 0, 0)  # that is looked at
         self._last: Command | None = None
         self.depth: int = by.depth + 1 if by else 0
         self.name: str = name or (by.name if by else "")
@@ -200,15 +201,16 @@ class _Shell:
 
     def command(self, command: Command) -> None:
         """Note what a command does."""
+        self._command = command
         for redirection in command.redirections:
             if self._writes(redirection):
-                self._use(command, Use(WRITES, redirection.target))
+                self._use(Use(WRITES, redirection.target))
             elif redirection.operator == "<":
-                self._look_above(command, [redirection.target], self.directory)
+                self._look_above([redirection.target], self.directory)
         if _PRELOADS.search(self.text, command.start, command.end):
-            self._note(self.effects.unguarded, command, "LD_PRELOAD is set anew", "")
-        self._act(command, list(command.words), self.directory)
-        self._documents(command)
+            self._note(self.effects.unguarded, "LD_PRELOAD is set anew", "")
+        self._act(list(command.words), self.directory)
+        self._documents()
         if command.words:
             self._last = command
 
@@ -218,14 +220,14 @@ class _Shell:
             return False
         return not (redirection.operator.endswith("&") and re.fullmatch(r"\d*-?", text))
 
-    def _act(self, command: Command, words: list[Word], directory: str, depth: int = 0) -> None:
+    def _act(self, words: list[Word], directory: str, depth: int = 0) -> None:
         """Note what words do as a command, in a directory, whatever variables in them hold."""
         if not words or depth > 2 * _MOST_NESTED:
             return
         began, ends = self.directory, dict[str, None]()
         for each in self._expanded(words):
             self.directory = began
-            self._act_on(command, each, directory, depth)
+            self._act_on(each, directory, depth)
             ends[self.directory] = None
         if len(ends) > 1:
             self.directory = unknown(words[0].text)
@@ -253,56 +255,53 @@ class _Shell:
             return [[word]]
         return [[Word(word.start, word.end, text) for text in texts] for texts in found]
 
-    def _act_on(self, command: Command, words: list[Word], directory: str, depth: int) -> None:
+    def _act_on(self, words: list[Word], directory: str, depth: int) -> None:
         """Note what words do whose variables are known as far as may be."""
         if not words:
             return
         name = os.path.basename(words[0].text)
         rest = words[1:]
         if name not in _BEHIND and not is_launcher_word(words[0].text):
-            self._look_above(command, list(paths_in(words, name)), directory)
+            self._look_above(list(paths_in(words, name)), directory)
         if name in _NO_LIBRARY:
-            self._note(self.effects.unguarded, command, f"{name} {_NO_LIBRARY[name]}", "")
+            self._note(self.effects.unguarded, f"{name} {_NO_LIBRARY[name]}", "")
         if name in CHANGE_DIRECTORY:
-            self._move(command, name, rest)
+            self._move(name, rest)
         elif name in ("source", "."):
-            self._source(command, rest)
+            if rest:
+                self._file(rest[0], self.kind, keeps=True, words=rest[1:] or None)
         elif name == "eval":
-            self._text(command, rest, keeps=True)
+            self._text(rest, keeps=True)
         elif name == "trap":
-            self._text(command, rest[:1], keeps=False)
+            self._text(rest[:1], keeps=False)
         elif name == "alias":
             for word in rest:
-                self._text(command, [part_of(word, word.text.find("=") + 1)], keeps=False)
+                self._text([part_of(word, word.text.find("=") + 1)], keeps=False)
         elif name == "unset" and any(word.text == "LD_PRELOAD" for word in rest):
-            self._note(self.effects.unguarded, command, "LD_PRELOAD is taken away", "")
+            self._note(self.effects.unguarded, "LD_PRELOAD is taken away", "")
         elif name in SHELLS or name == "su":
-            self._shell(command, name, rest)
+            self._shell(name, rest)
         elif is_launcher_word(words[0].text):
-            self._launch(command, words, directory, depth)
+            self._launch(words, directory, depth)
         elif name in SESSIONS:
-            self._session(command, session_of(name, rest))
+            self._session(session_of(name, rest))
         elif name in _BEHIND:
-            self._behind(command, name, rest, directory, depth)
+            self._behind(name, rest, directory, depth)
         else:
-            self._file_command(command, name, words, directory, depth)
+            self._file_command(name, words, directory, depth)
 
-    def _file_command(
-        self, command: Command, name: str, words: list[Word], directory: str, depth: int
-    ) -> None:
+    def _file_command(self, name: str, words: list[Word], directory: str, depth: int) -> None:
         rest = words[1:]
         uses = uses_of(name, rest)
         for use in uses or ():
-            self._use(command, use, directory)
+            self._use(use, directory)
         if name == "find":
             for started in started_by_find(rest):
-                self._act(command, started, directory, depth + 1)
+                self._act(started, directory, depth + 1)
         elif uses is None and "/" in words[0].text:
-            self._called(command, words[0], rest)
+            self._file(words[0], "", keeps=False, words=rest)
 
-    def _behind(
-        self, command: Command, name: str, rest: list[Word], directory: str, depth: int
-    ) -> None:
+    def _behind(self, name: str, rest: list[Word], directory: str, depth: int) -> None:
         """Note what is done by a command that another one starts."""
         place, found = 0, Arguments({}, [])
         while place < len(rest) and rest[place].text.startswith("-") and rest[place].text != "--":
@@ -314,60 +313,59 @@ class _Shell:
         place += place < len(rest) and rest[place].text == "--"
         if name == "flock":
             for use in uses_of(name, rest[place:]) or ():
-                self._use(command, use, directory)
+                self._use(use, directory)
         if name in ("strace", "ltrace", "time"):
             for word in found.values("o", "output"):
-                self._use(command, Use(WRITES, word), directory)
+                self._use(Use(WRITES, word), directory)
         rest = rest[place + _OPERANDS_BEFORE.get(name, 0) :]
         if name == "env":
             for where in found.values("C", "chdir"):
                 directory = self.paths.joined(directory, self.values.of_word(where)[0])
-                self._elsewhere(command, directory)
+                self._elsewhere(directory)
             unset = [word.text for word in found.values("u", "unset")]
             while rest and re.match(r"[A-Za-z_]\w*=", rest[0].text):
                 rest = rest[1:]
             if found.has("i", "ignore-environment") or "LD_PRELOAD" in unset:
-                self._note(self.effects.unguarded, command, "env clears the environment", "")
+                self._note(self.effects.unguarded, "env clears the environment", "")
         if name in ("xargs", "parallel") and rest:
             started = os.path.basename(rest[0].text)
             if uses_of(started, ()) is not None:
-                self._note(self.effects.unknown, command, f"{started} changes", "")
-        self._act(command, rest, directory, depth + 1)
+                self._note(self.effects.unknown, f"{started} changes", "")
+        self._act(rest, directory, depth + 1)
 
-    def _launch(self, command: Command, words: list[Word], directory: str, depth: int) -> None:
+    def _launch(self, words: list[Word], directory: str, depth: int) -> None:
         """Note where a launcher puts output, and what it starts."""
         texts = [utf8(shown(word.text)) for word in words]
         try:
             program = read_launcher(texts).program
         except UsageError:
             program = len(words)
-        self._look_above(command, words[1:program], directory)
+        self._look_above(words[1:program], directory)
         launcher = os.path.basename(texts[0]).partition(".")[0]
         for name, value in launch_options(launcher, words[1:program], self.values):
             if value.text in ("none", "all") or value.text.isdigit():
                 continue
             if name in OUTPUTS:
-                self._use(command, Use(WRITES, value), directory)
+                self._use(Use(WRITES, value), directory)
             elif name in PLACES:
                 directory = self.paths.joined(directory, self.values.of_word(value)[0])
-                self._elsewhere(command, directory)
+                self._elsewhere(directory)
             elif name in PROGRAMS:
-                self._act(command, [value], directory, depth + 1)
-        self._act(command, words[program:], directory, depth + 1)
+                self._act([value], directory, depth + 1)
+        self._act(words[program:], directory, depth + 1)
 
     # -- other shells -----------------------------------------------------------------------
 
-    def _shell(self, command: Command, name: str, rest: list[Word]) -> None:
+    def _shell(self, name: str, rest: list[Word]) -> None:
         place, is_text = read_by_shell([word.text for word in rest])
         read, further = rest[place : place + 1], rest[place + 1 :]
         if is_text:
-            self._text(command, read, False, _kind(name), further[1:])
+            self._text(read, False, _kind(name), further[1:])
         elif read and name != "su":
-            self._file(command, read[0], _kind(name), keeps=False, words=further)
+            self._file(read[0], _kind(name), keeps=False, words=further)
 
     def _text(
         self,
-        command: Command,
         texts: list[Word],
         keeps: bool,
         kind: str = "sh",
@@ -381,59 +379,55 @@ class _Shell:
         written = (utf8(shown(each.replace(HERE, top))) for each in said)
         text = " ".join(written).encode(errors="surrogateescape")
         if text.strip() and self.depth < _MOST_NESTED:
-            self._nested(command, text, kind, keeps, words=words)
+            self._nested(text, kind, keeps, words=words)
 
-    def _documents(self, command: Command) -> None:
+    def _documents(
+        self,
+    ) -> None:
         """Note what a text does that a shell reads from its input."""
-        words = [os.path.basename(word.text) for word in command.words]
+        words = [os.path.basename(word.text) for word in self._command.words]
         if (
             not words
             or words[0] not in SHELLS
             or any(not word.startswith("-") for word in words[1:])
         ):
             return
-        for document in self.reading.documents_of(command):
+        for document in self.reading.documents_of(self._command):
             if self.depth < _MOST_NESTED:
                 kind = _kind(words[0])
-                self._nested(command, document.text.encode("latin-1"), kind, keeps=False)
-        for read in command.redirections:
+                self._nested(document.text.encode("latin-1"), kind, keeps=False)
+        for read in self._command.redirections:
             if read.operator == "<":
-                self._file(command, read.target, _kind(words[0]), keeps=False, words=None)
-        if (said := self._piped(command)) is None:
-            self._note(self.effects.unknown, command, "does what it reads", "")
+                self._file(read.target, _kind(words[0]), keeps=False, words=None)
+        if (said := self._piped()) is None:
+            self._note(self.effects.unknown, "does what it reads", "")
         else:
-            self._text(command, said, keeps=False)
+            self._text(said, keeps=False)
 
-    def _piped(self, command: Command) -> list[Word] | None:
+    def _piped(
+        self,
+    ) -> list[Word] | None:
         """Return what a command before it prints for it; None where that is not known."""
         before = self._last
-        if before is None or not is_piped(self.text, before, command):
+        if before is None or not is_piped(self.text, before, self._command):
             return []
         if before.words[0].text not in ("echo", "printf"):
             return None
         return [word for word in before.words[1:] if not word.text.startswith("-")]
 
-    def _session(self, command: Command, session: Session) -> None:
+    def _session(self, session: Session) -> None:
         """Note what a program is told to change on another host."""
-        piped = self._piped(command)
+        piped = self._piped()
         words = [*session.texts, *(piped or ())]
         texts = [text for word in words for text in self.values.of_word(word)]
-        texts += [document.text for document in self.reading.documents_of(command)]
-        read = [r.target for r in command.redirections if r.operator == "<"]
+        texts += [document.text for document in self.reading.documents_of(self._command)]
+        read = [r.target for r in self._command.redirections if r.operator == "<"]
         files = [self._content(file) for file in (session.file, *read) if file is not None]
         texts += [data.decode("latin-1") for data in files if data is not None]
         if any(map(changes_there, texts)):
-            self._use(command, session.use)
+            self._use(session.use)
         elif None in files or piped is None:
-            self._note(self.effects.unguarded, command, _MAY_CHANGE, "")
-
-    def _source(self, command: Command, rest: list[Word]) -> None:
-        if rest:
-            self._file(command, rest[0], self.kind, keeps=True, words=rest[1:] or None)
-
-    def _called(self, command: Command, program: Word, rest: list[Word]) -> None:
-        """Note what a script does that is called as a program."""
-        self._file(command, program, "", keeps=False, words=rest)
+            self._note(self.effects.unguarded, _MAY_CHANGE, "")
 
     def _content(self, file: Word) -> bytes | None:
         """Return what a file holds that is there now; None where that is not known."""
@@ -443,9 +437,8 @@ class _Shell:
         path = self.paths.place(self.paths.joined(self.directory, found[0]))
         return self.around.read(path) if path and self.depth < _MOST_NESTED else None
 
-    def _file(
-        self, command: Command, file: Word, kind: str, keeps: bool, words: list[Word] | None
-    ) -> None:
+    def _file(self, file: Word, kind: str, keeps: bool, words: list[Word] | None) -> None:
+        """Note what a script does; `kind`: of the shell that reads it, "": it names its own."""
         data = self._content(file)
         if data is None or not (kind or data.startswith(b"#!")):
             return
@@ -453,11 +446,10 @@ class _Shell:
         if not kind and name not in SHELLS:
             return
         kind = kind or _kind(name)
-        self._nested(command, data, kind, keeps, shown(self.values.of_word(file)[0]), words)
+        self._nested(data, kind, keeps, shown(self.values.of_word(file)[0]), words)
 
     def _nested(
         self,
-        command: Command,
         data: bytes,
         kind: str,
         keeps: bool,
@@ -470,7 +462,7 @@ class _Shell:
             texts = [each[0] if len(each) == 1 else unknown("$1") for each in given]
         inner = _Shell(
             self.around, self.effects, data.decode("latin-1"), kind, b"\r\n" in data,
-            name=name, by=self, words=texts, at=None if name else command,
+            name=name, by=self, words=texts, at=None if name else self._command,
         )  # fmt: skip
         inner.go()
         if keeps:
@@ -479,7 +471,7 @@ class _Shell:
 
     # -- directories --------------------------------------------------------------------------
 
-    def _move(self, command: Command, name: str, rest: list[Word]) -> None:
+    def _move(self, name: str, rest: list[Word]) -> None:
         named = [w for w in rest if not (w.text.startswith(("-", "+")) and len(w.text) > 1)]
         if named and named[0].text == "-":
             named = []
@@ -494,23 +486,22 @@ class _Shell:
             return
         else:
             target = self.paths.joined(HERE, self.values.of_variable("HOME")[0])
-        self._before, self.directory = self.directory, self._own(command, target)
+        self._before, self.directory = self.directory, self._own(target)
 
-    def _own(self, command: Command, target: str) -> str:
+    def _own(self, target: str) -> str:
         """Return where a path leads in the scripts of runs, where words of moves are replaced."""
-        is_move = (
-            self._by is None and bool(command.words) and command.words[0].text in CHANGE_DIRECTORY
-        )
+        words = self._command.words
+        is_move = self._by is None and bool(words) and words[0].text in CHANGE_DIRECTORY
         return self.paths.own(target) if self.around.is_job and is_move else target
 
-    def _elsewhere(self, command: Command, directory: str) -> None:
+    def _elsewhere(self, directory: str) -> None:
         """Note that something works in a directory that no run has of its own."""
         if path := self.paths.outer(directory):
-            self._note(self.effects.outer, command, WORKS_IN, path, self.paths.known(path))
+            self._note(self.effects.outer, WORKS_IN, path, self.paths.known(path))
 
     # -- what is found -------------------------------------------------------------------------
 
-    def _use(self, command: Command, use: Use, directory: str = "") -> None:
+    def _use(self, use: Use, directory: str = "") -> None:
         """Note a use of a file that lies, or may lie, outside."""
         directory = directory or self.directory
         if use.within is not None:
@@ -520,40 +511,38 @@ class _Shell:
                 text = text.removeprefix("file://")
                 name = text if is_remote(text) else f"{use.remote}{text}"
                 if is_remote(name):
-                    self._note(self.effects.outer, command, use.verb, name, known_remote(name))
+                    self._note(self.effects.outer, use.verb, name, known_remote(name))
                     continue
                 if text.startswith(UNKNOWN):
-                    self._note(self.effects.unguarded, command, _MAY_CHANGE, "")
+                    self._note(self.effects.unguarded, _MAY_CHANGE, "")
             path = self.paths.joined(directory, text)
             if path.startswith(UNKNOWN):
-                self._note(self.effects.unknown, command, use.verb, "")
+                self._note(self.effects.unknown, use.verb, "")
             elif use.verb == CHANGES_REPOSITORY:
-                self._repository(command, use.verb, path)
+                self._repository(use.verb, path)
             elif outer := self.paths.outer(path, use.follows):
-                self._note(self.effects.outer, command, use.verb, outer, self.paths.known(outer))
+                self._note(self.effects.outer, use.verb, outer, self.paths.known(outer))
 
-    def _look_above(self, command: Command, words: list[Word], directory: str) -> None:
+    def _look_above(self, words: list[Word], directory: str) -> None:
         """Note words that name what lies above the directory of a run."""
         for word in [] if is_above(directory) else words:  # what led there was noted
             for part in (part for text in self.values.of_word(word) for part in parts_of(text)):
                 path = self.paths.joined(directory, part)
-                if is_above(self._own(command, path)):
-                    self._note(self.effects.above, command, "", path[1:].lstrip("/"))
+                if is_above(self._own(path)):
+                    self._note(self.effects.above, "", path[1:].lstrip("/"))
 
-    def _repository(self, command: Command, verb: str, path: str) -> None:
+    def _repository(self, verb: str, path: str) -> None:
         """Note that a git repository changes: a copy has none of its own."""
         place = self.paths.place(path)
         tops = [Path(place), *Path(place).parents] if place else []
         for top in tops:
             if (top / ".git").exists():
                 found = latin(str(top))
-                self._note(self.effects.outer, command, verb, found, found)
+                self._note(self.effects.outer, verb, found, found)
                 return
 
-    def _note(
-        self, into: list[Effect], command: Command, verb: str, path: str, known: str = ""
-    ) -> None:
-        shell: _Shell = self
+    def _note(self, into: list[Effect], verb: str, path: str, known: str = "") -> None:
+        shell, command = self, self._command
         while shell._at is not None and shell._by is not None:
             command, shell = shell._at, shell._by
         text = " ".join(utf8(shell.text[command.start : command.end]).split())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of their words well-known commands write, move or remove.
+"""Tells which of their words well-known commands write, move or remove.
 
 Source: the manuals of GNU coreutils 9.1, findutils 4.9, tar 1.34, sed 4.8, rsync 3.2, git 2.39.
 """
@@ -107,7 +107,7 @@ def _cpio(words: Sequence[Word]) -> Iterator[Use]:
 
 
 def _find(words: Sequence[Word]) -> Iterator[Use]:
-    """What find itself does; commands that it starts are read by `started_by_find`."""
+    """Return what find itself does; `started_by_find` reads the commands that it starts."""
     texts = [word.text for word in words]
     if "-delete" in texts:
         yield from (Use(REMOVES, word, follows=False) for word in found_in(words))

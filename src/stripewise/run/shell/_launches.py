@@ -108,7 +108,7 @@ def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
     """Return the index of the launcher, or of what runs a text that names one."""
     if not known or [word.text for word in known[:2]] in _ASKING:
         return None
-    reach = known if _is_before(os.path.basename(known[0].text)) else known[:1]
+    reach = known if os.path.basename(known[0].text) in _BEFORE else known[:1]
     for place, word in enumerate(reach):
         if is_launcher_word(word.text) or word.holds_launcher:
             return place
@@ -122,10 +122,6 @@ def _is_in_text(known: Sequence[Known], reading: Reading) -> bool:
     """Whether one of the words is a text that names a launcher."""
     texts = [word.text for word in known]
     return any(_IN_TEXT.search(text) or names_launcher(text, reading) for text in texts)
-
-
-def _is_before(name: str) -> bool:
-    return name in _BEFORE
 
 
 def _launch(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of a script that change the directory, and where they lead.
+"""Finds the commands of a script that change the directory, and where they lead.
 
 Runs of a study work in copies of the directory that a job is submitted from, or on a burst
 buffer.  A script that goes to its directory by name would leave the copy.
@@ -71,7 +71,8 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
             continue
         named = [w for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
         word = named[0] if named else words[0]
-        target = _target(word, reading) if named else _without_words(words[0].text)
+        alone = _BACK if words[0].text in ("popd", "pushd") else "${HOME}"
+        target = _target(word, reading) if named else alone
         target = "" if command.in_backquotes else utf8(target)
         shells = [span for span in reading.subshells if span[0] <= command.start < span[1]]
         until = min((end for _, end in shells), default=len(text))
@@ -90,7 +91,7 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
 
 
 class _Way:
-    """Where a shell goes."""
+    """Follows a shell from directory to directory."""
 
     def __init__(self) -> None:
         self._at = self._last = f"${{{SUBMITTED_FROM}}}"
@@ -190,11 +191,6 @@ def move_before(moves: Sequence[Move], place: int) -> Move | None:
         elif not move.target or move.target[0] in "/$":
             decisive.append(move)
     return decisive[-1] if decisive else None
-
-
-def _without_words(command: str) -> str:
-    """Return where a command without words leads."""
-    return _BACK if command in ("popd", "pushd") else "${HOME}"
 
 
 def _target(word: Word, reading: Reading) -> str:

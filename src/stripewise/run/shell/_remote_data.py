@@ -134,7 +134,7 @@ def _wget(words: Sequence[Word]) -> Iterator[Use]:
 
 
 def _request(method: str, urls: Sequence[Word]) -> Iterator[Use]:
-    """What a request of HTTP changes."""
+    """Return what a request of HTTP changes."""
     if method.upper() in _ONLY_ASKS:
         return
     verb = {"DELETE": REMOVES, "POST": SENDS}.get(method.upper(), WRITES)
@@ -179,7 +179,7 @@ def _dsmc(words: Sequence[Word]) -> Iterator[Use]:
 
 
 def pushed_to(words: Sequence[Word]) -> Iterator[Use]:
-    """What `git push` changes, by the words behind it."""
+    """Return what `git push` changes, by the words behind it."""
     found = Arguments.of(words, "o", ("repo", "push-option", "receive-pack", "exec"))
     if found.has("n", "dry-run"):
         return

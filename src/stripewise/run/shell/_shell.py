@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands of a shell script, wherever they stand in it.
+"""Reads the commands of a shell script, wherever they stand in it.
 
 This is no interpreter: words such as `if` and `done` are stepped over, not matched.  What counts
 is where commands begin and end, and between which lines another line may be put.

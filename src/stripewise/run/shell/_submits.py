@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a script submits jobs, or changes or ends some, wherever the command for it stands.
+"""Finds the commands that submit, change or end jobs, wherever in a script they stand.
 
-A study would do so again with each run.  Looked into are what other programs start (env,
-nohup, timeout, ssh, xargs, srun), texts that a shell or another interpreter reads (eval, sh -c,
-trap, here-documents, what is piped into one, perl -e), variables that hold the command, scripts
-that are called by a path or written by the script itself, and what make, Snakemake and Nextflow
-are told.
+A study would do so again with each run.  It looks into what other programs start
+(env, nohup, timeout, ssh, xargs, srun), texts that a shell or another interpreter reads (eval,
+sh -c, trap, here-documents, what is piped into one, perl -e), variables that hold the command,
+scripts that are called by a path or written by the script itself, and the options of make,
+Snakemake and Nextflow.
 """
 
 from __future__ import annotations

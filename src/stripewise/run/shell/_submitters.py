@@ -147,7 +147,8 @@ def program_place(words: Sequence[str]) -> int | None:
         if prefix in _CONTAINERS and word in ("exec", "run", "start"):
             is_value = False
         elif not prefix or is_ours:
-            if name not in _PREFIXES or (name in TEXTS and _has_text(words[place + 1 :])):
+            has_text = any(" " in text for text in words[place + 1 :])
+            if name not in _PREFIXES or (name in TEXTS and has_text):
                 return place
             prefix, is_value, own = name, False, int(name in _TAKE_A_WORD)
         elif word.startswith(("-", "+")):
@@ -168,10 +169,6 @@ def program_place(words: Sequence[str]) -> int | None:
 
 def _is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
-
-
-def _has_text(words: Sequence[str]) -> bool:
-    return any(" " in word for word in words)
 
 
 def _part(rest: Sequence[str]) -> str:

@@ -34,16 +34,45 @@ class ShellSyntaxError(Exception):
         self.place = place
 
 
-class WordReader(ABC):
-    """Reads words; what is inside of substitutions is read by the class that is derived."""
+class Cursor:
+    """A place in a script, and what all shells take alike there.
+
+    Attributes:
+        text: The script, as Latin-1.
+        place: The next character.
+        end: Where the part ends that is read.
+    """
 
     def __init__(self, text: str, crlf: bool = False) -> None:
+        """Begin at the start; `crlf`: lines end in a carriage return and a newline."""
         self.text = text
         self.place = 0
         self.end = len(text)
+        self._crlf = crlf
+
+    def at(self, offset: int = 0) -> str:
+        """Return the character there; "" at the end."""
+        place = self.place + offset
+        return self.text[place] if place < self.end else ""
+
+    def looking_at(self, what: str) -> bool:
+        """Whether this text is next."""
+        return self.text.startswith(what, self.place, self.end)
+
+    def continuation(self) -> int:
+        """Return the length of a backslash and the newline that it takes away; 0: none is here."""
+        if self.looking_at("\\\n"):
+            return 2
+        return 3 if self._crlf and self.looking_at("\\\r\n") else 0
+
+
+class WordReader(Cursor, ABC):
+    """Reads words; what is inside of substitutions is read by the class that is derived."""
+
+    def __init__(self, text: str, crlf: bool = False) -> None:
+        super().__init__(text, crlf)
         self.inside = 0  # substitutions and quotes around the place
         self.backquotes = 0  # those around the place
-        self._crlf = crlf
         self._nested = 0
         self._arithmetic: dict[int, int] = {}  # where it may begin, to its end; 0 where it is none
         self.documents: list[tuple[int, str, bool, bool]] = []  # here-documents of this line
@@ -56,15 +85,6 @@ class WordReader(ABC):
     @abstractmethod
     def pass_newline(self) -> None:
         """Go past the newline at the place, and the here-documents that begin there."""
-
-    def at(self, offset: int = 0) -> str:
-        """Return the character there; "" at the end."""
-        place = self.place + offset
-        return self.text[place] if place < self.end else ""
-
-    def looking_at(self, what: str) -> bool:
-        """Whether this text is next."""
-        return self.text.startswith(what, self.place, self.end)
 
     def nest(self) -> None:
         """Count a level of nesting.
@@ -83,10 +103,9 @@ class WordReader(ABC):
     def skip_blanks(self) -> None:
         """Go past blanks and continued lines."""
         while self.place < self.end:
-            if self.at() in BLANKS or self._at_return():
-                self.place += 1
-            elif not self._skip_continuation():
+            if not (step := self.continuation() or self.at() in BLANKS or self._at_return()):
                 return
+            self.place += step
 
     def skip_lines(self) -> None:
         """Go past blanks, newlines and comments."""
@@ -118,7 +137,9 @@ class WordReader(ABC):
         """Read a part of a word; False at its end."""
         c = self.at()
         if c == "\\":
-            if not self._skip_continuation():
+            if step := self.continuation():
+                self.place += step
+            else:
                 out.quoted(self.at(1))
                 self.place = min(self.place + 2, self.end)
         elif c == "'":
@@ -200,7 +221,8 @@ class WordReader(ABC):
 
     def _escaped(self, out: WordText) -> None:
         """Read a backslash in double quotes."""
-        if self._skip_continuation():
+        if step := self.continuation():
+            self.place += step
             return
         following = self.at(1)
         out.quoted(following if following and following in '$`"\\' else "\\" + following)
@@ -359,16 +381,6 @@ class WordReader(ABC):
     def _at_return(self) -> bool:
         """Whether the place is the carriage return of a line's end, in a file that has them."""
         return self._crlf and self.at() == "\r" and self.at(1) in ("\n", "")
-
-    def _skip_continuation(self) -> bool:
-        """Go past a backslash and the newline that it takes away."""
-        if self.at() != "\\":
-            return False
-        length = 2 if self.at(1) == "\n" else 0
-        if self._crlf and self.at(1) == "\r" and self.at(2) == "\n":
-            length = 3
-        self.place += length
-        return bool(length)
 
 
 # A word of a command.

@@ -8,6 +8,8 @@ import platform
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise import __version__
@@ -20,21 +22,30 @@ from stripewise.run.slurm import BurstBuffers, parse_burst, parse_config, parse_
 from stripewise.run.tiers import Pool, TierRequest, find_tier
 from stripewise.storage.machines import known_storages, mount_in
 
+_PROBES: list[Probe] = []
+"""Every probe, in the order of this file."""
+
+
+@dataclass(frozen=True)
+class _Looking(Probe):
+    """A probe whose questions are a function."""
+
+    name: str
+    summary: str
+    look: Callable[[Host], Section]
+
+    def run(self, host: Host) -> Section:
+        return self.look(host)
+
+
+def _probe(name: str, summary: str) -> Callable[[Callable[[Host], Section]], None]:
+    """Return the decorator that makes a function the probe of a report's section."""
+    return lambda look: _PROBES.append(_Looking(name, summary, look))
+
 
 def all_probes() -> tuple[Probe, ...]:
     """Return every probe, in the order of a report's sections."""
-    return (
-        MachineProbe(),
-        SlurmProbe(),
-        QueueProbe(),
-        BurstProbe(),
-        MpiProbe(),
-        ToolsProbe(),
-        DirectoriesProbe(),
-        DarshanProbe(),
-        PreloadProbe(),
-        OwnProbe(),
-    )
+    return tuple(_PROBES)
 
 
 # The host itself.
@@ -43,25 +54,20 @@ _RELEASE_KEYS = ("NAME", "VERSION_ID", "PRETTY_NAME")
 _CRAY_FILES = ("/etc/opt/cray/release/cle-release", "/etc/cray-release/cle-release")
 
 
-class MachineProbe(Probe):
-    """Kernel, distribution, Python, Cray's release."""
-
-    name = "machine"
-    summary = "kernel, distribution, Python, processors"
-
-    def run(self, host: Host) -> Section:
-        """Ask `uname`, and read what the distribution says of itself."""
-        kernel = host.ask("uname", "-srm")
-        release = _pairs(host.read("/etc/os-release"))
-        cray = next(filter(None, (host.read(path).strip() for path in _CRAY_FILES)), "")
-        processors = host.ask("nproc")
-        return {
-            "kernel": kernel.text.strip(),
-            "distribution": {key: release[key] for key in _RELEASE_KEYS if key in release},
-            "cray_release": cray[:500],
-            "processors": int(processors.text) if processors.text.strip().isdigit() else None,
-            "python": platform.python_version(),
-        }
+@_probe("machine", "kernel, distribution, Python, processors")
+def _machine(host: Host) -> Section:
+    """Ask `uname`, and read what the distribution says of itself."""
+    kernel = host.ask("uname", "-srm")
+    release = _pairs(host.read("/etc/os-release"))
+    cray = next(filter(None, (host.read(path).strip() for path in _CRAY_FILES)), "")
+    processors = host.ask("nproc")
+    return {
+        "kernel": kernel.text.strip(),
+        "distribution": {key: release[key] for key in _RELEASE_KEYS if key in release},
+        "cray_release": cray[:500],
+        "processors": int(processors.text) if processors.text.strip().isdigit() else None,
+        "python": platform.python_version(),
+    }
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -83,29 +89,24 @@ KEYS = (
 )  # fmt: skip
 
 
-class SlurmProbe(Probe):
-    """Version, configuration, MPI plug-ins, accounting."""
-
-    name = "slurm"
-    summary = "version, selected configuration, MPI plug-ins, accounting"
-
-    def run(self, host: Host) -> Section:
-        """Ask scontrol, srun, sacct."""
-        commands = {name: host.which(name) for name in ("sbatch", "srun", "scontrol", "sacct")}
-        found: Section = {"commands": {name: bool(path) for name, path in commands.items()}}
-        if not any(commands.values()):
-            return found
-        config = host.ask("scontrol", "show", "config")
-        selected = selected_config(config.text)
-        version = host.ask("sbatch", "--version").text.strip()
-        found["version"] = version or selected.get("SLURM_VERSION", "")
-        found["config"] = {**selected, **config.failure()}
-        mpi = host.ask("srun", "--mpi=list")
-        found["mpi_plugins"] = (mpi.text + mpi.error).strip()[:2000]
-        # From the future on: no job is listed, and nobody's name.
-        sacct = host.ask("sacct", "-n", "-X", "-S", "now", "-o", "JobID")
-        found["accounting"] = {"answers": sacct.ok, **sacct.failure()}
+@_probe("slurm", "version, selected configuration, MPI plug-ins, accounting")
+def _slurm(host: Host) -> Section:
+    """Ask scontrol, srun, sacct."""
+    commands = {name: host.which(name) for name in ("sbatch", "srun", "scontrol", "sacct")}
+    found: Section = {"commands": {name: bool(path) for name, path in commands.items()}}
+    if not any(commands.values()):
         return found
+    config = host.ask("scontrol", "show", "config")
+    selected = selected_config(config.text)
+    version = host.ask("sbatch", "--version").text.strip()
+    found["version"] = version or selected.get("SLURM_VERSION", "")
+    found["config"] = {**selected, **config.failure()}
+    mpi = host.ask("srun", "--mpi=list")
+    found["mpi_plugins"] = (mpi.text + mpi.error).strip()[:2000]
+    # From the future on: no job is listed, and nobody's name.
+    sacct = host.ask("sacct", "-n", "-X", "-S", "now", "-o", "JobID")
+    found["accounting"] = {"answers": sacct.ok, **sacct.failure()}
+    return found
 
 
 def selected_config(text: str) -> dict[str, str]:
@@ -125,23 +126,18 @@ _TO_START = re.compile(r"Job \S+ to start at (\S+) using (\d+) processors.* in p
 TRIVIAL = "#!/bin/sh\n{directives}true\n"
 
 
-class QueueProbe(Probe):
-    """sinfo, partitions, `sbatch --test-only`, which submits nothing."""
-
-    name = "queue"
-    summary = "partitions, nodes by state, a job tried with sbatch --test-only"
-
-    def run(self, host: Host) -> Section:
-        """Ask sinfo, scontrol, and sbatch with a script of one line."""
-        if not host.which("sbatch"):
-            return {}
-        nodes = host.ask("sinfo", "-h", "-o", "%P|%a|%l|%D|%T|%c|%m|%G")
-        partitions = host.ask("scontrol", "-o", "show", "partition")
-        return {
-            "nodes": {"states": node_states(nodes.text), **nodes.failure()},
-            "partitions": {"list": partition_limits(partitions.text), **partitions.failure()},
-            "test_job": try_job(host),
-        }
+@_probe("queue", "partitions, nodes by state, a job tried with sbatch --test-only")
+def _queue(host: Host) -> Section:
+    """Ask sinfo, scontrol, and sbatch with a script of one line."""
+    if not host.which("sbatch"):
+        return {}
+    nodes = host.ask("sinfo", "-h", "-o", "%P|%a|%l|%D|%T|%c|%m|%G")
+    partitions = host.ask("scontrol", "-o", "show", "partition")
+    return {
+        "nodes": {"states": node_states(nodes.text), **nodes.failure()},
+        "partitions": {"list": partition_limits(partitions.text), **partitions.failure()},
+        "test_job": try_job(host),
+    }
 
 
 def node_states(text: str) -> list[dict[str, str]]:
@@ -185,26 +181,21 @@ def test_outcome(answer: Answer) -> Section:
 _SETTINGS = ("StageInTimeout", "StageOutTimeout", "ValidateTimeout", "OtherTimeout")
 
 
-class BurstProbe(Probe):
-    """`scontrol show burst`, DataWarp's own status, a job tried with a burst buffer."""
-
-    name = "burst_buffers"
-    summary = "pools of burst buffers, and a job tried with one node of DataWarp"
-
-    def run(self, host: Host) -> Section:
-        """Ask scontrol and dwstat."""
-        found: Section = {"plugins": []}
-        if host.which("scontrol"):
-            answer = host.ask("scontrol", "show", "burst")
-            plugins = parse_burst(answer.text)
-            found["plugins"] = [_plugin(one) for one in plugins]
-            found |= answer.failure()
-            if pool := _datawarp_pool(plugins):
-                found["test_job"] = _try_datawarp(host, pool)
-        if host.which("dwstat"):
-            status = host.ask("dwstat", "pools")
-            found["dwstat"] = {"text": status.text[:4000], **status.failure()}
-        return found
+@_probe("burst_buffers", "pools of burst buffers, and a job tried with one node of DataWarp")
+def _burst_buffers(host: Host) -> Section:
+    """Ask scontrol and dwstat."""
+    found: Section = {"plugins": []}
+    if host.which("scontrol"):
+        answer = host.ask("scontrol", "show", "burst")
+        plugins = parse_burst(answer.text)
+        found["plugins"] = [_plugin(one) for one in plugins]
+        found |= answer.failure()
+        if pool := _datawarp_pool(plugins):
+            found["test_job"] = _try_datawarp(host, pool)
+    if host.which("dwstat"):
+        status = host.ask("dwstat", "pools")
+        found["dwstat"] = {"text": status.text[:4000], **status.failure()}
+    return found
 
 
 def _plugin(one: BurstBuffers) -> Section:
@@ -254,23 +245,18 @@ _PREFIX = "MPICH_MPIIO_"
 _LAUNCHERS = ("srun", "aprun", "mpiexec", "mpirun", "jsrun", "flux")
 
 
-class MpiProbe(Probe):
-    """The doctor's MPIs, and what a Cray's environment says."""
-
-    name = "mpi"
-    summary = "MPI installations, Cray's wrappers, launchers, loaded modules"
-
-    def run(self, host: Host) -> Section:
-        """Ask the wrappers, and read the environment."""
-        wrapper = host.ask("cc", "--version")
-        return {
-            "installations": [_installation(mpi) for mpi in host.mpis()],
-            "variables": host.variables(_VARIABLES, _PREFIX),
-            "cc": {"version": wrapper.text.partition("\n")[0], **wrapper.failure()},
-            "cmake": host.ask("cmake", "--version").text.partition("\n")[0],
-            "launchers": [name for name in _LAUNCHERS if host.which(name)],
-            "modules": host.modules,
-        }
+@_probe("mpi", "MPI installations, Cray's wrappers, launchers, loaded modules")
+def _mpi(host: Host) -> Section:
+    """Ask the wrappers, and read the environment."""
+    wrapper = host.ask("cc", "--version")
+    return {
+        "installations": [_installation(mpi) for mpi in host.mpis()],
+        "variables": host.variables(_VARIABLES, _PREFIX),
+        "cc": {"version": wrapper.text.partition("\n")[0], **wrapper.failure()},
+        "cmake": host.ask("cmake", "--version").text.partition("\n")[0],
+        "launchers": [name for name in _LAUNCHERS if host.which(name)],
+        "modules": host.modules,
+    }
 
 
 def _installation(mpi: MpiInstallation) -> Section:
@@ -299,25 +285,20 @@ TOOLS = {
 """Program to the words that make it print its version and do nothing else; none: only found."""
 
 
-class ToolsProbe(Probe):
-    """Which tools are there, with their versions."""
-
-    name = "tools"
-    summary = "striping tools and those of storage tiers"
-
-    def run(self, host: Host) -> Section:
-        """Look on PATH."""
-        found: Section = {}
-        for name, words in TOOLS.items():
-            path = host.which(name)
-            if not path:
-                found[name] = {"found": False}
-                continue
-            answer = host.ask(name, *words) if words else None
-            version = answer.text.partition("\n")[0] if answer else ""
-            problem = answer.failure() if answer else {}
-            found[name] = {"found": True, "path": path, "version": version, **problem}
-        return found
+@_probe("tools", "striping tools and those of storage tiers")
+def _tools(host: Host) -> Section:
+    """Look on PATH."""
+    found: Section = {}
+    for name, words in TOOLS.items():
+        path = host.which(name)
+        if not path:
+            found[name] = {"found": False}
+            continue
+        answer = host.ask(name, *words) if words else None
+        version = answer.text.partition("\n")[0] if answer else ""
+        problem = answer.failure() if answer else {}
+        found[name] = {"found": True, "path": path, "version": version, **problem}
+    return found
 
 
 # Directories: file system, striping, room, clock.
@@ -351,15 +332,10 @@ _GRAIN_SECONDS = 0.011
 """File systems stamp with the kernel's tick; assumed: 100 Hz."""
 
 
-class DirectoriesProbe(Probe):
-    """Each of the user's directories."""
-
-    name = "directories"
-    summary = "file system, default striping, room and clock of each directory"
-
-    def run(self, host: Host) -> Section:
-        """Look at each; a file is made in it and removed again."""
-        return {"list": [_directory(host, path) for path in host.directories]}
+@_probe("directories", "file system, default striping, room and clock of each directory")
+def _directories(host: Host) -> Section:
+    """Look at each; a file is made in it and removed again."""
+    return {"list": [_directory(host, path) for path in host.directories]}
 
 
 def _directory(host: Host, path: Path) -> Section:
@@ -377,9 +353,9 @@ def _directory(host: Host, path: Path) -> Section:
         room = host.ask("lfs", "df", str(path))
         found["targets"] = {**target_facts(room.text), **room.failure()}
     elif mount.kind.startswith("beegfs"):
-        found["striping"] = _said(host.ask("beegfs-ctl", "--getentryinfo", str(path)))
+        found["striping"] = _answer_text(host.ask("beegfs-ctl", "--getentryinfo", str(path)))
     elif mount.kind == "gpfs":
-        found["striping"] = _said(host.ask("mmlsattr", "-L", str(path)))
+        found["striping"] = _answer_text(host.ask("mmlsattr", "-L", str(path)))
     return found
 
 
@@ -429,7 +405,7 @@ def target_facts(text: str) -> Section:
     return {"osts": kinds["OST"], "mdts": kinds["MDT"], "inactive": silent}
 
 
-def _said(answer: Answer) -> Section:
+def _answer_text(answer: Answer) -> Section:
     return {"text": answer.text[:4000], **answer.failure()}
 
 
@@ -439,26 +415,21 @@ _TOOLS = ("darshan-config", "darshan-parser", "darshan-dxt-parser")
 _VARIABLES_DARSHAN = ("DXT_ENABLE_IO_TRACE", "DXT_TRIGGER_CONF_PATH", "LD_PRELOAD")
 
 
-class DarshanProbe(Probe):
-    """Modules, variables, `darshan-config --log-path`."""
-
-    name = "darshan"
-    summary = "Darshan's module, tools and place of logs"
-
-    def run(self, host: Host) -> Section:
-        """Read the environment, ask darshan-config."""
-        found: Section = {
-            "modules": [word for word in host.modules if "darshan" in word.lower()],
-            "variables": host.variables(_VARIABLES_DARSHAN, "DARSHAN"),
-            "tools": [name for name in _TOOLS if host.which(name)],
-        }
-        if host.which("darshan-config"):
-            answer = host.ask("darshan-config", "--log-path")
-            path = answer.text.strip()
-            found["log_path"] = {"path": path, **answer.failure()}
-            if path.startswith("/"):
-                found["log_path"]["there"] = host.ask("ls", "-d", path).ok
-        return found
+@_probe("darshan", "Darshan's module, tools and place of logs")
+def _darshan(host: Host) -> Section:
+    """Read the environment, ask darshan-config."""
+    found: Section = {
+        "modules": [word for word in host.modules if "darshan" in word.lower()],
+        "variables": host.variables(_VARIABLES_DARSHAN, "DARSHAN"),
+        "tools": [name for name in _TOOLS if host.which(name)],
+    }
+    if host.which("darshan-config"):
+        answer = host.ask("darshan-config", "--log-path")
+        path = answer.text.strip()
+        found["log_path"] = {"path": path, **answer.failure()}
+        if path.startswith("/"):
+            found["log_path"]["there"] = host.ask("ls", "-d", path).ok
+    return found
 
 
 # Whether a library can be preloaded, tried with a program that prints what it has mapped.
@@ -466,22 +437,17 @@ class DarshanProbe(Probe):
 _LIBRARY = re.compile(r"/\S*/lib(?:m|dl|z|util)[-.]\S*so\S*")
 
 
-class PreloadProbe(Probe):
-    """`LD_PRELOAD=LIBRARY cat /proc/self/maps`."""
-
-    name = "preload"
-    summary = "a library preloaded into cat"
-
-    def run(self, host: Host) -> Section:
-        """Preload the runtime library; where it is not built, a library of the system."""
-        own = host.runtime_library()
-        library = own or _system_library(host.read("/proc/self/maps"))
-        found: Section = {"set_before": host.environment.get("LD_PRELOAD", "")}
-        if not library:
-            return {**found, "works": None, "problem": "no library to try it with"}
-        answer = host.ask("cat", "/proc/self/maps", variables={"LD_PRELOAD": library})
-        works = answer.ok and library in answer.text
-        return {**found, "own_library": bool(own), "works": works, **answer.failure()}
+@_probe("preload", "a library preloaded into cat")
+def _preload(host: Host) -> Section:
+    """Preload the runtime library; where it is not built, a library of the system."""
+    own = host.runtime_library()
+    library = own or _system_library(host.read("/proc/self/maps"))
+    found: Section = {"set_before": host.environment.get("LD_PRELOAD", "")}
+    if not library:
+        return {**found, "works": None, "problem": "no library to try it with"}
+    answer = host.ask("cat", "/proc/self/maps", variables={"LD_PRELOAD": library})
+    works = answer.ok and library in answer.text
+    return {**found, "own_library": bool(own), "works": works, **answer.failure()}
 
 
 def _system_library(maps: str) -> str:
@@ -492,23 +458,18 @@ def _system_library(maps: str) -> str:
 # What of Stripewise is here: version, runtime library, policy, descriptions of storage.
 
 
-class OwnProbe(Probe):
-    """Stripewise's own files."""
-
-    name = "stripewise"
-    summary = "version, runtime library, policy, descriptions of storage"
-
-    def run(self, host: Host) -> Section:
-        """Look at the places of the site and of the user."""
-        policy = host.read(str(SITE_POLICY))
-        known = known_storages()
-        return {
-            "version": __version__,
-            "runtime_library": host.runtime_library(),
-            "site_directory": str(SITE_DIRECTORY),
-            "site_policy": policy[:16000],
-            "user_policy": bool(host.read(str(user_policy_path()))),
-            "descriptions": [one.storage.name for one in known.found],
-            "description_problems": list(known.problems),
-            "packs": len(installed_packs()),
-        }
+@_probe("stripewise", "version, runtime library, policy, descriptions of storage")
+def _stripewise(host: Host) -> Section:
+    """Look at the places of the site and of the user."""
+    policy = host.read(str(SITE_POLICY))
+    known = known_storages()
+    return {
+        "version": __version__,
+        "runtime_library": host.runtime_library(),
+        "site_directory": str(SITE_DIRECTORY),
+        "site_policy": policy[:16000],
+        "user_policy": bool(host.read(str(user_policy_path()))),
+        "descriptions": [one.storage.name for one in known.found],
+        "description_problems": list(known.problems),
+        "packs": len(installed_packs()),
+    }

@@ -81,7 +81,7 @@ def parse_state(text: str) -> JobState:
     return JobState(word) if word in JobState.__members__ else JobState.UNKNOWN
 
 
-def said(text: str) -> str:
+def known_text(text: str) -> str:
     """Return a text, "" where Slurm writes that there is none."""
     text = text.strip()
     return "" if text in ("None", "(null)", "N/A", "n/a", "None assigned") else text
@@ -370,9 +370,9 @@ def job_status(record: Mapping[str, str]) -> JobStatus:
     return JobStatus(
         job_id=int(record.get("JobId", "")),
         state=parse_state(record.get("JobState", "")),
-        reason=said(record.get("Reason", "")),
+        reason=known_text(record.get("Reason", "")),
         nodes=least_count(record.get("NumNodes", "")) or 0,
-        node_list=said(record.get("NodeList", "")),
+        node_list=known_text(record.get("NodeList", "")),
         exit_code=exit_code(record.get("ExitCode", "")),
         name=record.get("JobName", ""),
     )
@@ -401,7 +401,7 @@ def _accounted(lines: Iterable[str]) -> Iterator[JobStatus]:
                 state=parse_state(row["state"]),
                 exit_code=exit_code(row["exitcode"]),
                 nodes=least_count(row["nnodes"]) or 0,
-                node_list=said(row["nodelist"]),
+                node_list=known_text(row["nodelist"]),
                 name=row["jobname"],
             )
 
@@ -426,9 +426,9 @@ def parse_squeue(text: str) -> tuple[JobStatus, ...]:
                     job_id=int(fields[0]),
                     state=parse_state(fields[1]),
                     nodes=least_count(fields[2]) or 0,
-                    node_list=said(fields[3]),
+                    node_list=known_text(fields[3]),
                     name=fields[4],
-                    reason=said(fields[5]),
+                    reason=known_text(fields[5]),
                 )
             )
     return tuple(found)

@@ -192,7 +192,7 @@ class Tier(ABC):
             return None
         return check_pool(self, request, pools)
 
-    def asked_bytes(self, request: TierRequest, pool: Pool | None) -> int:
+    def requested_bytes(self, request: TierRequest, pool: Pool | None) -> int:
         """Return the capacity that a request writes."""
         if request.nodes and pool is not None:
             return self.capacity_bytes(request.nodes, pool)
@@ -270,19 +270,16 @@ def check_staging(request: TierRequest) -> None:
             raise UsageError(
                 f"{printable(name)!r} is no name for a directive: letters, digits, - _ and . only"
             )
-    if request.place and (not _PLACE.fullmatch(request.place) or _climbs(request.place)):
+    place = request.place
+    if place and (not _PLACE.fullmatch(place) or ".." in place.split("/")):
         raise UsageError(
-            f"{printable(request.place)!r}: the place in a tier is a relative path of letters, "
+            f"{printable(place)!r}: the place in a tier is a relative path of letters, "
             "digits, - _ and ."
         )
     for path in filter(None, (request.stage_in, request.stage_out, request.backing)):
         check_path(path)
     for path in filter(None, (request.stage_in, request.backing)):
         check_there(path)
-
-
-def _climbs(place: str) -> bool:
-    return ".." in place.split("/")
 
 
 def check_path(path: Path) -> None:

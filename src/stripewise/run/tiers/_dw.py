@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tiers that #DW lines ask for: Cray DataWarp through Slurm, and HPE Rabbit.
+"""Defines the tiers that #DW lines ask for: Cray DataWarp through Slurm, and HPE Rabbit.
 
 Source: DataWarp user guide (S-2558) and Slurm's Burst Buffer Guide; the user interactions guide
 of NearNodeFlash and the Rabbit guide of flux-coral2; documented.
@@ -59,7 +59,7 @@ class DwTier(Tier):
         if request.persistent:
             yield f"{_MARKER} persistentdw name={request.persistent}"
         else:
-            capacity = burst_size_text(self.asked_bytes(request, pool))
+            capacity = burst_size_text(self.requested_bytes(request, pool))
             yield f"{_MARKER} jobdw {self.job_words(request, pool, capacity)}"
         there = f"${self.directory_variable(request)}/{request.place}"
         for keyword, source, destination in (
@@ -175,7 +175,7 @@ class DataWarpTier(DwTier):
         return f"DW_JOB_{'PRIVATE' if request.access == 'private' else 'STRIPED'}{cache}"
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Also refuse what DataWarp has not."""
+        """Check the request, and refuse what DataWarp does not have."""
         pool = super().check(request, pools)
         if request.type not in ("", "scratch", "cache"):
             raise UsageError(f"type={request.type}: DataWarp has scratch and cache")
@@ -248,7 +248,7 @@ class RabbitTier(DwTier):
         return f"DW_{kind}_{name.replace('-', '_')}"
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Also refuse what Rabbit has not."""
+        """Check the request, and refuse what Rabbit does not have."""
         if request.type and request.type not in _TYPES:
             raise UsageError(f"type={request.type}: Rabbit has {', '.join(_TYPES)}")
         name = request.persistent or request.name or _DEFAULT_NAME

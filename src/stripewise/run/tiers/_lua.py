@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's burst_buffer/lua: the site's script gives the lines their meaning.
+"""Defines Slurm's burst_buffer/lua, where the site's script gives lines their meaning.
 
 Source: Slurm's Burst Buffer Guide; documented.
 """
@@ -38,7 +38,7 @@ class LuaTier(Tier):
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
         """Return the template's lines; one whose staging is not wanted is left out."""
         values = {
-            "capacity": burst_size_text(self.asked_bytes(request, pool)),
+            "capacity": burst_size_text(self.requested_bytes(request, pool)),
             "nodes": str(request.nodes),
             "pool": request.pool or (pool.name if pool else ""),
             "stage_in": str(request.stage_in or ""),
@@ -68,7 +68,7 @@ class LuaTier(Tier):
         )
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Also check the template, and the variable or directory."""
+        """Check the request, its template, and its variable or directory."""
         if not request.template:
             raise UsageError("burst_buffer/lua needs the site's lines: give a template")
         for line in request.template:

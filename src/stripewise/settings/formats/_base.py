@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a format: a Configuration to text and back."""
+"""Defines the contract of a format, which turns a Configuration into text and back."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Format(ABC):
 
 
 def _n_entries(configuration: Configuration) -> int:
-    """Rules and settings in all."""
+    """Return the number of rules and settings."""
     rules = sum(1 + len(rule.datasets) for rule in configuration.files)
     settings = len(list(all_settings(configuration)))
     return rules + settings + len(configuration.job.environment)

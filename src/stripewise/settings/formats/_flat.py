@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The flat form: the only one that the runtime library reads (include/stripewise/flat.h)."""
+"""Writes the flat form, the one that the runtime library reads (include/stripewise/flat.h)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""H5Tuner's XML, read and written with the matching and precedence of its 2016-07 line.
+"""Reads and writes H5Tuner's XML, with the matching and precedence of its 2016-07 line.
 
 A parameter's name decides; the sections around it are decoration.  `FileName` is compared
 with the basename, for properties of datasets with the end of the path; `VariableName` names

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which rules act on a file: the same rule as the runtime library's (flat.h)."""
+"""Tells which rules act on a file, as the runtime library does (flat.h)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH_MPIIO_HINTS: `pattern:key=value:key=value,pattern:key=value`, as Cray MPICH reads it.
+"""Reads and writes MPICH_MPIIO_HINTS: `pattern:key=value:key=value,pattern:key=value`.
 
 The runtime library reads the same variable under every MPI.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The formats: by name, by the look of a text, and of a file."""
+"""Finds a format by its name, by the look of a text, or by a file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A ROMIO_HINTS file: `key value` lines that hold for every file of the job."""
+"""Reads and writes ROMIO_HINTS: `key value` lines that hold for every file of the job."""
 
 from __future__ import annotations
 

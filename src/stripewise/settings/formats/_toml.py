@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The canonical form: TOML."""
+"""Reads and writes the canonical form, TOML."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The structure of the canonical form, for messages about what is wrong in a document."""
+"""Checks the structure of the canonical form, and says what is wrong in a document."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def checked(data: Mapping[str, Any], name: str) -> Configuration:
             f" version = {VERSION}"
         )
     rules = tuple(_file_rule(table) for table in document.file)
-    return Configuration(rules, JobSettings(**document.job.model_dump()))  # type: ignore[attr-defined]
+    job = document.job.model_dump()  # type: ignore[attr-defined]
+    return Configuration(rules, JobSettings(**job))
 
 
 def _file_rule(table: _Rule) -> FileRule:

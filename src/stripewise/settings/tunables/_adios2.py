@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""ADIOS2's engine parameters, of the file engines BP4 and BP5.
+"""Lists ADIOS2's parameters of the file engines BP4 and BP5.
 
 Defaults: documented in ADIOS2's user guide (engines BP4 and BP5) and read in its sources
 (BP5Engine.h, BPBase.h).  A run does not show which engine is used, so only parameters of
@@ -49,7 +49,7 @@ _both = partial(_contract, stacks=("bp4", "bp5"), source=_BP4)
 
 
 def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Fewer and more files than the one a host that is the default."""
+    """Return fewer and more files than the default, one a host."""
     hosts, ranks = facts.n_hosts, facts.n_ranks
     counts = {1, hosts // 2, 2 * hosts, 4 * hosts, ranks // 2, ranks}
     return tuple(sorted(n for n in counts if 1 <= n <= ranks and n != hosts))

@@ -240,7 +240,7 @@ def _dataset_problems(match: str, dataset: DatasetRule) -> Iterator[str]:
 
 
 def _effective_hints(configuration: Configuration) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Hints that act together: each rule on top of the earlier ones with the same match."""
+    """Yield the hints that act together: each rule on top of earlier ones of its match."""
     for number, rule in enumerate(configuration.files, 1):
         hints: dict[str, Value] = {}
         for earlier in configuration.files[:number]:

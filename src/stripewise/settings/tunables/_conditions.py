@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""When a tunable can act on a program, said in plain words, and ladders that many share."""
+"""Says when a tunable can act on a program, and which values are worth trying."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ ompio = _implementation("ompio", "OMPIO")
 
 
 def lustre(facts: ProgramFacts) -> str:
-    """The files lie on Lustre, and ROMIO does not say that it uses another driver for them."""
+    """Require files on Lustre, for which ROMIO does not say that it uses another driver."""
     if facts.filesystem != "lustre":
         return "the files do not lie on Lustre"
     if facts.mpiio_driver in ("", "LUSTRE"):
@@ -86,7 +86,7 @@ def lustre(facts: ProgramFacts) -> str:
 
 
 def rounds_by_size(facts: ProgramFacts) -> str:
-    """Aggregators move as much in a round as a hint says, and not a stripe."""
+    """Require that aggregators move as much in a round as a hint says, and not a stripe."""
     other = facts.mpiio_alternatives or facts.amount("mpiio_read_bytes").most
     if other or facts.mpiio_driver != "LUSTRE":
         return ""
@@ -98,7 +98,7 @@ def _hints_act_everywhere(facts: ProgramFacts) -> bool:
 
 
 def striped(facts: ProgramFacts) -> str:
-    """The file system has stripes that hints can set."""
+    """Require a file system whose stripes hints can set."""
     if _hints_act_everywhere(facts) or facts.filesystem in STRIPED_FILESYSTEMS:
         return ""
     where = facts.filesystem or "this file system"
@@ -106,27 +106,27 @@ def striped(facts: ProgramFacts) -> str:
 
 
 def striping_hints(facts: ProgramFacts) -> str:
-    """MPI-IO, or what emulates the storage, takes hints for the layout of new files."""
+    """Require that MPI-IO, or what emulates the storage, takes hints for layouts of new files."""
     return mpiio(facts) if _hints_act_everywhere(facts) else romio(facts)
 
 
 def romio_name(facts: ProgramFacts) -> str:
-    """Value of MCA `io` that selects ROMIO under this Open MPI."""
+    """Return the value of MCA `io` that selects ROMIO under this Open MPI."""
     return next((a for a in facts.mpiio_alternatives if a.startswith("romio")), "romio321")
 
 
 def requires_romio(facts: ProgramFacts) -> Mapping[str, Value]:
-    """Under Open MPI, ROMIO must be selected for its hints to act."""
+    """Return what selects ROMIO under Open MPI, so that its hints act."""
     return {"mca.io": romio_name(facts)} if facts.mpi_family == "openmpi" else {}
 
 
 def requires_striping_hints(facts: ProgramFacts) -> Mapping[str, Value]:
-    """Striping hints need ROMIO, unless the storage takes them by itself."""
+    """Return what selects ROMIO, unless the storage takes striping hints by itself."""
     return {} if _hints_act_everywhere(facts) else requires_romio(facts)
 
 
 def requires_ompio(facts: ProgramFacts) -> Mapping[str, Value]:
-    """OMPIO must be selected for its parameters to act."""
+    """Return what selects OMPIO, so that its parameters act."""
     return {"mca.io": "ompio"} if facts.mpi_family == "openmpi" else {}
 
 
@@ -143,7 +143,7 @@ def mean_write_bytes(facts: ProgramFacts) -> float:
 
 
 def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]) -> Rungs:
-    """Sizes of a buffer; larger ones only where there is enough data to fill the default."""
+    """Return the ladder of a buffer; larger sizes only where data would fill the default."""
 
     def ladder(facts: ProgramFacts) -> tuple[Value, ...]:
         n_bytes = most_bytes(facts)
@@ -154,7 +154,7 @@ def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]
 
 
 def stripe_counts(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Four, 16 and all targets; where they are known, every power of four below their number.
+    """Return 4, 16 and all targets; if they are known, each power of four below their number.
 
     With them the number of nodes, so that each writes a stripe of its own: ROMIO's Lustre driver
     uses a divisor of the stripes where there are fewer aggregators than those.
@@ -170,7 +170,7 @@ def stripe_counts(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 def stripe_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
-    """1 and 4 MiB; where the default is known, 16 MiB too, and not the default itself.
+    """Return 1 and 4 MiB; if the default is known, 16 MiB too, and not the default itself.
 
     Then also what one node writes of a collective call: with larger stripes a call reaches fewer
     of them than there are nodes, with smaller ones a node writes several.
@@ -203,7 +203,7 @@ SMALLEST_CHUNK_BYTES = 4 * KIB
 
 
 def chunk_of_a_rank(facts: ProgramFacts) -> tuple[Value, ...]:
-    """One rank's block as a chunk, so that what it moves is contiguous in the file.
+    """Return one rank's block as a chunk, so that what it moves is contiguous in the file.
 
     None where the block is not known, or is contiguous in the file already.
     """
@@ -212,7 +212,7 @@ def chunk_of_a_rank(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 def aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Powers of two up to the number of ranks, and that number.
+    """Return the powers of two up to the number of ranks, and that number.
 
     ROMIO's default is one a host, so that rung is left out where only ROMIO is there.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""HDF5's properties: file access, dataset creation, transfer.
+"""Lists HDF5's properties: file access, dataset creation, transfer.
 
 Defaults: read from HDF5 1.10.8 by H5Pget_*.
 """
@@ -50,12 +50,12 @@ _contract = partial(_property, safety=SafetyClass.CONTRACT)
 
 
 def _not_netcdf4(why: str) -> Condition:
-    """HDF5 is not used by netCDF-4, which `why`."""
+    """Return the condition that netCDF-4 does not use HDF5; `why`: what netCDF-4 does."""
     return when.needs(lambda facts: not facts.uses_netcdf4, f"netCDF-4 {why}")
 
 
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Threshold equal to the alignment: a file can at most double."""
+    """Return alignments with a threshold of the same size: a file can at most double."""
     written = facts.amount("write_bytes").most
     return tuple((size, size) for size in (1 * MIB, 4 * MIB, 64 * KIB) if written >= 2 * size)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The job's resources: tried only with the values that the user gives."""
+"""Lists the job's resources, which are tried only with the values that the user gives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""PnetCDF's own hints; those of the MPI-IO below it act too.
+"""Lists PnetCDF's own hints; those of the MPI-IO below it act too.
 
 Defaults: reported by ncmpi_inq_file_info, PnetCDF 1.12.3.  Hints of newer versions, and of
 builds with the burst-buffer driver or subfiling, are ignored by others without a word, and

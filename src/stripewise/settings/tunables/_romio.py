@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""ROMIO's hints: MPICH and its kin, and Open MPI when told to use ROMIO.
+"""Lists ROMIO's hints: of MPICH and its kin, and of Open MPI when it uses ROMIO.
 
 Defaults: printed by ROMIO_PRINT_HINTS=1 under MPICH 4.0.2 and Open MPI 4.1.4 (romio321).
 """

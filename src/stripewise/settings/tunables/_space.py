@@ -173,7 +173,7 @@ def _drop_unreachable(
 
 
 def _current(name: str, facts: ProgramFacts) -> Value | None:
-    """Value that a tunable has unasked, where the facts tell."""
+    """Return the value that a tunable has by default, where the facts show it."""
     if name == "job.ranks":
         return facts.n_ranks
     if name == "job.burst_buffer_nodes":

@@ -136,7 +136,7 @@ def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
 
 def _on_tier(jobs: ScriptJobs, job: JobSettings, snapshot: InputSnapshot) -> OnTier:
     """Return how the job uses the tier."""
-    asked = jobs.asked(job)
+    asked = jobs.tier_request(job)
     if asked is None:
         return OnTier(jobs.tier)
     if jobs.own is not None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The agent: carries out the tuner's orders on the first node of an allocation.
+"""Carries out the tuner's orders on the first node of an allocation: the agent.
 
 `python3 -I -S _agent.py SPOOL`, as the batch script of a job.  The spool is a directory that
 the tuner's host sees too.  The clocks of the two differ: only changes are compared, never times.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files by which the tuner and the agent in an allocation talk.
+"""Reads and writes the files by which the tuner and the agent in an allocation talk.
 
 Each has one writer and keeps its inode and its size: it is overwritten in place, so that a full
 disk cannot stop it and that network file systems show what it holds as soon as it is opened.  A

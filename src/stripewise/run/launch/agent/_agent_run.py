@@ -73,7 +73,7 @@ class Run:
         except Cancelled as reason:
             self._not_run(started, reason=str(reason))
         except OSError as problem:
-            self._not_run(started, error=self._said(problem))
+            self._not_run(started, error=self._record_error(problem))
         finally:
             self._remove_stage()
         if self.agent.superseded:
@@ -101,8 +101,8 @@ class Run:
             self.result["exit_code"] = None  # it ran, but what it wrote is not there
         self.result.update(why)
 
-    def _said(self, problem: OSError) -> str:
-        """Put an error also where the end of a run is judged from."""
+    def _record_error(self, problem: OSError) -> str:
+        """Append an error to the run's standard error, by which its end is judged; return it."""
         where = f" ({problem.filename})" if problem.filename else ""
         text = f"{problem.strerror or problem}{where}"
         try:
@@ -143,12 +143,13 @@ class Run:
     def _stage_out(self, before: _staging.Manifest) -> None:
         begun = time.monotonic()
         if self._mode == "links":  # what they led to and is gone was seen to
-            before = {name: mark for name, mark in before.items() if self._is_there(name)}
+            before = {
+                name: mark
+                for name, mark in before.items()
+                if os.path.lexists(os.path.join(self.stage, name))
+            }
         _staging.stage_out(self.stage, self.directory, before, self.tick)
         self.times["stage_out_seconds"] = time.monotonic() - begun
-
-    def _is_there(self, name: str) -> bool:
-        return os.path.lexists(os.path.join(self.stage, name))
 
     def _remove_stage(self) -> None:
         if self.stage:

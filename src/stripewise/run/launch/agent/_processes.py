@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finding and ending processes through /proc.
+"""Finds and ends processes through /proc.
 
 The supervisor imports this file on its own, without the package: standard library only, and
 nothing that is slow to import.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The supervisor: a small process that outlives the tuner and leaves nothing running.
+"""Supervises a run: a small process that outlives the tuner and leaves nothing running.
 
 `python -I -S _supervise.py` with a pipe as standard input.  The tuner writes one line of JSON
 (the job) into it and keeps it open: end of file means that the tuner died.  Standard library
