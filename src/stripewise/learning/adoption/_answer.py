@@ -56,7 +56,7 @@ EVEN = 0.05
 MEASURED = 0.05
 """Standard deviation of the logarithm of a ratio that was measured in a few runs (assumed)."""
 OTHER = 0.15
-"""The same for each setting that was measured with it and is another, or none, here (assumed)."""
+"""Standard deviation that each setting adds which was another, or none, there (assumed)."""
 SHARED = 0.8
 """Share of the variance between two programs that all settings have in common (assumed)."""
 
@@ -75,7 +75,7 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
     Args:
         question: What is asked.
         lessons: What studies found; those that are not alike do not count.
-        models: Of performance; those that do not hold here are not used.
+        models: Models of performance; those that do not hold here are not used.
     """
     facts = question.facts
     if facts is None:

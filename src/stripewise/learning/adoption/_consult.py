@@ -77,9 +77,9 @@ def consult(
     Args:
         known: What is kept of the program.
         directory: It runs in.
-        state: Of the user's own store.
-        storage: That is emulated; None: what is there.
-        identity: Of the program, to find a study of it where no run of it is known.
+        state: State of the user's own store.
+        storage: Storage that is emulated; None: what is there.
+        identity: Identity of the program, to find a study of it where no run of it is known.
 
     Raises:
         ConfigurationError: A policy cannot be read.
@@ -227,7 +227,7 @@ def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> An
     """Return what a study of this very program says, as far as it may be set unasked.
 
     Args:
-        lesson: Of the study.
+        lesson: Lesson of the study.
         policy: What the site and the user allow.
         taken: Names of tunables that the user has set by other means.
 

@@ -36,7 +36,7 @@ amount is observed anew (assumed)."""
 LEAST_SECONDS = 0.02
 """I/O that takes less says nothing (assumed: clocks and page faults are of this order)."""
 NOISE = 0.15
-"""By how much two equal runs may differ where only one is known (assumed)."""
+"""Relative difference of two equal runs where only one is known (assumed)."""
 LEAST_NOISE = 0.05
 PATIENCE = 2
 """Runs without a gain after which settings are forgotten."""
@@ -80,7 +80,7 @@ class Verdict:
     """A judgement of settings.
 
     Attributes:
-        outcome: Of all runs under them.
+        outcome: Outcome of all runs under them.
         ratio: How many times as fast the I/O was as without them; None: not known.
         words: For people, behind the settings: "made its I/O 1.3x slower".
         is_final: The settings are not to be set again.
@@ -207,10 +207,10 @@ class Answer:
     Attributes:
         level: Where it comes from.
         settings: Tunable name to value; behind `@` the files that a setting is for.
-        configuration: The same, as it is applied.
+        configuration: Settings, as they are applied.
         sentence: One line for people: level, distance, source, what to expect.
         source: Name of the study's program, or of the model; "" for none.
-        distance: From the case that it comes from; None where there is none.
+        distance: Distance to the case that it comes from; None where there is none.
         expected_ratio: How many times as fast the I/O is expected to be; None: not known.
         refused: Settings of the source that are not set, with the reason, a line each.
     """
@@ -236,7 +236,7 @@ class Prepared(Answer):
     """An answer for the next run, computed when there was time.
 
     Attributes:
-        state: Of the studies and the version of Stripewise that it was computed from.
+        state: State of the studies and the version of Stripewise that it was computed from.
         watched: What else it was computed from.
     """
 
@@ -244,7 +244,7 @@ class Prepared(Answer):
     watched: tuple[Watched, ...] = ()
 
     def holds(self, state: str) -> bool:
-        """Whether nothing that it was computed from has changed."""
+        """Return whether nothing that it was computed from has changed."""
         return self.state == state and all(one.is_as_it_was for one in self.watched)
 
 
@@ -253,12 +253,13 @@ class Known:
     """A program with its arguments, on so many ranks, on a storage.
 
     Attributes:
-        notation: Of its pattern.
-        facts / case: Of its last run without settings, as JSON data; empty: to be found out.
+        notation: Notation of its pattern.
+        facts / case: Facts and case of its last run without settings, as JSON data; empty: to be
+            found out.
         plain / under: Runs without settings, and under those that are prepared; newest last.
         judged: Settings that brought nothing.
         prepared: For the next run; None: not known.
-        pending: Which run under the prepared settings began and has not ended; "" for none.
+        pending: Run under the prepared settings that began and has not ended; "" for none.
     """
 
     notation: str = ""
@@ -322,7 +323,7 @@ def full_state(state: str) -> str:
 
 
 def _counts(name: str) -> bool:
-    """Whether a variable says where knowledge is, or sets what else would be set."""
+    """Return whether a variable says where knowledge is, or sets what else would be set."""
     own = name.startswith("STRIPEWISE_") and name.endswith(("MODELS", "KNOWLEDGE", "PACKS"))
     return own or name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME") or name.startswith("OMPI_MCA_")
 
@@ -340,7 +341,7 @@ class Identity:
         program: Its name.
         file: Its file; None where that is not known.
         executable_sha256: Of that file; "" where it is not known.
-        n_ranks: That the command asks for; 1 where it does not say.
+        n_ranks: Number of ranks that the command asks for; 1 where it does not say.
         ground: Digest of ranks and storage.
         identity: Digest of all of it and the arguments.
     """
@@ -364,10 +365,10 @@ def identify(
     """Find out which program a command runs.
 
     Args:
-        command: To be run.
+        command: Command to run.
         directory: It runs in.
         profiles: Keep digests of executables.
-        storage: That is emulated.
+        storage: Storage that is emulated.
         sync: Whether it waits for the storage.
     """
     file = program_file(command, directory)

@@ -36,13 +36,13 @@ class Question:
 
     Attributes:
         case: Machine, stack and program, as the program's last run showed them.
-        facts: Of that run; None: no run of it is known.
+        facts: Facts of that run; None: no run of it is known.
         space: What may be set; see `adoptable_space`.
         ground: Where models have to hold; None: no model is asked.
         storage: Description of the storage; None: there is none.
         ranks_per_node: On a node of that storage; 0: as many as it had on each host.
         transport: Variant of its network; "": what the environment chooses.
-        environment: That the program runs in.
+        environment: Environment that the program runs in.
         judged: Settings that are not set again.
         only_rungs: Only values on the ladders of the space: none that were tried between them.
     """
@@ -65,7 +65,7 @@ def adoptable_space(
     """Return what may be set for a program without being asked.
 
     Args:
-        facts: Of its last run.
+        facts: Facts of its last run.
         policy: What the site and the user allow, above all else.
         taken: Names of tunables that the user has set by other means.
     """
@@ -93,11 +93,11 @@ def study_sentence(
 
     Args:
         level: PROGRAM or PATTERN.
-        lesson: Of the study.
-        likeness: Of its case and the one at hand.
-        settings: That are set.
+        lesson: Lesson of the study.
+        likeness: Likeness of its case and the one at hand.
+        settings: What is set.
         ratio: How many times as fast the I/O is expected to be; None: not known.
-        facts: Of the program.
+        facts: Facts of the program.
         by: Who changed the settings for this program: "the simulation of hopper"; "": nobody.
     """
     program = lesson.case.fingerprint.program
@@ -118,9 +118,9 @@ def model_sentence(
 
     Args:
         model: "the simulation of hopper@1/16".
-        settings: That are set.
+        settings: What is set.
         ratio: How many times as fast the I/O is expected to be.
-        facts: Of the program.
+        facts: Facts of the program.
         why: No study is followed.
     """
     origin = f"{pattern_words(facts)}: {why}, so {model}"
@@ -164,7 +164,7 @@ def why_not_unasked(tunable: Tunable) -> str:
 
 
 def check_unasked(configuration: Configuration) -> None:
-    """Accept settings, or refuse them all.
+    """Refuse settings that may not be set without being asked for.
 
     Raises:
         ConfigurationError: One is unknown, impossible, or not to be set without being asked.

@@ -57,8 +57,8 @@ def save_table(table: SeriesTable, directory: Path | None = None) -> Path:
     """Keep a table in place of an older one of the same ground and MPI.
 
     Args:
-        table: To be kept.
-        directory: Of models; None: the user's own.
+        table: Table to keep.
+        directory: Directory of models; None: the user's own.
 
     Raises:
         StorageError: It cannot be written.
@@ -103,9 +103,9 @@ def series_rules(
     """Return what later files of a series get in a first run, and warnings.
 
     Args:
-        command: Of the run.
+        command: Command of the run.
         directory: It runs in.
-        storage: That is emulated; None: what is there.
+        storage: Storage that is emulated; None: what is there.
     """
     warnings: list[str] = []
     try:
@@ -175,7 +175,7 @@ def _family(command: Sequence[str]) -> str:
 
 
 def _check(rules: Sequence[SeriesRule]) -> None:
-    """Accept rules whose settings may be set unasked, here and now, or refuse them all."""
+    """Refuse rules with a setting that may not be set without being asked for, here and now."""
     from stripewise.learning.adoption._question import check_unasked
 
     for hints in {tuple(sorted(rule.mpiio.items())): rule.mpiio for rule in rules}.values():

@@ -55,10 +55,10 @@ class Plan:
     Attributes:
         prepared: The answer.
         capture: Single calls are to be recorded: what the program does is not known.
-        identity: Of the program; None where nothing can be kept.
+        identity: Identity of the program; None where nothing can be kept.
         known: What was kept of it.
         warnings: For the user.
-        state: Of the studies that are kept.
+        state: State of the studies that are kept.
     """
 
     prepared: Answer
@@ -84,10 +84,10 @@ class Seen:
     """What is looked at of a run that has ended.
 
     Attributes:
-        exit_code: Of the command.
+        exit_code: Exit code of the command.
         run: Its times; None: it was not seen, or its times say nothing.
-        facts / case: As JSON data; None: single calls were not recorded.
-        notation: Of its pattern.
+        facts / case: Facts and case as JSON data; None: single calls were not recorded.
+        notation: Notation of its pattern.
         idle: It was observed that no setting could act.
         others_set: It had settings that are not of the plan.
         unknown: Why not all of its I/O is known; "": all is.
@@ -107,8 +107,8 @@ class Adoption:
     """Settings for runs in one directory.
 
     Attributes:
-        directory: Of the runs.
-        storage: That is emulated there; None: what is there.
+        directory: Directory of the runs.
+        storage: Storage that is emulated there; None: what is there.
     """
 
     def __init__(
@@ -241,7 +241,7 @@ def _to_be_observed(known: Known) -> Known:
 
 
 def _moved_else(known: Known, run: Timed) -> bool:
-    """Whether the program moved other amounts of data than in all runs without settings."""
+    """Return whether the program moved other amounts of data than in all runs without settings."""
     amounts = [one.moved_bytes for one in known.plain]
     return bool(amounts) and all(
         abs(amount - run.moved_bytes) > SAME_BYTES * max(amount, run.moved_bytes)
@@ -258,12 +258,12 @@ def _judged(known: Known, verdict: Verdict) -> Known:
 
 
 def was_lost(pending: str) -> bool:
-    """Whether a run that began has ended without a word: its process is no more.
+    """Return whether a run that began has ended without a word: its process is no more.
 
     Of one on another host that is known only when it is older than any job.
 
     Args:
-        pending: As `here` wrote it; "" for none.
+        pending: Text that `here` wrote; "" for none.
     """
     host, _, rest = pending.partition(" ")
     process, _, begun = rest.partition(" ")
@@ -305,11 +305,11 @@ def seen_of(
 
     Args:
         plan: What it got.
-        run: As it was.
-        facts: Of it.
+        run: Run that has ended.
+        facts: What the run did.
         directory: It ran in.
         could_not_act: Settings that had no effect, a line each.
-        storage: That was emulated.
+        storage: Storage that was emulated.
     """
     if not run.handshake.ok or run.problem:
         return Seen(run.exit_code, None, others_set=True)
@@ -342,11 +342,11 @@ def seen_of(
 
 
 def is_idle(configuration: Configuration, could_not_act: Sequence[str]) -> bool:
-    """Whether every setting was observed to have no effect on any file.
+    """Return whether every setting was observed to have no effect on any file.
 
     Args:
         configuration: What was applied.
-        could_not_act: As `readers.cannot_act` says it; lines of one file, or of a value that
+        could_not_act: Lines of `facts.cannot_act`; those of one file, or of a value that
             was changed, prove nothing.
     """
     from stripewise.settings.tunables import all_settings

@@ -139,8 +139,8 @@ def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:
     only be a point that a study might have tried anyway.
 
     Args:
-        lines: With or without line ends; empty ones are passed over.
-        name: Of the file, for messages.
+        lines: Lines with or without line ends; empty ones are passed over.
+        name: Name of the file, for messages.
 
     Raises:
         ConfigurationError: A line is malformed; the message says which and why.

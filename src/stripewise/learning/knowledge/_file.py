@@ -34,7 +34,7 @@ class StoreFile:
     """A file that may not exist yet.
 
     Attributes:
-        path: Of the file.
+        path: Path of the file.
         read_only: Never written, as a site's store.
     """
 
@@ -83,7 +83,7 @@ class StoreFile:
                 connection.close()
 
     def _mode(self, writing: bool) -> str:
-        """Reading may have to undo what a killed writer left, so it may write where it can."""
+        """Return SQLite's mode: reading may have to undo what a killed writer left."""
         may = not self.read_only and os.access(self.path, os.W_OK)
         return "rw" if writing or may else "ro"
 
@@ -209,8 +209,8 @@ class Looked:
 
     Attributes:
         exact: The profile of this identity; None: there is none.
-        others: Of the same executable and ground, with other arguments, the newest first.
-        state: Of the studies that are kept: it changes when one is added or removed.
+        others: Profiles of the same executable and ground, with other arguments, newest first.
+        state: State of the studies that are kept: it changes when one is added or removed.
     """
 
     exact: KeptProfile | None = None

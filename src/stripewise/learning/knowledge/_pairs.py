@@ -53,7 +53,7 @@ def import_pairs(
         The lessons, and warnings of the XML files.
 
     Args:
-        directory: With the index and the XML files.
+        directory: Directory with the index and the XML files.
         machine: Describes this machine.
 
     Raises:

@@ -232,7 +232,7 @@ def fit_coefficients(
     """Fit the coefficients of given terms.
 
     Args:
-        powers: Of each term.
+        powers: Powers of each term.
         rows: Features of each sample.
         seconds: The least I/O time of each.
         weights: How much each sample counts; empty: all alike.

@@ -23,8 +23,8 @@ class Ground:
     Attributes:
         storage: As users name it: "hopper@1/16" is emulated, "archer2-hdd" described; otherwise
             the type of the file system.
-        digest: Of the description; of a file system without one, what nodes have in common of
-            it, or "".
+        digest: Digest of the description; of a file system without one, what nodes have in common
+            of it, or "".
         stack: A name of `stripewise.storage.stacks`: "romio-lustre", "cray", "ompio".
     """
 
@@ -52,9 +52,9 @@ def ground_of(
     """Return the ground that a program runs on.
 
     Args:
-        facts: Of its first run.
-        name: Of the storage, with its slow motion: "hopper@1/16"; "": that of the description,
-            or the type of the file system.
+        facts: Facts of its first run.
+        name: Name of the storage, with its slow motion: "hopper@1/16"; "": that of the
+            description, or the type of the file system.
         storage: Its description; None: there is none.
         stack: "": what the facts tell.
     """

@@ -92,7 +92,7 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def holds_the_best(pairs: Sequence[tuple[float, float]], most: int = BEST) -> bool:
-    """Whether the best predicted ones contain one within 5 % of the best measured."""
+    """Return whether the best predicted ones contain one within 5 % of the best measured."""
     tried = sorted(pairs, key=lambda pair: pair[1])[:most]
     return min(one for one, _ in tried) <= WITHIN * min(one for one, _ in pairs)
 

@@ -83,7 +83,7 @@ def save_model(model: Model, directory: Path | None = None) -> Path:
     """Keep a model in place of an older one of the same ground and class.
 
     Args:
-        model: To be kept.
+        model: Model to keep.
         directory: None: the user's own.
 
     Raises:

@@ -26,7 +26,7 @@ from stripewise.study.workspace import InputSnapshot
 MOST_THREADS = 8
 FILES = "job.burst_buffer_files"
 SPOOLS = "jobs"
-"""In the study's directory: what tuner and allocations tell each other."""
+"""Folder of the study's directory for what tuner and allocations tell each other."""
 
 
 def with_job(options: StudyOptions) -> StudyOptions:
@@ -270,7 +270,8 @@ class JobPlaces:
     Attributes:
         tier: Kind of the burst buffer.
         details: What else tells one burst buffer from another: pool, access, directory or name.
-        own_nodes: Of the script as it is; 0: it lies on the parallel file system.
+        own_nodes: Number of burst-buffer nodes of the script as it is; 0: it lies on the parallel
+            file system.
     """
 
     tier: str
@@ -312,7 +313,7 @@ class JobPlaces:
 
 
 def _is_plain(trial: Trial) -> bool:
-    """Whether nothing but the place was chosen, and it ran."""
+    """Return whether nothing but the place was chosen, and it ran."""
     is_done = trial.state in (TrialState.COMPLETE, TrialState.HOPELESS)
     return set(trial.settings) == {NODES} and is_done and 0 < trial.io_ratio < inf
 

@@ -64,7 +64,7 @@ def write_tuned_script(
 
     Args:
         jobs: How runs became jobs.
-        configuration: To be applied.
+        configuration: What is applied.
         runtime: Library that applies it.
         script_path: The user's script; the new one is written beside it.
         study: The study's directory, which takes what the tasks read.

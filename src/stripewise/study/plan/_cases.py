@@ -25,7 +25,7 @@ class Case:
     Attributes:
         name: Unique in the study; "" in a study of one command.
         command: Arguments of the program, not a shell line.
-        weight: Of its ratio in the score of a configuration.
+        weight: Weight of its ratio in the score of a configuration.
         inputs: What it reads, if not what all cases read.
     """
 
@@ -150,8 +150,8 @@ def case_directory(number: int, name: str) -> Path:
     """Return where the runs of a case go, relative to the study's directory.
 
     Args:
-        number: Of the case, from 1.
-        name: Of the case; what a file name should not hold becomes an underscore.
+        number: Number of the case, from 1.
+        name: Name of the case; what a file name should not hold becomes an underscore.
     """
     if not name:
         return Path()

@@ -42,7 +42,7 @@ def warm_up(context: CaseContext, written: Amount = NOTHING) -> ProgramFacts:
     """Run the program once, discard the time, find out what it does.
 
     Args:
-        context: Of the case.
+        context: Context of the case.
         written: What one run of each case before this one writes, in bytes.
 
     Raises:

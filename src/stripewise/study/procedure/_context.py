@@ -139,8 +139,8 @@ class CaseContext(Parts):
         """Run, and run anew after a failure, until it is known whether it is the run's own.
 
         Args:
-            slot: Of the first attempt.
-            failures: So many of its own count.
+            slot: Slot of the first attempt.
+            failures: Number of failures of its own that counts.
 
         Returns:
             The last attempt, with the cause of all; an outside one if nothing is known.
@@ -207,7 +207,7 @@ class Baseline:
     """What the unchanged program showed in one case, before the search.
 
     Attributes:
-        context: Of the case.
+        context: Context of the case.
         measurements: The baseline runs.
         kept_runs: Ids of two of them, whose outputs are kept.
         traced: Id of the warm-up, whose trace is kept.
@@ -245,9 +245,9 @@ class Context(Parts):
     """The parts of a study, handed from stage to stage.
 
     Attributes:
-        cases: In order.
-        facts / space: Of all cases together, once the warm-ups have run.
-        baselines: Of the cases, once they are measured.
+        cases: All cases, in order.
+        facts / space: Facts and space of all cases together, once the warm-ups have run.
+        baselines: Baselines of the cases, once they are measured.
     """
 
     cases: tuple[CaseContext, ...]
@@ -257,7 +257,7 @@ class Context(Parts):
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Of the cases, in order."""
+        """Weights of the cases, in order."""
         return tuple(case.case.weight for case in self.cases)
 
     @property
@@ -287,7 +287,7 @@ class Context(Parts):
         """Return the places of the cases in a random order, the same after a restart.
 
         Args:
-            name: Of the place in the procedure.
+            name: Name of the place in the procedure.
             first: Name of a case to begin with; "" for any.
         """
         places = list(range(len(self.cases)))
@@ -438,7 +438,7 @@ def _has_no_value(knob: Tunable, facts: ProgramFacts) -> bool:
 
 
 def _values(dimensions: Sequence[Dimension]) -> tuple[Value, ...]:
-    """All values of a tunable; in order of size where every case has them so."""
+    """Return all values of a tunable; in order of size where every case has them so."""
     merged = tuple(dict.fromkeys(value for d in dimensions for value in d.values))
     numbers = [v for v in merged if isinstance(v, int | float) and not isinstance(v, bool)]
     ascending = all(list(d.values) == sorted(d.values, key=_size) for d in dimensions)

@@ -46,7 +46,7 @@ _RECOLLECTION = TypeAdapter(Recollection)
 _TAKEN = "memory"
 _KEPT = "memory-kept"
 MOST_SIZES = 3
-"""Of so many burst buffers at most what is remembered is tried first (assumed)."""
+"""Most burst buffers of which what is remembered is tried first (assumed)."""
 
 
 def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:

@@ -58,7 +58,7 @@ class Search:
         self._n_asked = 0
 
     def run(self) -> SearchResult:
-        """Search; everything that the journal holds already is taken from it."""
+        """Search; whatever the journal holds already is taken from it."""
         result, places = self._result, self._context.side_by_side()
         say_reach(self._context)
         try:
@@ -383,7 +383,7 @@ def rungs_of(context: Context, tried: Sequence[tuple[Trial, float]] = ()) -> tup
     """Return the numbers of nodes that the search would yet come to.
 
     Args:
-        context: Of the study.
+        context: Context of the study.
         tried: Trials, each with the noise as the strategy was told it.
     """
     return rungs_ahead(partial(make_strategy, context), context.facts, tried)
@@ -404,7 +404,7 @@ def make_strategy(context: Context) -> Strategy:
     """Return the strategy, which knows a run of the baseline if there is one case.
 
     Args:
-        context: Of the study, with its baselines.
+        context: Context of the study, with its baselines.
     """
     options = context.options
     strategy = create(

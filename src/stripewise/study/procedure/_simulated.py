@@ -73,7 +73,7 @@ def tune_simulated(
     """Tune a workload on a described storage, in virtual time.
 
     Args:
-        program: As `simulated_workload` returns it.
+        program: Program, as `simulated_workload` returns it.
         options: Strategy, seed and limits of the study; its command is for people alone.
         observer: Told what happens.
         cv: Coefficient of variation of a run's bandwidth; None: that of the storage.
@@ -124,11 +124,11 @@ def simulated_workload(
     """Return a workload as the program of a study.
 
     Args:
-        storage: That it runs on.
-        workload: Of all ranks.
+        storage: Storage that it runs on.
+        workload: Workload of all ranks.
         stack: Software stack; "": the one that the storage's users have.
         transport: Name of the storage's variant; "": the default.
-        capacity_bytes: That the job asks a burst buffer for; 0: the default.
+        capacity_bytes: Capacity that the job asks a burst buffer for; 0: the default.
         private: Whether each node has a part of the burst buffer to itself.
 
     Raises:
@@ -215,10 +215,10 @@ class SimulatedLauncher(Launcher):
 
         Args:
             seconds: Settings -> I/O time; None: the run fails; infinite: it hangs.
-            read_bytes: That every run reads.
-            write_bytes: That every run writes.
+            read_bytes: Bytes that every run reads.
+            write_bytes: Bytes that every run writes.
             cv: Coefficient of variation of the bandwidth from run to run.
-            seed: Of the noise.
+            seed: Seed of the noise.
         """
         self._seconds, self._cv, self._seed = seconds, cv, seed
         self._read_bytes, self._write_bytes = read_bytes, write_bytes
@@ -243,7 +243,7 @@ class SimulatedLauncher(Launcher):
         return Handle(self.name, request.run_id, data)
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended: always."""
+        """Return whether the run has ended: always."""
         del handle
         return True
 

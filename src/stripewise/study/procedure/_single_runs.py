@@ -43,9 +43,9 @@ class SingleRuns:
         home: The directory.
         options: Command, its origin and inputs, `sync` and time limit.
         interrupts: Signals.
-        runs_left: That the policy allows; None: any number.
+        runs_left: Number of runs that the policy allows; None: any number.
         outside: What the command does outside of the places; nothing that is not allowed.
-        timeout_seconds: Of a run; None until the first one has shown how long it takes.
+        timeout_seconds: Time limit of a run; None until the first one has shown how long it takes.
     """
 
     home: OwnedDirectory
@@ -180,7 +180,7 @@ class Tried:
         return statistics.median(self.gains)
 
     def holds(self, claim_seconds: float) -> bool:
-        """Whether at least half and at most twice the claim was gained."""
+        """Return whether at least half and at most twice the claim was gained."""
         return 0.5 * claim_seconds <= self.gain_seconds <= 2 * claim_seconds
 
 
@@ -214,7 +214,7 @@ def try_lines(
 
     Args:
         command: The program as it was traced.
-        lines: Of the finding.
+        lines: Lines of the finding.
         pairs: How many.
         allow_outside: Files and directories of the user's that runs may change.
 

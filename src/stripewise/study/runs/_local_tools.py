@@ -209,9 +209,9 @@ def search_space(
     """Return the tunables that may be tried on a program.
 
     Args:
-        options: Of the study.
+        options: Options of the study.
         policy: What the site and the user allow.
-        facts: Of the program.
+        facts: Facts of the program.
         own_hints: The job script itself gives Cray MPICH its hints.
     """
 
@@ -232,7 +232,7 @@ def search_space(
 
 
 def acts_from_outside(tunable: Tunable, facts: ProgramFacts, own_hints: bool) -> bool:
-    """Whether a setting reaches a program that the library does not: by Slurm or a variable."""
+    """Return whether Slurm or a variable brings a setting to a program without the library."""
     if tunable.layer is Layer.MPIIO:
         return facts.uses_cray_mpich and not own_hints
     return tunable.layer is Layer.JOB and tunable.name != FILES

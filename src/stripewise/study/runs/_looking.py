@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the evidence of an ended run to a measurement, and to what the program does."""
+"""Turns the evidence of an ended run into a measurement and facts of the program."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def look(
     """Return what one run gave; its profile is dropped at once.
 
     Args:
-        run_id: Of the run.
-        place: Of the run.
+        run_id: Identity of the run.
+        place: Place of the run.
         outcome: What the launcher knows of it.
         job: What else tells of it; None: nothing does.
     """
@@ -208,14 +208,14 @@ def look_first(
     """Return what the program does, or why it cannot be tuned.
 
     Args:
-        workspace: Of the study.
-        place: Of the run.
-        measurement: Of the run.
-        storage: That was emulated.
+        workspace: Workspace of the study.
+        place: Place of the run.
+        measurement: Measurement of the run.
+        storage: Storage that was emulated.
         nodes: Compute nodes of a job, where that is known.
-        burst_buffer_nodes: Of the job as it is.
-        job_cpus: Of the ranks of a job script together; 0: not known.
-        striping: Of new files, where the storage that is there is described.
+        burst_buffer_nodes: Number of burst-buffer nodes of the job as it is.
+        job_cpus: Number of processors of the ranks of a job script together; 0: not known.
+        striping: Striping of new files, where the storage that is there is described.
         job: What tells of a run beside the library; None: nothing does.
     """
     evidence = _evidence(place)
@@ -358,7 +358,7 @@ def _as_given(message: str, place: Place) -> str:
 
 
 def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], list[str]]:
-    """Absolute paths that were written, and those of temporary files and what is allowed.
+    """Return absolute paths that were written, and those of temporary or allowed files.
 
     A file that the command names is not temporary where the run leaves it: the next run, which
     may not change it, would fail.  Names that a program makes up are new in every run.

@@ -160,7 +160,7 @@ class Strategy(ABC):
 
     @property
     def least_patience(self) -> float:
-        """So many trials without improvement must be allowed before a study gives up."""
+        """Least number of trials without improvement before a study may give up."""
         return 0
 
     @abstractmethod
@@ -210,7 +210,7 @@ class StepwiseStrategy(Strategy):
 
     @abstractmethod
     def steps(self) -> Steps:
-        """Search; see `Steps`."""
+        """Search the space; see `Steps`."""
 
     def prime(self, trials: Sequence[Trial]) -> None:
         """Keep the trials for `steps`."""

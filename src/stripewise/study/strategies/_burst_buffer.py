@@ -31,7 +31,7 @@ def dimensions_by_name(space: Space) -> dict[str, Dimension]:
 
 
 def is_on_request(space: Space) -> bool:
-    """Whether the nodes of the job's burst buffer are searched."""
+    """Return whether the nodes of the job's burst buffer are searched."""
     return NODES in dimensions_by_name(space)
 
 
@@ -146,9 +146,9 @@ class Defaults:
         """Take them from what was observed of the studied file, as far as it tells.
 
         Args:
-            file: As a run with so many burst-buffer nodes and nothing else shows it.
-            facts: Of the program.
-            nodes: Of the burst buffer.
+            file: File as a run shows it that has so many burst-buffer nodes and nothing else set.
+            facts: Facts of the program.
+            nodes: Number of nodes of the burst buffer.
         """
         aggregators, source = default_aggregators(file, facts)
         fixed = (0, "") if aggregators == nodes else (aggregators, source)

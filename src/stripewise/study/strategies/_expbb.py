@@ -57,7 +57,7 @@ class JudgedSteps(StepwiseStrategy):
     """Judges by the studied file and the whole run; options `tolerance` and `small_bytes`."""
 
     def begin(self) -> None:
-        """Nothing is known but the baseline."""
+        """Begin with nothing known but the baseline."""
         super().begin()
         self._studied = StudiedFile(self.number("tolerance"), int(self.number("small_bytes")))
         self._best: Score | None = None
@@ -67,7 +67,7 @@ class JudgedSteps(StepwiseStrategy):
         self._classes = PerClass(self.facts.file_classes)
 
     def _try(self, settings: Settings, reason: str) -> Trying:
-        """Have a point run unless it was."""
+        """Run a point unless that was done."""
         key = key_of(settings)
         if not settings:
             return self._unasked()
@@ -95,7 +95,7 @@ class JudgedSteps(StepwiseStrategy):
         return self._studied.judge(score, self._best or self._unasked(), self._least_run)
 
     def _is_better(self, score: Score) -> bool:
-        """Whether the studied file is faster, or the whole run shorter and the file no slower."""
+        """Return whether the studied file is faster, or no slower in a shorter run."""
         best = self._best or self._unasked()
         is_faster = self._judge(score) is Verdict.FASTER
         return is_faster or self._studied.shortens_run(score, best, self._least_run)
@@ -170,7 +170,7 @@ class ExpbbStrategy(JudgedSteps):
         self._skipped: list[Callable[[], Walk]] = []
 
     def _acts(self, dimension: Dimension) -> bool:
-        """Whether a tunable acts without another that ExPBB does not vary."""
+        """Return whether a tunable acts without another that ExPBB does not vary."""
         if not dimension.tunable.requires(self.facts):
             return True
         name, values = dimension.tunable.name, dimension.values
@@ -287,7 +287,7 @@ class ExpbbStrategy(JudgedSteps):
         return ""
 
     def _may_be_faster(self, score: Score, io: float) -> bool:
-        """Whether the noise alone hides a gain over a time that would count by the tolerance."""
+        """Return whether the noise alone hides a gain that would count by the tolerance."""
         return self._studied.io(score) < io * (1 - self.number("tolerance"))
 
     def _loops(self) -> Walk:

@@ -77,7 +77,7 @@ class SeededStrategy(Strategy):
 
     @property
     def least_patience(self) -> float:
-        """So much as the other strategy needs, and the seeds."""
+        """What the other strategy needs, and the seeds."""
         return self._inner.least_patience + self._n_seeds
 
     @property
@@ -125,7 +125,7 @@ def _failed(proposal: Proposal) -> Trial:
 # Points that a model of the storage promises most of, corrected by every run; then the rest.
 
 PATIENCE = 3
-"""So many runs in a row that the model chose and that were no better end its part (assumed)."""
+"""Runs in a row, chosen by the model and no better, after which its part ends (assumed)."""
 LEAST_GAIN = 0.005
 """A run that is not expected to cut the best time by so much is not made for it (assumed)."""
 LEAST_CHANCE = 0.02
@@ -170,7 +170,7 @@ class PredictedStrategy(SeededStrategy):
 
     @property
     def least_patience(self) -> float:
-        """So much as the other strategy needs, and the model's part."""
+        """What the other strategy needs, and the model's part."""
         return self._inner.least_patience + (0 if self._is_over else PATIENCE)
 
     @property
@@ -211,7 +211,7 @@ class PredictedStrategy(SeededStrategy):
         self._is_over = self._is_over or (self._is_fruitless() and not self._open)
 
     def _is_fruitless(self) -> bool:
-        """Whether so many runs that the model chose were no better that its part ends."""
+        """Return whether so many runs that the model chose were no better that its part ends."""
         return self._since_gain >= PATIENCE
 
     def _next(self) -> Proposal | None:
@@ -323,7 +323,7 @@ class PrunedStrategy(PredictedStrategy):
 
     @property
     def least_patience(self) -> float:
-        """So much as two choices of the model need: the second may correct the first."""
+        """What two choices of the model need: the second may correct the first."""
         choices = 2 if self._refits else 1
         return self._inner.least_patience + (0 if self._is_over else choices * self._top)
 

@@ -84,7 +84,7 @@ class RulesStrategy(StepwiseStrategy):
     def try_point(
         self, settings: Mapping[str, Value], reason: str
     ) -> Generator[Batch, list[Trial], float]:
-        """Have a point run unless it was; keep it if it is the best.
+        """Run a point unless that was done; keep it if it is the best.
 
         Returns:
             Its I/O time relative to the baseline; inf for an impossible point or a failure.
@@ -194,7 +194,7 @@ class RulesStrategy(StepwiseStrategy):
 # for every class at once: nothing has to be tried class by class.
 
 _QUARTER = 0.25
-"""So much counts, however noisy the machine is: a trial and fresh pairs follow (chosen)."""
+"""Gain that counts, however noisy the machine is: a trial and fresh pairs follow (chosen)."""
 
 
 class PerClass:

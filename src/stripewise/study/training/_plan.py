@@ -29,16 +29,17 @@ class TrainingOptions:
     """What is trained, and how long that may take.
 
     Attributes:
-        directory: Of the training; real runs write there.
+        directory: Directory of the training; real runs write there.
         machine: Description of the storage: "hopper@1/16"; "": what the directory lies on.
         kernels: Name and options of each pattern, with its size.
         ranks: Scales.
-        ranks_per_node: Of the described storage; 0: emulated 1, simulated as many as fit.
-        simulate: In virtual time; nothing is run.
+        ranks_per_node: Number of ranks per node of the described storage; 0: emulated 1, simulated
+            as many as fit.
+        simulate: Whether all times are computed; nothing is run.
         repeats: Runs of each configuration.
         configurations: At the smallest scale; 0: as published.
-        budget_seconds: Of all runs together; None: no limit.
-        seed: Of the choice, of the order, and of noise.
+        budget_seconds: Time limit of all runs together; None: no limit.
+        seed: Seed of the choice, of the order, and of noise.
         vary: Tunable name to its values, instead of the published ladders.
         launcher: Words that start MPI programs, up to the number of ranks: ("mpiexec", "-n").
         kernel: Path of the kernel's program; "" where nothing is run.
@@ -135,13 +136,13 @@ class Cell:
 
     Attributes:
         words: Kernel and its options.
-        ranks: Of the job.
+        ranks: Number of ranks of the job.
         facts: What it does with nothing set; None until that is seen.
-        first_seconds: That the first run took, all in all.
-        run_seconds: That a run is expected to take, on average over the configurations.
+        first_seconds: Time that the first run took, from start to end.
+        run_seconds: Time that a run is expected to take, on average over the configurations.
         vary: Tunable name to the values that are measured.
         possible: Configurations that can act.
-        configurations: So many of them are measured; 0 until that is settled.
+        configurations: Number of them to measure; 0 until that is settled.
     """
 
     words: tuple[str, ...]
@@ -155,17 +156,17 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Of its surface, without suffix."""
+        """Name of its surface, without suffix."""
         return name_of(self.words, self.ranks)
 
     @property
     def title(self) -> str:
-        """The same for people."""
+        """Kernel and ranks, for people."""
         return f"{' '.join(self.words)} on {self.ranks} ranks"
 
     @property
     def timeout_seconds(self) -> float:
-        """After which a run with other settings is cut off."""
+        """Time limit of a run with other settings."""
         return max(WORST * self.first_seconds, LEAST_SECONDS)
 
 
@@ -175,7 +176,7 @@ class Plan:
 
     Attributes:
         options: What was asked for.
-        cells: By scale, then by pattern.
+        cells: Cells by scale, then by pattern.
     """
 
     options: TrainingOptions
@@ -266,9 +267,9 @@ def share_out(
     """Return how many configurations to measure of each cell.
 
     Args:
-        cells: In any order.
+        cells: Cells in any order.
         repeats: Runs of each configuration.
-        budget_seconds: Of all runs together; None: no limit.
+        budget_seconds: Time limit of all runs together; None: no limit.
         most: At the smallest scale; 0: as published.
     """
     counts = published_counts({cell.ranks for cell in cells}, most or PUBLISHED[0])

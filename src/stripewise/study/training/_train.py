@@ -226,7 +226,7 @@ SIZES_MIB = (1, 2, 4, 8, 16, 32, 64, 128)
 AGGREGATORS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256)
 ALL_TARGETS = -1
 MOST_POINTS = 60_000
-"""Of a product of ladders; where it is larger, the tunables that matter least are left out."""
+"""Largest product of ladders; beyond it the tunables that matter least are left out."""
 
 COUNT, SIZE, NODES, BUFFER = (
     f"mpiio.{name}" for name in ("striping_factor", "striping_unit", "cb_nodes", "cb_buffer_size")
@@ -256,8 +256,8 @@ def training_ladders(facts: ProgramFacts, space: Space) -> dict[str, tuple[Value
     """Return the values to measure of each tunable, beside its default.
 
     Args:
-        facts: Of a run of the kernel with nothing set.
-        space: That a study of it would search.
+        facts: Facts of a run of the kernel with nothing set.
+        space: Space that a study of it would search.
     """
     own = {dimension.tunable.name: dimension.values for dimension in space.dimensions}
     published = {

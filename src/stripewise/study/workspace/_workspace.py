@@ -106,7 +106,7 @@ class Workspace:
         Args:
             snapshot: The inputs.
             home: Folder.
-            command: Of the runs.
+            command: Command of the runs.
             emulated: Runs are on emulated storage: inputs lie in the directory of the run, by
                 hard links where they are large, and have the layouts of the originals.
             allowed: Directories and files outside, absolute, that runs may change.
@@ -131,7 +131,7 @@ class Workspace:
 
         Args:
             written_inputs: Paths relative to the run.
-            output_bytes: In all; a run that has no room for them is refused.
+            output_bytes: Bytes of all outputs; a run that has no room for them is refused.
             old_outputs: Files of the snapshot that are not inputs but what an earlier run by
                 hand left, and that the program replaces: left out of the runs that follow, so
                 that they are made anew.
@@ -264,7 +264,7 @@ class Workspace:
         return text
 
     def _copied_bytes(self) -> int:
-        """Bytes that a run's copies of the inputs take."""
+        """Return the bytes that a run's copies of the inputs take."""
         if self._clones:
             return 0
         return sum(
@@ -309,7 +309,7 @@ class Workspace:
             set_layout(target, Layout.parse(entry.layout), even_with_data=True)
 
     def _is_input(self, directory: Path, file: OutputFile) -> bool:
-        """Whether a file of a run is as it came from the snapshot."""
+        """Return whether a file of a run is as it came from the snapshot."""
         entry = self.snapshot.entries.get(file.path)
         if entry is None:
             return False
