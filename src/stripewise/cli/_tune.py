@@ -44,7 +44,7 @@ from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
     from stripewise.core import StudyResult
-    from stripewise.study.plan import Case, StudyOptions
+    from stripewise.study.plan import StudyCase, StudyOptions
 
 
 _limit = partial(option, group="Limits")
@@ -302,7 +302,7 @@ def _check_launcher(script: str, launcher: str) -> None:
 
 def _find_cases(
     program: Sequence[str], values: Sequence[str], path: Path | None
-) -> tuple[Case, ...]:
+) -> tuple[StudyCase, ...]:
     """Return the cases that --case or --cases name; none in a study of one command.
 
     Raises:

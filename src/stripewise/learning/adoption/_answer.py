@@ -96,7 +96,7 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
     parts = [
         (match, _answer_alike(part, lessons, models)) for match, part in class_questions(question)
     ]
-    return joined(whole, parts, facts)
+    return join_answers(whole, parts, facts)
 
 
 def _answer_alike(
@@ -116,7 +116,7 @@ def _answer_alike(
     found = _of_pattern(question, facts, near, promised, bad)
     if isinstance(found, Answer):
         return found
-    why = found or _far(question.case, lessons)
+    why = found or _why_none_is_near(question.case, lessons)
     found = _of_model(question, facts, promised, why, bad)
     refused = _refused(question, near)
     if isinstance(found, str):
@@ -278,7 +278,7 @@ def _no_gain(near: Near) -> str:
     return f"no study of programs like it ({name}) found an improvement"
 
 
-def _far(case: Case, lessons: Sequence[Lesson]) -> str:
+def _why_none_is_near(case: Case, lessons: Sequence[Lesson]) -> str:
     if not lessons:
         return "no study of a program like it is kept"
     compared = [(compare(case, lesson.case).distance, lesson) for lesson in lessons]
@@ -309,7 +309,9 @@ def class_questions(question: Question) -> Iterator[tuple[str, Question]]:
             yield one.match, _part(question, facts, one, own, cases[one.match])
 
 
-def joined(whole: Answer, parts: Sequence[tuple[str, Answer]], facts: ProgramFacts) -> Answer:
+def join_answers(
+    whole: Answer, parts: Sequence[tuple[str, Answer]], facts: ProgramFacts
+) -> Answer:
     """Return the answer for all files with what is better for some of them.
 
     What acts on the whole job is as the answer for all says.  Where all classes get the same,

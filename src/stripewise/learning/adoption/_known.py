@@ -76,7 +76,7 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """A judgement of settings.
 
     Attributes:
@@ -92,7 +92,7 @@ class Verdict:
     is_final: bool = False
 
 
-def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False) -> Verdict:
+def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False) -> Judgement:
     """Judge settings by the runs with and without them.
 
     A loss is final after one run, a gain that does not come after two.  Noise is what runs
@@ -104,31 +104,33 @@ def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False)
         idle: It was observed that none of the settings could act.
     """
     if idle:
-        return Verdict(Outcome.NOTHING, None, "could not act", True)
+        return Judgement(Outcome.NOTHING, None, "could not act", True)
     here = [run for run in under if run.tells]
     if not here:
-        return Verdict(Outcome.UNKNOWN, None, "cannot be judged: the program hardly does I/O")
+        return Judgement(Outcome.UNKNOWN, None, "cannot be judged: the program hardly does I/O")
     amount = here[-1].moved_bytes
     before = [run.io_seconds for run in plain if run.tells and _is_same(run, amount)]
     after = [run.io_seconds for run in here if _is_same(run, amount)]
     if not before:
         words = "cannot be judged: no run without settings that moved as much data is known"
-        return Verdict(Outcome.UNKNOWN, None, words)
+        return Judgement(Outcome.UNKNOWN, None, words)
     ratio = median(before) / median(after)
     limit = 1 + noise(before)
     if ratio < 1 / limit:
-        return Verdict(Outcome.LOSS, ratio, f"made its I/O {ratio_text(1 / ratio)}x slower", True)
+        return Judgement(
+            Outcome.LOSS, ratio, f"made its I/O {ratio_text(1 / ratio)}x slower", True
+        )
     if ratio > limit:
-        return Verdict(Outcome.GAIN, ratio, f"made its I/O {ratio_text(ratio)}x as fast")
+        return Judgement(Outcome.GAIN, ratio, f"made its I/O {ratio_text(ratio)}x as fast")
     number = plural(len(after), "run")
     final = len(after) >= PATIENCE
-    return Verdict(Outcome.NOTHING, ratio, f"brought no gain in {number}", final)
+    return Judgement(Outcome.NOTHING, ratio, f"brought no gain in {number}", final)
 
 
-def failed(exit_code: int) -> Verdict:
+def failed(exit_code: int) -> Judgement:
     """Return the verdict on settings under which a program failed that had not before."""
     words = f"were set when it failed with exit code {exit_code}"
-    return Verdict(Outcome.FAILED, None, words, True)
+    return Judgement(Outcome.FAILED, None, words, True)
 
 
 def noise(seconds: Sequence[float]) -> float:
@@ -380,14 +382,14 @@ def identify(
         mount = find_mount(directory)
         place = (mount.kind, mount.source)
     ground = _digest("1", str(ranks), str(sync), *place)
-    arguments = _after(command, program_word(command))
+    arguments = _arguments_after(command, program_word(command))
     name = program_name(command)
     n_ranks = int(ranks) if str(ranks).isdigit() else 1
     whole = _digest(ground, executable, *arguments)
     return Identity(name, file, executable, n_ranks, ground, whole)
 
 
-def _after(command: Sequence[str], word: str) -> Sequence[str]:
+def _arguments_after(command: Sequence[str], word: str) -> Sequence[str]:
     return command[list(command).index(word) + 1 :] if word in command else ()
 
 

@@ -72,7 +72,7 @@ def adoptable_space(
 
     def why_not(tunable: Tunable) -> str:
         own = "it is set in the environment" if tunable.name in taken else ""
-        return policy.why_not(tunable) or why_not_unasked(tunable) or own
+        return policy.why_not(tunable) or why_not_adoptable(tunable) or own
 
     return find_space(facts, why_not, classes=(SafetyClass.SAFE, SafetyClass.LAYOUT))
 
@@ -152,7 +152,7 @@ OF_MCA = frozenset({"mca.io", "mca.fcoll"})
 """Parameters of Open MPI that are set unasked: each chooses a component that writes the same."""
 
 
-def why_not_unasked(tunable: Tunable) -> str:
+def why_not_adoptable(tunable: Tunable) -> str:
     """Return why a tunable is never set without being asked; "" if it may be."""
     if tunable.safety is not SafetyClass.SAFE and tunable.name not in LAYOUT:
         return f"class {tunable.safety}: set only by a configuration that is named"
@@ -163,7 +163,7 @@ def why_not_unasked(tunable: Tunable) -> str:
     return ""
 
 
-def check_unasked(configuration: Configuration) -> None:
+def check_adoptable(configuration: Configuration) -> None:
     """Refuse settings that may not be set without being asked for.
 
     Raises:
@@ -175,7 +175,7 @@ def check_unasked(configuration: Configuration) -> None:
     problems = list(check_configuration(configuration))
     for _, layer, key, _ in all_settings(configuration):
         tunable = find(layer, key)
-        why = why_not_unasked(tunable) if tunable else "it is not known"
+        why = why_not_adoptable(tunable) if tunable else "it is not known"
         problems += [f"{layer.value}.{key}: {why}"] if why else []
     if configuration.job.environment:
         problems.append("variables are not set unasked")

@@ -176,7 +176,7 @@ def _family(command: Sequence[str]) -> str:
 
 def _check(rules: Sequence[SeriesRule]) -> None:
     """Refuse rules with a setting that may not be set without being asked for, here and now."""
-    from stripewise.learning.adoption._question import check_unasked
+    from stripewise.learning.adoption._question import check_adoptable
 
     for hints in {tuple(sorted(rule.mpiio.items())): rule.mpiio for rule in rules}.values():
-        check_unasked(Configuration((FileRule("*", mpiio=hints),)))
+        check_adoptable(Configuration((FileRule("*", mpiio=hints),)))

@@ -204,7 +204,7 @@ class KeptProfile:
 
 
 @dataclass(frozen=True)
-class Looked:
+class Lookup:
     """What a look-up found.
 
     Attributes:
@@ -221,17 +221,17 @@ class Looked:
 class Profiles(StoreFile):
     """Profiles in the file of a store."""
 
-    def look(self, identity: str, executable_sha256: str, ground: str) -> Looked:
+    def look(self, identity: str, executable_sha256: str, ground: str) -> Lookup:
         """Return what is known of a program, in one transaction.
 
         Raises:
             StorageError: The file, or this profile, cannot be read.
         """
         if not self.path.exists():
-            return Looked()
+            return Lookup()
         with self.opened(writing=False) as connection:
             if not version_of(connection):
-                return Looked()
+                return Lookup()
             state = _state(connection)
             rows = connection.execute(
                 "SELECT id, executable_sha256, ground, document FROM profile WHERE id = ?1"
@@ -241,7 +241,7 @@ class Profiles(StoreFile):
             ).fetchall()
         found = [self._read(row) for row in rows]
         exact = next((one for one in found if one.identity == identity), None)
-        return Looked(exact, tuple(one for one in found if one is not exact), state)
+        return Lookup(exact, tuple(one for one in found if one is not exact), state)
 
     def keep(self, profile: KeptProfile) -> str:
         """Keep a profile in place of the one of its identity; return the state, as `look` does.

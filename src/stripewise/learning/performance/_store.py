@@ -89,12 +89,12 @@ def save_model(model: Model, directory: Path | None = None) -> Path:
     Raises:
         StorageError: It cannot be written.
     """
-    path = made_home(directory) / f"{model_id(model)}.json"
+    path = make_home(directory) / f"{model_id(model)}.json"
     write_file(path, json.dumps(model_to_json(model), separators=(",", ":")) + "\n")
     return path
 
 
-def made_home(directory: Path | None = None) -> Path:
+def make_home(directory: Path | None = None) -> Path:
     """Make the directory of models, if need be, and return it.
 
     Args:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from stripewise.study.plan._budget import check_node_hours as check_node_hours
     from stripewise.study.plan._budget import make_budget as make_budget
     from stripewise.study.plan._budget import most_trials as most_trials
-    from stripewise.study.plan._cases import Case as Case
+    from stripewise.study.plan._cases import StudyCase as StudyCase
     from stripewise.study.plan._cases import expand_cases as expand_cases
     from stripewise.study.plan._cases import read_cases as read_cases
     from stripewise.study.plan._journal import DAMAGE as DAMAGE

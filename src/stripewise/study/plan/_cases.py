@@ -19,7 +19,7 @@ _KEYS = ("name", "command", "weight", "inputs")
 
 
 @dataclass(frozen=True)
-class Case:
+class StudyCase:
     """One input, or one command.
 
     Attributes:
@@ -35,7 +35,7 @@ class Case:
     inputs: tuple[Path, ...] = ()
 
 
-def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[Case, ...]:
+def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[StudyCase, ...]:
     """Return a case for each value of `{case}` in a command; none without values.
 
     A value is data: it takes the place of `{case}` in each argument, and is never split.
@@ -55,13 +55,14 @@ def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[Case, .
             f"--case {values[0]} has no place in the command; write {CASE_WORD} where it belongs"
         )
     cases = tuple(
-        Case(value, tuple(word.replace(CASE_WORD, value) for word in command)) for value in values
+        StudyCase(value, tuple(word.replace(CASE_WORD, value) for word in command))
+        for value in values
     )
     check_cases(cases)
     return cases
 
 
-def check_cases(cases: Sequence[Case]) -> None:
+def check_cases(cases: Sequence[StudyCase]) -> None:
     """Refuse cases without a name, a command or a sound weight, and two of one name.
 
     Raises:
@@ -80,7 +81,7 @@ def check_cases(cases: Sequence[Case]) -> None:
         seen.add(case.name)
 
 
-def read_cases(path: Path) -> tuple[Case, ...]:
+def read_cases(path: Path) -> tuple[StudyCase, ...]:
     """Read a file of cases.
 
     [[case]]
@@ -116,7 +117,7 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     return cases
 
 
-def _case(where: str, table: Any) -> Case:
+def _case(where: str, table: Any) -> StudyCase:
     if not isinstance(table, Mapping):
         raise UsageError(f"{where} is not a table; write [[case]]")
     for key in table:
@@ -131,7 +132,7 @@ def _case(where: str, table: Any) -> Case:
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise UsageError(f"{where}: weight must be a number, not {weight!r}")
     inputs = _texts(where, "inputs", table.get("inputs", []))
-    return Case(name, command, float(weight), tuple(map(Path, inputs)))
+    return StudyCase(name, command, float(weight), tuple(map(Path, inputs)))
 
 
 def _texts(where: str, key: str, value: Any) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from stripewise.run.runtime import program_name
 from stripewise.run.shell import is_remote
 from stripewise.settings.tunables import SafetyClass
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
-from stripewise.study.plan._cases import CASE_WORD, Case, case_directory, check_cases
+from stripewise.study.plan._cases import CASE_WORD, StudyCase, case_directory, check_cases
 from stripewise.study.plan._statistics import LOOKS
 
 # What a user asks of a study of a job script; plain data, kept in the study's journal.
@@ -180,7 +180,7 @@ class StudyOptions:
     memory: bool = True
     resume: bool = False
     force: bool = False
-    cases: tuple[Case, ...] = ()
+    cases: tuple[StudyCase, ...] = ()
     storage: EmulationOptions | None = None
     machine: str = ""
     job: JobOptions | None = None
@@ -273,9 +273,9 @@ class StudyOptions:
         return TRIALS_OF_JOBS if self.job is not None else DEFAULT_TRIALS
 
     @property
-    def all_cases(self) -> tuple[Case, ...]:
+    def all_cases(self) -> tuple[StudyCase, ...]:
         """The cases; a study of one command has one without a name."""
-        return self.cases or (Case("", self.command),)
+        return self.cases or (StudyCase("", self.command),)
 
     @property
     def study_directory(self) -> Path:
@@ -284,7 +284,7 @@ class StudyOptions:
         name = program_name(command).replace(CASE_WORD, "case")
         return (self.origin / (self.directory or Path(f"{name}.stripewise"))).absolute()
 
-    def of_case(self, case: Case) -> StudyOptions:
+    def of_case(self, case: StudyCase) -> StudyOptions:
         """Return the options as they are for one of the cases alone."""
         if not self.cases:
             return self

@@ -30,11 +30,11 @@ from stripewise.core.errors import ProgramError
 from stripewise.settings.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 from stripewise.study.plan import (
     Budget,
-    Case,
     Ledger,
     Observer,
     RunSlot,
     Steps,
+    StudyCase,
     StudyOptions,
     attempt_name,
     is_contract,
@@ -96,7 +96,7 @@ class CaseContext(Parts):
         space: What can be tried on it.
     """
 
-    case: Case
+    case: StudyCase
     tools: Tools
     facts: ProgramFacts = field(default_factory=ProgramFacts)
     space: Space = _NO_SPACE

@@ -101,7 +101,7 @@ def run_study(
         claim(options) as owned,
         closing(Ledger(Journal(owned.path / JOURNAL))) as ledger,
         interrupts.caught(),
-        _blamed_on_the_journal(ledger, owned.path / JOURNAL),
+        _damage_as_study_error(ledger, owned.path / JOURNAL),
     ):
         if ledger.study is not None:
             options = _recorded_options(options, observer, ledger, owned)
@@ -114,7 +114,7 @@ def run_study(
         for text in () if ledger.entries else ledger.warnings:  # of the command or script
             observer.warned(text)
         try:
-            return _left(context, keep_in_memory(context, _procedure(context)))
+            return _with_job_outcome(context, keep_in_memory(context, _procedure(context)))
         except (KeyboardInterrupt, Exception) as error:
             context.executor.abandon_all(str(error) or type(error).__name__)
             raise
@@ -133,7 +133,7 @@ def _check_commands(options: StudyOptions) -> None:
             check_command(case.command, options.origin, "tune")
 
 
-def _left(context: Context, result: StudyResult) -> StudyResult:
+def _with_job_outcome(context: Context, result: StudyResult) -> StudyResult:
     """Write what a study of a job script leaves; note it in the result."""
     job = context.tools.leave(result)
     if job is None:
@@ -214,7 +214,7 @@ def _recorded_options(
 
 
 @contextmanager
-def _blamed_on_the_journal(ledger: Ledger, path: Path) -> Iterator[None]:
+def _damage_as_study_error(ledger: Ledger, path: Path) -> Iterator[None]:
     """Refuse a journal that does not fit together, as long as nothing else was gone by.
 
     Raises:

@@ -159,7 +159,7 @@ _APPLIED = ("export ", "printf ")
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedLines:
     """What the lines of a finding gained.
 
     Attributes:
@@ -206,7 +206,7 @@ def try_lines(
     lines: Sequence[str],
     pairs: int = PAIRS,
     allow_outside: Sequence[Path] = (),
-) -> Tried:
+) -> TriedLines:
     """Run a program with and without some lines, in pairs, each run in a sandbox of its own.
 
     No other files of the user's can be changed than those that are allowed.  One run of each comes
@@ -247,4 +247,4 @@ def try_lines(
                 found[after].append(run.elapsed_seconds)
     finally:
         home.discard()
-    return Tried(tuple(found[False][1:]), tuple(found[True][1:]))
+    return TriedLines(tuple(found[False][1:]), tuple(found[True][1:]))

@@ -204,7 +204,7 @@ class StepwiseStrategy(Strategy):
         self._steps: Steps | None = None
         self._batch: Batch = []
         self._n_asked = 0
-        self._told: dict[PointKey, Trial] = {}
+        self._outcomes: dict[PointKey, Trial] = {}
         self._finished = ""
         self.primed: tuple[Trial, ...] = ()
 
@@ -225,10 +225,10 @@ class StepwiseStrategy(Strategy):
 
     def tell(self, trial: Trial) -> None:
         """Send the outcomes to the generator when all of the batch are there."""
-        self._told[key_of(trial.settings)] = trial
+        self._outcomes[key_of(trial.settings)] = trial
         keys = [key_of(proposal.settings) for proposal in self._batch]
-        if self._steps is not None and keys and all(key in self._told for key in keys):
-            self._advance(self._steps, [self._told[key] for key in keys])
+        if self._steps is not None and keys and all(key in self._outcomes for key in keys):
+            self._advance(self._steps, [self._outcomes[key] for key in keys])
 
     @property
     def finished_because(self) -> str:
@@ -243,7 +243,7 @@ class StepwiseStrategy(Strategy):
 
     def _advance(self, steps: Steps, trials: list[Trial] | None) -> None:
         self._n_asked = 0
-        self._told.clear()
+        self._outcomes.clear()
         try:
             self._batch = next(steps) if trials is None else steps.send(trials)
         except StopIteration as stop:

@@ -256,7 +256,7 @@ class PredictedStrategy(SeededStrategy):
             ratio = self._ruled_out(proposal.settings)
             if ratio is None:
                 return proposal
-            self._inner.tell(_told(proposal, ratio))
+            self._inner.tell(_predicted_trial(proposal, ratio))
         return None
 
     def _ruled_out(self, settings: Mapping[str, Value]) -> float | None:
@@ -276,7 +276,7 @@ class PredictedStrategy(SeededStrategy):
         return point.ratio if point.chance_below(limit) < LEAST_CHANCE else None
 
 
-def _told(proposal: Proposal, ratio: float) -> Trial:
+def _predicted_trial(proposal: Proposal, ratio: float) -> Trial:
     state = TrialState.COMPLETE
     return Trial(0, proposal.settings, Configuration(), state, io_ratio=ratio, elapsed_ratio=1.0)
 

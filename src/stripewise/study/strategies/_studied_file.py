@@ -140,7 +140,7 @@ def _without_commas(glob: str) -> str:
 # Trials compared by the I/O time of the studied file and by the whole time, as ExPBB does.
 
 
-class Verdict(StrEnum):
+class Comparison(StrEnum):
     """What a trial is against the best one so far."""
 
     FASTER = "faster"
@@ -245,7 +245,7 @@ class StudiedFile:
         """Return the time on the studied file over the baseline's I/O time."""
         return score.io_ratio * (self._share if score.share is None else score.share)
 
-    def judge(self, score: Score, best: Score, least_run: float) -> Verdict:
+    def judge(self, score: Score, best: Score, least_run: float) -> Comparison:
         """Judge a trial against the best one.
 
         Args:
@@ -255,12 +255,12 @@ class StudiedFile:
                 together must not cost more than the tolerance either.
         """
         if score.is_failed:
-            return Verdict.UNKNOWN if score.is_lost else Verdict.FAILED
+            return Comparison.UNKNOWN if score.is_lost else Comparison.FAILED
         is_longer = score.run_ratio > least_run * (1 + self.tolerance)
         if self.io(score) < self.io(best) * (1 - self.tolerance):
-            return Verdict.IO_ONLY if is_longer else Verdict.FASTER
+            return Comparison.IO_ONLY if is_longer else Comparison.FASTER
         is_slower = is_longer or self.io(score) > self.io(best) * (1 + self.tolerance)
-        return Verdict.SLOWER if is_slower else Verdict.EQUAL
+        return Comparison.SLOWER if is_slower else Comparison.EQUAL
 
     def shortens_run(self, score: Score, best: Score, least_run: float) -> bool:
         """Return whether the run is shorter by the tolerance, and the studied file no slower."""

@@ -62,10 +62,10 @@ def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
             "studies"
         )
     files = sorted((*directory.rglob("*.jsonl"), *directory.rglob(RESULT)))
-    return read_evidence([one for one in files if not _is_told_better(one)], directory)
+    return read_evidence([one for one in files if not _is_superseded(one)], directory)
 
 
-def _is_told_better(path: Path) -> bool:
+def _is_superseded(path: Path) -> bool:
     """Return whether a file is the journal of a study whose result lies beside it."""
     return path.name == JOURNAL and path.with_name(RESULT).exists()
 

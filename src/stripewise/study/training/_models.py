@@ -172,7 +172,7 @@ def _lesson(evidence: Evidence) -> Lesson | None:
             Tried(
                 dict(one.settings), io_ratio=median(one.seconds) / usual, n_runs=len(one.seconds)
             )
-            for one in _told(ranked)
+            for one in _worth_keeping(ranked)
         ),
         n_runs=evidence.runs,
         strategy=STRATEGY,
@@ -180,7 +180,7 @@ def _lesson(evidence: Evidence) -> Lesson | None:
     )
 
 
-def _told(ranked: Sequence[Sample]) -> list[Sample]:
+def _worth_keeping(ranked: Sequence[Sample]) -> list[Sample]:
     """Return the best configurations, and some of all the others."""
     others = ranked[_BEST:]
     step = max(-(-len(others) // _OTHERS), 1)

@@ -171,7 +171,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """A training as far as it is settled.
 
     Attributes:
@@ -183,7 +183,7 @@ class Plan:
     cells: tuple[Cell, ...]
 
     @classmethod
-    def begin(cls, options: TrainingOptions) -> Plan:
+    def begin(cls, options: TrainingOptions) -> TrainingPlan:
         """Return the plan of a new training: nothing is known of its cells."""
         cells = (
             Cell(words, ranks) for ranks in sorted(options.ranks) for words in options.kernels
@@ -194,7 +194,7 @@ class Plan:
         """Return where a cell's surface is."""
         return self.options.directory / f"{cell.name}.jsonl"
 
-    def with_cell(self, cell: Cell) -> Plan:
+    def with_cell(self, cell: Cell) -> TrainingPlan:
         """Return the plan with one cell better known."""
         known = {(one.words, one.ranks): one for one in self.cells}
         return replace(self, cells=tuple({**known, (cell.words, cell.ranks): cell}.values()))
@@ -209,7 +209,7 @@ class Plan:
         directory.write(PLAN, (json.dumps(data, indent=1) + "\n").encode())
 
 
-def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> Plan:
+def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> TrainingPlan:
     """Return the plan that a directory holds, or a new one.
 
     Raises:
@@ -217,7 +217,7 @@ def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> Plan:
     """
     content = directory.read(PLAN)
     if content is None:
-        return Plan.begin(options)
+        return TrainingPlan.begin(options)
     path = options.directory / PLAN
     try:
         data: dict[str, Any] = parse_json(content)
@@ -228,7 +228,7 @@ def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> Plan:
                 f"{path} is of version {data['version']!r}; this Stripewise reads version "
                 f"{_VERSION}: give another -o"
             )
-        plan = from_json(Plan, data)
+        plan = from_json(TrainingPlan, data)
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(f"{path} is damaged: {error}; give another -o") from error
     if different := _different(plan.options, options):
