@@ -201,14 +201,14 @@ def resolution_text(cv: float, what: str = "the baseline's I/O time", runs_each:
     """
     seen = resolvable(cv)
     text = (
-        f"{what} varies by {100 * cv:.0f} % from run to run: {LOOKS[-1]} pairs "
-        f"usually show a cut of {100 * seen:.0f} % or more"
+        f"{what} varies by {100 * cv:.0f} % from run to run: a study can detect a cut of "
+        f"{100 * seen:.0f} % or more"
     )
     if seen > 0.1:
         runs = _rounded(runs_each * pairs_needed(cv, 0.1))
-        text += f"; a cut of 10 % takes about {runs} runs to see"
+        text += f"; detecting 10 % takes about {runs} runs"
     if seen > NOISY:
-        text += ". A run with more I/O (more steps, larger files) or a quieter machine shows more"
+        text += ". A run with more I/O (more steps, larger files) or a quieter machine helps"
     return text
 
 
@@ -218,9 +218,9 @@ def hopeless_text(cv: float) -> str:
     if seen < HOPELESS:
         return ""
     return (
-        f"the I/O time varies by {100 * cv:.0f} % from run to run, so that 6 pairs would not even "
-        f"show a gain of {1 / (1 - HOPELESS):.0f}x; tune a run with more I/O (more steps, larger "
-        "files), or on a quieter machine"
+        f"the I/O time varies by {100 * cv:.0f} % from run to run, so that not even a gain of "
+        f"{1 / (1 - HOPELESS):.0f}x could be detected; tune a run with more I/O (more steps, "
+        "larger files), or on a quieter machine"
     )
 
 

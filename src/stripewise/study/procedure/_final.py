@@ -38,6 +38,7 @@ from stripewise.study.procedure._trial_runs import (
     without_effect,
 )
 from stripewise.study.runs import MakeUnit
+from stripewise.study.strategies import NODES
 
 MOST_PROOFS = 2
 SECOND_LOOKS = 4
@@ -361,7 +362,6 @@ class PairRunner:
 # script and sets nothing else would have another default; the winner is compared with the fastest
 # of those that the search saw, too.
 
-NODES = "job.burst_buffer_nodes"
 KIND = "default"
 
 

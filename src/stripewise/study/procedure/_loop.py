@@ -242,8 +242,8 @@ def _say_storage(context: Context) -> None:
     if (storage := context.tools.storage) is not None:
         context.decide(
             "storage",
-            f"every run finds {storage.identity} ({storage.storage.title}), emulated on this "
-            "host: what is found holds there",
+            f"runs use {storage.identity} ({storage.storage.title}), emulated on this host: the "
+            "results apply to that storage only",
         )
 
 

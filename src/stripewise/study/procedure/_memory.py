@@ -31,10 +31,11 @@ from stripewise.run.runtime import program_file, program_name
 from stripewise.settings.tunables import key_of
 from stripewise.storage.machines import Storage, description_text, find_storage, load_description
 from stripewise.storage.simulation import SimulatedProgram, simulated_program
-from stripewise.study.job_scripts import NODES, JobPlaces
+from stripewise.study.job_scripts import JobPlaces
 from stripewise.study.plan import NO_MACHINE
 from stripewise.study.procedure._context import Context
 from stripewise.study.strategies import (
+    NODES,
     ModelStrategy,
     PredictedStrategy,
     PrunedStrategy,
@@ -187,7 +188,7 @@ def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
         return strategy
     name = program.storage.name
     begun = PredictedStrategy(strategy, Prediction(name, program.tunables, program.seconds))
-    text = f"the search begins with what the model of {name} promises most of"
+    text = f"the search begins with the settings that the model of {name} predicts to be best"
     if not named and not context.options.storage:
         text = f"storage known: {context.tools.known or name}, predicted first"
     context.decide("prediction", text)

@@ -106,8 +106,7 @@ class Search:
             if not proposals:
                 break
         if not places.busy and not self._result.stopped_because:
-            why = self._strategy.finished_because
-            self._result.stopped_because = f"the strategy has nothing more to try: {why}"
+            self._result.stopped_because = self._strategy.finished_because
 
     def _n_wanted(self, places: Places[Trial]) -> int:
         """Return for how many trials to ask: those that were begun at this point, or new ones.

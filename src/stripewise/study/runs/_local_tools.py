@@ -44,7 +44,6 @@ from stripewise.storage.machines import (
     measured_words,
 )
 from stripewise.study.job_scripts import (
-    FILES,
     PreparedJob,
     described_job,
     job_launcher,
@@ -55,7 +54,7 @@ from stripewise.study.plan import CLASSES, NO_MACHINE, Ledger, StudyOptions, che
 from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
 from stripewise.study.runs._looking import look, look_first, what_was_written
 from stripewise.study.runs._tools import Compare, Tools
-from stripewise.study.strategies import find_strategy
+from stripewise.study.strategies import FILES, find_strategy
 from stripewise.study.verify import Reference, unreadable
 from stripewise.study.workspace import InputSnapshot, Workspace
 

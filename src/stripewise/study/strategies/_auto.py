@@ -217,7 +217,7 @@ class AutoStrategy(BurstBufferRules):
         hinted = [self._preferred_first(by_name[name]) for name in self._hints if name in by_name]
         if self.is_on_burst_buffer:
             self.what_was_tried = (
-                "what acts on a burst buffer, and what counters point at, was tried"
+                "all that acts on a burst buffer, and what the counters point at, was tried"
             )
             return [self._preferred_only(dimension) for dimension in hinted]
         rest = [d for d in left if d.tunable.name not in self._hints]

@@ -54,7 +54,7 @@ class RulesStrategy(StepwiseStrategy):
         del name
         return ""
 
-    what_was_tried = "every tunable was tried"
+    what_was_tried = "all applicable tunables were tried"
     """What the search can say at its end."""
 
     last_trial: Trial | None = None
@@ -72,9 +72,7 @@ class RulesStrategy(StepwiseStrategy):
             yield from self._compose()
         yield from self._check_whole_time()
         kept = settings_text(self._best)
-        return f"{self.what_was_tried}; " + (
-            f"kept: {kept}" if kept else "no single setting was kept"
-        )
+        return f"{self.what_was_tried}; " + (f"best: {kept}" if kept else "no setting was kept")
 
     @property
     def best_ratio(self) -> float:

@@ -247,14 +247,6 @@ class _Result:
         )
 
 
-def compare_outputs(
-    baseline_a: Path, baseline_b: Path, candidate: Path, *, layout: bool
-) -> Verification:
-    """Verify all that lies in one directory; use `Reference` for several candidates."""
-    first, second, third = map(OutputSet.of, (baseline_a, baseline_b, candidate))
-    return Reference(first, second).verify(third, layout=layout)
-
-
 def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
     """Return, by item, the bytes that differ between two files and that no rank wrote."""
     if written.ranges is not None:
