@@ -30,11 +30,11 @@ def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[
         if not equals or not values.strip() or not name.strip():
             values = "VALUE" if option == "--set" else "VALUE,VALUE"
             raise UsageError(f"{option} {text!r}: write TUNABLE={values}")
-        knob = get(name.strip())
-        if knob.name in found:
-            raise UsageError(f"{option} names {knob.name} twice; give all its values at once")
+        tunable = get(name.strip())
+        if tunable.name in found:
+            raise UsageError(f"{option} names {tunable.name} twice; give all its values at once")
         separator = ";" if ";" in values else ","
-        found[knob.name] = tuple(_value(knob, word) for word in values.split(separator))
+        found[tunable.name] = tuple(_value(tunable, word) for word in values.split(separator))
     return found
 
 

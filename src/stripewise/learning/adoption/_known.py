@@ -57,7 +57,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Timed:
-    """One run.
+    """Times of one run.
 
     Attributes:
         unix_seconds: When it ended.
@@ -204,7 +204,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is to be set.
+    """Settings for a program, and where they come from.
 
     Attributes:
         level: Where it comes from.

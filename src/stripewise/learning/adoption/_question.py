@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the question of an adoption, words its answer, and says what may be set unasked."""
+"""Defines what an adoption asks, words its answer, and says what may be set of itself."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of settings for the later files of a series, in the first run of a program.
+"""Reads and writes tables of settings for later files of a series, in a program's first run.
 
 A training makes them, since that takes seconds; a run reads them, and checks every setting again.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Making a table for series of files: a model is asked about a designed grid of first files."""
+"""Makes a table for series of files: asks a model about a designed grid of first files."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ LONGEST_SECONDS = 30 * 86400
 
 @dataclass(frozen=True)
 class AdoptionPlan:
-    """What a run gets.
+    """Settings of a run, and what is known of its program.
 
     Attributes:
         prepared: The answer.
@@ -81,7 +81,7 @@ class AdoptionPlan:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is looked at of a run that has ended.
+    """What a run that has ended showed.
 
     Attributes:
         exit_code: Exit code of the command.

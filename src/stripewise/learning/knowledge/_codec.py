@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lessons to and from lines of JSON, and the check of what comes from outside."""
+"""Turns lessons into lines of JSON and back, and checks what comes from outside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_LINES = 100_000
 
 @dataclass(frozen=True)
 class _Cased:
-    """What is read of a lesson where only its case matters."""
+    """The part of a lesson that is read where only its case matters."""
 
     case: Case
 

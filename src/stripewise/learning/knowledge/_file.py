@@ -205,7 +205,7 @@ class KeptProfile:
 
 @dataclass(frozen=True)
 class Lookup:
-    """What a look-up found.
+    """Result of a look-up.
 
     Attributes:
         exact: The profile of this identity; None: there is none.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A pack: the lessons and models of one storage as one text, which has only one form.
+"""Makes and reads packs: the lessons and models of one storage as one text of one form.
 
 One JSON document a line: what the pack is, then so many lessons, models, and tables of settings.
 There are no names of files in it, nothing to unpack, and no compression: what is read is never

@@ -228,7 +228,7 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9_+-]+")
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written.
+    """Result of an export.
 
     Attributes:
         pairs: How many.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of a study as a lesson: its case, its classes of files, trials and effect."""
+"""Defines the records of a lesson: a study's case, its classes of files, trials and effect."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lessons in a store."""
+"""Keeps and finds the lessons in a store."""
 
 from __future__ import annotations
 

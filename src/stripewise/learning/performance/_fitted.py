@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one question to models: what do settings cost this program, here?"""
+"""Asks trained models what settings cost a program on a storage."""
 
 from __future__ import annotations
 

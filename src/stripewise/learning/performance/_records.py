@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of samples, models and predictions, and a model's value at one point."""
+"""Defines samples, models and predictions, and computes a model's value at one point."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MOST_FILES = 500
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was read.
+    """Models that were read.
 
     Attributes:
         models: The user's own first.

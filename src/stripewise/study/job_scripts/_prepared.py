@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job script and its cluster, looked at before anything is submitted."""
+"""Examines a job script and its cluster before anything is submitted."""
 
 from __future__ import annotations
 

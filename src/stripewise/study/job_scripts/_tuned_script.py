@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study of a job script leaves to submit: run.tuned.sh, and what its tasks get."""
+"""Writes the script that a study leaves to submit, run.tuned.sh, and what its tasks read."""
 
 from __future__ import annotations
 

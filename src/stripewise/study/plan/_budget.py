@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study may use: configurations, executions, time, node-hours, bytes.
+"""Limits what a study may use: configurations, executions, time, node-hours, bytes.
 
 Two things hold a study within them.  Before a trial or pairs begin it is asked whether all of
 their runs are expected to fit; and no run is begun that is expected to exceed a limit, nor goes on
@@ -40,7 +40,7 @@ class BudgetSpentError(Exception):
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits; None: no limit.
+    """Limits of a study; None: no limit.
 
     Attributes:
         ledger: Ledger of the study: what was used.

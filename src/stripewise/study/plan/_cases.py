@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cases of a study: several inputs or commands that get one configuration."""
+"""Reads the cases of a study: several inputs or commands that get one configuration."""
 
 from __future__ import annotations
 

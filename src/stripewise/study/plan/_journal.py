@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Claims the directory of a study and reads its journal, new or gone on with."""
+"""Claims the directory of a study and reads its journal, new or continued."""
 
 from __future__ import annotations
 

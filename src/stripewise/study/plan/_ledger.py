@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rebuilds the state of a study from its journal, so that it goes on after a kill.
+"""Rebuilds the state of a study from its journal, so that it continues after a kill.
 
 The procedure of a study is written as if it ran in one go.  Every run and every value that
 cannot be computed again goes through the ledger under a name that is the same after a

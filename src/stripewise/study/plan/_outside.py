@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What shell lines of a script, or of a command, would do to files outside of the runs' copies.
+"""Finds what lines of a script, or of a command, would do to files outside of the runs' copies.
 
 The user is asked before the first run.  What only a run can tell is left to the guard.
 """

@@ -82,7 +82,7 @@ Steps: TypeAlias = Generator[RunSlot, Measurement, T]
 
 
 class Observer:
-    """Told what happens; all of it does nothing here.  It must not raise."""
+    """Hears how a study proceeds; every method does nothing here.  It must not raise."""
 
     def began(self, directory: str, runs_done: int) -> None:
         """A study begins, or goes on after so many finished runs."""

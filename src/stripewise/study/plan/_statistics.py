@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Paired statistics: what a speed-up is, how sure it is, what could be seen at all."""
+"""Computes speed-ups from pairs of runs, how sure they are, and what could be detected."""
 
 from __future__ import annotations
 

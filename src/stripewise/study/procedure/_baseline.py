@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first stages: a discarded warm-up that shows what the program does, and the baseline."""
+"""Runs the first stages: a discarded warm-up that shows what the program does; the baseline."""
 
 from __future__ import annotations
 

@@ -388,14 +388,14 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
             found.setdefault(dimension.tunable.name, {})[case] = dimension
     merged: list[Dimension] = []
     for name, by_case in found.items():
-        knob = next(iter(by_case.values())).tunable
-        values = _common_values(knob, by_case, facts)
-        if why := _unproven(knob, by_case, facts):
+        tunable = next(iter(by_case.values())).tunable
+        values = _common_values(tunable, by_case, facts)
+        if why := _unproven(tunable, by_case, facts):
             left_out[name] = why
         elif not values:
-            left_out[name] = f"class {knob.safety}: no value is worth trying in every case"
+            left_out[name] = f"class {tunable.safety}: no value is worth trying in every case"
         else:
-            merged.append(Dimension(knob, values))
+            merged.append(Dimension(tunable, values))
     for name in dict.fromkeys(n for space in spaces.values() for n in space.left_out):
         if name not in found:
             reasons = {c: s.left_out[name] for c, s in spaces.items() if name in s.left_out}
@@ -404,13 +404,13 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
     return Space(tuple(merged), left_out)
 
 
-def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
+def _unproven(tunable: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
     """Say which case lacks a proof that a tunable of these cases needs; "" if none does."""
-    if knob.safety is not SafetyClass.CONTRACT:
+    if tunable.safety is not SafetyClass.CONTRACT:
         return ""
     for fact, calls in _PROOFS.items():
         disproof: dict[str, Any] = {fact: False}
-        if any(knob.why_not(replace(facts[case], **disproof)) for case in cases):
+        if any(tunable.why_not(replace(facts[case], **disproof)) for case in cases):
             for case, shown in facts.items():
                 if shown.uses_parallel_hdf5 and not getattr(shown, fact):
                     return f"class contract: no proof of matched {calls} in {case}"
@@ -418,7 +418,7 @@ def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFa
 
 
 def _common_values(
-    knob: Tunable, by_case: Mapping[str, Dimension], facts: Mapping[str, ProgramFacts]
+    tunable: Tunable, by_case: Mapping[str, Dimension], facts: Mapping[str, ProgramFacts]
 ) -> tuple[Value, ...]:
     """Return the values of a tunable that may reach every case.
 
@@ -426,15 +426,15 @@ def _common_values(
     ranks of a job are the user's own values, and each case leaves out what it has already.
     """
     values = _values(list(by_case.values()))
-    if knob.safety is SafetyClass.SAFE or knob.layer is Layer.JOB:
+    if tunable.safety is SafetyClass.SAFE or tunable.layer is Layer.JOB:
         return values
-    if any(_has_no_value(knob, shown) for case, shown in facts.items() if case not in by_case):
+    if any(_has_no_value(tunable, shown) for case, shown in facts.items() if case not in by_case):
         return ()
     return tuple(v for v in values if all(v in d.values for d in by_case.values()))
 
 
-def _has_no_value(knob: Tunable, facts: ProgramFacts) -> bool:
-    return not knob.why_not(facts) and not knob.search.ladder(facts)
+def _has_no_value(tunable: Tunable, facts: ProgramFacts) -> bool:
+    return not tunable.why_not(facts) and not tunable.search.ladder(facts)
 
 
 def _values(dimensions: Sequence[Dimension]) -> tuple[Value, ...]:

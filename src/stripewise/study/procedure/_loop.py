@@ -254,7 +254,7 @@ def _procedure(context: Context) -> StudyResult:
         context.executor.facts = context.facts
         if not context.space.dimensions:
             return _nothing_to_try(context, _why_nothing_acts(context))
-        _say_where_knobs_act(context)
+        _say_where_tunables_act(context)
         context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
     except BudgetSpentError as spent:
         return _not_tried(context, str(spent))
@@ -331,18 +331,18 @@ def _warm_up_all(context: Context) -> list[ProgramFacts]:
     return facts
 
 
-def _say_where_knobs_act(context: Context) -> None:
+def _say_where_tunables_act(context: Context) -> None:
     """Record which tunables act on some of the cases only."""
     acting: dict[str, list[str]] = {}
     for case in context.cases:
         for dimension in case.space.dimensions:
             acting.setdefault(dimension.tunable.name, []).append(case.name)
     by_cases: dict[tuple[str, ...], list[str]] = {}
-    for knob, cases in acting.items():
+    for tunable, cases in acting.items():
         if len(cases) < len(context.cases):
-            by_cases.setdefault(tuple(cases), []).append(knob)
-    for some, knobs in by_cases.items():
-        text = f"acts on {', '.join(some)} only: {', '.join(knobs)}"
+            by_cases.setdefault(tuple(cases), []).append(tunable)
+    for some, tunables in by_cases.items():
+        text = f"acts on {', '.join(some)} only: {', '.join(tunables)}"
         context.decide(f"acts/{'/'.join(some)}", text)
 
 

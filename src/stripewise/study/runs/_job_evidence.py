@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tells of the runs of a job script beside the library: MPI's own output, Darshan's logs."""
+"""Reads what tells of a script's runs beside the library: MPI's output and Darshan's logs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _asked(environment: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class JobEvidence:
-    """Reads it.
+    """Reads what MPI printed and Darshan logged of runs.
 
     Attributes:
         workspace: Workspace of the runs.

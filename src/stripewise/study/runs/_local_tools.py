@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study needs from outside, on this machine."""
+"""Makes what a study needs from outside, on this machine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the procedure of a study needs from outside; tests put in their own."""
+"""Defines what the procedure of a study needs from outside; tests put in their own."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ _FIRST_BUFFER = 8
 
 @dataclass(frozen=True)
 class Defaults:
-    """What acts unasked on the burst buffer.
+    """Values that act on the burst buffer where nothing is set.
 
     Attributes:
         unit / buffer: Bytes.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs first the points that a model, or an earlier study, promises most of."""
+"""Runs first the points that a model, or an earlier study, predicts to be best."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ LEAST_CHANCE = 0.02
 
 
 class PredictedStrategy(SeededStrategy):
-    """Asks what the model promises most of, learns where it errs, then lets another go on.
+    """Asks what the model predicts to be best, learns where it errs, then lets another go on.
 
     The model's error is itself a smooth function of the settings: after each run, what it
     predicts is corrected by the errors seen nearby (Kriging of log ratios), so a model that is

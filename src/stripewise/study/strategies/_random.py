@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points drawn uniformly, none twice."""
+"""Proposes points drawn uniformly, none twice."""
 
 from __future__ import annotations
 

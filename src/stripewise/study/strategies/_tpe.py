@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tree-structured Parzen estimators, by Optuna."""
+"""Searches by tree-structured Parzen estimators, with Optuna."""
 
 from __future__ import annotations
 

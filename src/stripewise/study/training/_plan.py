@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what a training is asked for and measures, so that it goes on after a kill."""
+"""Holds what a training is asked for and measures, so that it continues after a kill."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A recorded surface: runs of one command under many settings, to be drawn from again.
+"""Reads and writes recorded surfaces: runs of one command under many settings.
 
 One JSON object a line.  The first is the header {"format": "stripewise-surface",
 "version": 1, command, facts, provenance, tunables, plan}; each further one is a run {settings,

@@ -38,7 +38,7 @@ from stripewise.study.training._surface import Surface
 
 
 class TrainingObserver(RecordingObserver):
-    """Told what happens; all of it does nothing here."""
+    """Hears how a training proceeds; every method does nothing here."""
 
     def looking(self, cell: Cell) -> None:
         """A kernel is run for the first time, with nothing set."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a format whose content can be compared apart from its bytes."""
+"""Defines the contract of a format whose content can be compared apart from its bytes."""
 
 from __future__ import annotations
 

@@ -416,7 +416,7 @@ _MARKS = {one.mark: one for one in FORMATS if one.mark}
 
 @dataclass(frozen=True)
 class Unit:
-    """One output.
+    """One output of a run.
 
     Attributes:
         path: Relative to the run's directory.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inputs as they were when the study began."""
+"""Keeps the inputs as they were when the study began."""
 
 from __future__ import annotations
 

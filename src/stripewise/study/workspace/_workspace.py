@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A working directory for each run: inputs as at the start, outputs new in every run."""
+"""Makes a working directory for each run: inputs as at the start, outputs new in every run."""
 
 from __future__ import annotations
 
