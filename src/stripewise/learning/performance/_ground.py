@@ -46,15 +46,11 @@ class Ground:
         return ""
 
 
-def ground_of(
-    facts: ProgramFacts, name: str = "", storage: Storage | None = None, stack: str = ""
-) -> Ground:
+def ground_of(facts: ProgramFacts, storage: Storage | None = None, stack: str = "") -> Ground:
     """Return the ground that a program runs on.
 
     Args:
         facts: Facts of its first run.
-        name: Name of the storage, with its slow motion: "hopper@1/16"; "": that of the
-            description, or the type of the file system.
         storage: Its description; None: there is none.
         stack: "": what the facts tell.
     """
@@ -64,7 +60,7 @@ def ground_of(
     slow = f"@1/{storage.slowdown:g}" if storage and storage.slowdown != 1 else ""
     described = f"{storage.name}{slow}" if storage else facts.filesystem
     digest = description_digest(storage) if storage else ""
-    return Ground(name or described, digest, stack or stack_of(facts))
+    return Ground(described, digest, stack or stack_of(facts))
 
 
 # Directories of models; apart from their reading, since every adopted run looks there.

@@ -29,7 +29,7 @@ from stripewise.settings.tunables import find_space
 from stripewise.storage.machines import Storage, granted_targets
 from stripewise.storage.simulation import SimulatedProgram, noise_factor
 from stripewise.storage.stacks import Workload
-from stripewise.study.plan import Observer, StudyOptions
+from stripewise.study.plan import StudyOptions
 from stripewise.study.runs import FirstLook, Tools, look
 from stripewise.study.strategies import ModelStrategy
 from stripewise.study.workspace import Place, Workspace
@@ -49,7 +49,7 @@ class NoFiles(Workspace):
         """Return the place."""
         return Place(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
 
-    def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
+    def release(self, run_id: str, *, evidence: bool = True) -> None:
         """There is nothing to remove."""
 
     def check_after_failure(self, run_id: str) -> None:
@@ -67,7 +67,6 @@ class NoFiles(Workspace):
 def tune_simulated(
     program: SimulatedProgram,
     options: StudyOptions,
-    observer: Observer | None = None,
     cv: float | None = None,
 ) -> StudyResult:
     """Tune a workload on a described storage, in virtual time.
@@ -75,7 +74,6 @@ def tune_simulated(
     Args:
         program: Program, as `simulated_workload` returns it.
         options: Strategy, seed and limits of the study; its command is for people alone.
-        observer: Told what happens.
         cv: Coefficient of variation of a run's bandwidth; None: that of the storage.
 
     Raises:
@@ -109,7 +107,7 @@ def tune_simulated(
     with tempfile.TemporaryDirectory(dir=_fast_directory()) as folder:
         home = Path(folder)
         own = replace(options, origin=home, directory=home / "study", memory=False, unsynced=False)
-        return run_study(own, observer, lambda _options, _ledger: tools)
+        return run_study(own, None, lambda _options, _ledger: tools)
 
 
 def simulated_workload(

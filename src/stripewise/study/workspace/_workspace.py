@@ -188,7 +188,7 @@ class Workspace:
         new = (file for file in every.files if not self._is_input(every.directory, file))
         return OutputSet(every.directory, tuple(new))
 
-    def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
+    def release(self, run_id: str, *, evidence: bool = True) -> None:
         """Remove a run's files and containers, if not gone yet; what it said stays.
 
         Only what lies inside is removed; links are removed, never followed.
@@ -197,12 +197,11 @@ class Workspace:
             StudyError: It is not a directory that `prepare` made.
             StorageError: It cannot be removed.
         """
-        if outputs:
-            top = self._directory(run_id).parent
-            if run_id in self._work.names():
-                self._work.remove(run_id)
-            elif os.path.lexists(top):
-                raise StudyError(f"{top} is not a run's directory; it is left alone")
+        top = self._directory(run_id).parent
+        if run_id in self._work.names():
+            self._work.remove(run_id)
+        elif os.path.lexists(top):
+            raise StudyError(f"{top} is not a run's directory; it is left alone")
         if evidence:
             self._records.inside(run_id).remove("containers")
 
