@@ -198,7 +198,7 @@ def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measure
 def _of_model(
     question: Question, facts: ProgramFacts, promised: Fitted, why: str, bad: Sequence[Avoided]
 ) -> Answer | str:
-    """Return what the model of the storage holds for best; or why nothing is."""
+    """Return what the storage's model predicts to be best; or why nothing is set."""
     if promised.prediction is None:
         return "; ".join(filter(None, (why, promised.why)))
     best = best_of(question.space, facts, promised.prediction)

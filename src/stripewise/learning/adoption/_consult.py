@@ -224,7 +224,7 @@ def study_of(identity: Identity, machine: Machine, stores: Iterable[Store]) -> L
 
 
 def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> Answer | None:
-    """Return what a study of this very program says, as far as it may be set unasked.
+    """Return what a study of this very program says, as far as it may be set automatically.
 
     Args:
         lesson: Lesson of the study.

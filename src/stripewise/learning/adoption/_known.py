@@ -306,7 +306,7 @@ def known_from_json(data: Mapping[str, Any]) -> Known:
         if known.prepared is not None:
             job = known.prepared.configuration.job
             if job != JobSettings(job.mca):
-                raise ValueError("it sets what is never set unasked")
+                raise ValueError("it sets what is never set automatically")
         return known
     except ValueError as error:
         raise StorageError(

@@ -67,7 +67,7 @@ def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) ->
 
 
 def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promised | None:
-    """Return what the model holds for best; None where it can say nothing."""
+    """Return what the model predicts to be best; None where it can say nothing."""
     ratios = predict(space, facts, prediction, most=MOST_PREDICTIONS).ratios
     if not ratios:
         return None

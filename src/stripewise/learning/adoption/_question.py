@@ -149,7 +149,8 @@ LAYOUT = frozenset({"mpiio.striping_factor", "mpiio.striping_unit"})
 """Settings of the layout that leave every byte of a file where it is: they say on which targets of
 the storage the file lies."""
 OF_MCA = frozenset({"mca.io", "mca.fcoll"})
-"""Parameters of Open MPI that are set unasked: each chooses a component that writes the same."""
+"""Parameters of Open MPI that are set automatically: each chooses a component that writes the
+same."""
 
 
 def why_not_adoptable(tunable: Tunable) -> str:
@@ -157,9 +158,9 @@ def why_not_adoptable(tunable: Tunable) -> str:
     if tunable.safety is not SafetyClass.SAFE and tunable.name not in LAYOUT:
         return f"class {tunable.safety}: set only by a configuration that is named"
     if tunable.layer in (Layer.ENVIRONMENT, Layer.JOB):
-        return f"{tunable.layer.settings.lower()} are not set unasked"
+        return f"{tunable.layer.settings.lower()} are never set automatically"
     if tunable.layer is Layer.MCA and tunable.name not in OF_MCA:
-        return "this parameter of Open MPI is not set unasked"
+        return "this parameter of Open MPI is never set automatically"
     return ""
 
 
@@ -178,7 +179,7 @@ def check_adoptable(configuration: Configuration) -> None:
         why = why_not_adoptable(tunable) if tunable else "it is not known"
         problems += [f"{layer.value}.{key}: {why}"] if why else []
     if configuration.job.environment:
-        problems.append("variables are not set unasked")
+        problems.append("variables are never set automatically")
     if problems:
         raise ConfigurationError(f"what was kept for this program is not set: {problems[0]}")
     if any(os.path.lexists(home / "policy.toml") for home in (SITE_DIRECTORY, user_directory())):

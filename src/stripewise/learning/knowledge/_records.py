@@ -75,7 +75,7 @@ class Stack:
 
     Attributes:
         mpi_family / mpi_version: E.g. "openmpi", "4.1.4".
-        mpiio: Implementation of MPI-IO that the program had unasked.
+        mpiio: Implementation of MPI-IO that the program has by default.
         mpiio_driver: Driver of ROMIO for the file system: "LUSTRE", "UFS".
         hdf5 / netcdf / pnetcdf / adios2: Interface numbers of the libraries that the
             executable names, e.g. "so.103"; "" for those that it does not name.

@@ -67,9 +67,9 @@ def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
 
 
 def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> Recollection:
-    """Put first what a run would be given unasked, where studies alike have something to say.
+    """Put first what a run would be given automatically, where studies alike say something.
 
-    The study's space is what it may be taken from; what a model alone holds for best is tried
+    The study's space is what it may be taken from; what a model alone predicts to be best is tried
     anyway.
     """
     if not found.seeds:
@@ -210,7 +210,7 @@ def _begin_with_model(
             text = f"no trained model is used: {fitted.why}{tail}"
             context.decide("model", text, quietly=not is_asked_for)
         return None
-    text = f"trained model: the search begins with what the {fitted.why} holds for best"
+    text = f"trained model: the search begins with what the {fitted.why} predicts to be best"
     context.decide("model", text)
     prediction = fitted.prediction
     if fitted.model and fitted.model.is_simulated:

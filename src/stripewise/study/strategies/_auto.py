@@ -120,7 +120,7 @@ class BurstBufferRules(RulesStrategy):
         yield from self._unit_and_buffer(defaults)
 
     def _defaults(self) -> Defaults:
-        """Return what acts unasked, as the first trial on the burst buffer shows."""
+        """Return what acts by default, as the first trial on the burst buffer shows."""
         studied = StudiedFile(self.noise)
         score = studied.score(self.last_trial) if self.last_trial else None
         return Defaults.of(studied.example(score) if score else None, self.facts)

@@ -295,7 +295,7 @@ class ModelStrategy(AutoStrategy):
     """
 
     name = "model"
-    summary = "what a trained model of this storage holds for best; auto where no model fits"
+    summary = "what a trained model of this storage predicts to be best; auto where no model fits"
     declared = (
         StrategyOption(
             "top", 20, "how many configurations the model chooses at a time", minimum=1,

@@ -169,7 +169,7 @@ def _numbers(cells: Sequence[Cell], how: TrainingOptions, seconds: float | None)
 
 
 def _adoptable(options: TrainingOptions, cell: Cell) -> Cell:
-    """Return the cell with only what may be set for a program unasked, if there is any of that."""
+    """Return the cell with only what may be set automatically, if there is any of that."""
     assert cell.facts is not None
     vary = {
         name: values
