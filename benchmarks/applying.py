@@ -16,7 +16,8 @@ from typing import Any
 from tuning import STRIPEWISE, Case
 
 from stripewise.core import VerificationStatus
-from stripewise.study.verify import compare_outputs
+from stripewise.study.verify import Reference
+from stripewise.study.workspace import OutputSet
 
 SECONDS = 120
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -41,7 +42,8 @@ def apply(case: Case, place: Path, configuration: Path) -> dict[str, str]:
     if done.returncode:
         return {**case.labels, "run": f"exit code {done.returncode}: {_last(done.stderr)}"}
     seen = json.loads(done.stdout.splitlines()[-1])
-    said = compare_outputs(*directories, layout=True)
+    first, second, third = map(OutputSet.of, directories)
+    said = Reference(first, second).verify(third, layout=True)
     same = said.status in (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT)
     differences = "; ".join(f"{name}: {why}" for name, why in said.differences.items())
     return {

@@ -9,7 +9,7 @@ import pytest
 
 from stripewise.cli import _machine_fit, _profile, main
 from stripewise.storage.machines import Evidence, Figure
-from stripewise.study.procedure import Tried
+from stripewise.study.procedure import TriedLines
 
 BLOCK = """\
 +--------------------------------------------------------+
@@ -130,7 +130,7 @@ def test_a_finding_without_a_claim_is_not_held_to_one_of_zero(
 ):
     found = SimpleNamespace(cost_seconds=cost, code="idle-hints", lines=("true",))
     about = SimpleNamespace(findings=[found], command="./a")
-    tried = Tried((5.0, 5.0), (3.0, 3.0))
+    tried = TriedLines((5.0, 5.0), (3.0, 3.0))
     monkeypatch.setattr("stripewise.study.procedure.try_lines", lambda *_, **__: tried)
     _profile._try(about, 1, [tmp_path], (), as_json=False)
     told = capsys.readouterr().out

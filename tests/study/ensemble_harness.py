@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from stripewise.study.plan import Case
+from stripewise.study.plan import StudyCase
 from support.study_fakes import KNOB, FakeLauncher, no_noise
 
-CASES = (Case("small", ("prog", "small")), Case("large", ("prog", "large")))
+CASES = (StudyCase("small", ("prog", "small")), StudyCase("large", ("prog", "large")))
 
 
 def gains(factor: float, seconds: float = 4.0):

@@ -8,7 +8,7 @@ import pytest
 
 from stripewise.core import OwnedDirectory
 from stripewise.core.errors import UsageError
-from stripewise.study.plan import Case, StudyOptions, expand_cases, read_cases
+from stripewise.study.plan import StudyCase, StudyOptions, expand_cases, read_cases
 from stripewise.study.plan._cases import case_directory
 from stripewise.study.runs._local_tools import open_workspace
 
@@ -51,8 +51,8 @@ def test_values_and_command_belong_together(command, values, said):
 def test_a_file_of_cases(tmp_path):
     (tmp_path / "cases.toml").write_text(WHOLE)
     small, large = read_cases(tmp_path / "cases.toml")
-    assert small == Case("small", ("mpiexec", "-n", "2", "./app", "small file.nml"))
-    assert large == Case("large", ("./other", "$(rm -rf x)"), 2.0, (Path("large.nml"),))
+    assert small == StudyCase("small", ("mpiexec", "-n", "2", "./app", "small file.nml"))
+    assert large == StudyCase("large", ("./other", "$(rm -rf x)"), 2.0, (Path("large.nml"),))
 
 
 ONE = '[[case]]\nname = "a"\ncommand = ["./a"]\n'
@@ -109,9 +109,9 @@ def test_cases_share_the_copy_of_the_inputs(tmp_path):
     for name in ("in.txt", "own.txt"):
         (tmp_path / name).write_text(name)
     cases = (
-        Case("a", ("./p", "a")),
-        Case("b", ("./p", "b")),
-        Case("c", ("./p", "c"), inputs=(Path("own.txt"),)),
+        StudyCase("a", ("./p", "a")),
+        StudyCase("b", ("./p", "b")),
+        StudyCase("c", ("./p", "c"), inputs=(Path("own.txt"),)),
     )
     options = StudyOptions((), origin=tmp_path, directory=Path("s.stripewise"), cases=cases)
     OwnedDirectory.take(tmp_path / "s.stripewise", "study")

@@ -8,7 +8,7 @@ import pytest
 from ensemble_harness import gains, launchers
 
 from stripewise.core import CaseOutcome
-from stripewise.study.plan import Case
+from stripewise.study.plan import StudyCase
 from stripewise.study.plan._statistics import LOOKS
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
@@ -46,7 +46,7 @@ def test_a_case_whose_whole_time_gets_worse(run_cases):
 def test_honest_about_nothing(run_cases, tmp_path, n_cases):
     """A/A: cases that no tunable affects get "no improvement"."""
     words = [f"c{i}" for i in range(n_cases)]
-    cases = tuple(Case(word, ("prog", word)) for word in words)
+    cases = tuple(StudyCase(word, ("prog", word)) for word in words)
     improved = 0
     for seed in range(40):
         formulas = {word: (lambda _: 4.0) for word in words}

@@ -8,7 +8,7 @@ import pytest
 from ensemble_harness import CASES, launchers
 
 from stripewise.core.errors import StudyError
-from stripewise.study.plan import Case, Journal, parse_journal
+from stripewise.study.plan import Journal, StudyCase, parse_journal
 from support.journal_checks import check_runs
 from support.study_fakes import lognormal
 
@@ -56,6 +56,6 @@ def test_resume_needs_no_cases_and_refuses_others(run_cases):
     run_cases(launchers(), trials=1)
     again = run_cases(launchers(), cases=(), resume=True)
     assert [case.name for case in again.cases] == ["small", "large"]
-    other = (CASES[0], Case("other", ("prog", "large")))
+    other = (CASES[0], StudyCase("other", ("prog", "large")))
     with pytest.raises(StudyError, match="is a study of `prog small and prog large`"):
         run_cases(launchers(), cases=other, resume=True)

@@ -14,10 +14,10 @@ from stripewise.core import Configuration, Speedup, StudyResult, Trial, TrialSta
 from stripewise.core import Reference as Pairs
 from stripewise.learning.knowledge import Case, Machine, Memory, Store, compare, tier_machine
 from stripewise.settings.tunables import find_space
-from stripewise.study.job_scripts._tools import FILES_JOB_PLACES as FILES
-from stripewise.study.job_scripts._tools import NODES, JobPlaces
+from stripewise.study.job_scripts import JobPlaces
 from stripewise.study.plan import JobOptions, StudyOptions
 from stripewise.study.procedure import run_study
+from stripewise.study.strategies import FILES, NODES
 from support.study_fakes import KNOB, FakeLauncher, fake_tools, lognormal
 
 MACHINE = Machine("x86_64", "CPU", 8, 1 << 34, "6.1.0", "lustre", "network", "12345678")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stripewise.core import Measurement, ObservedFile, RunStatus, from_json, to_json
 from stripewise.core.errors import StorageError, StudyError
-from stripewise.study.plan import Case, Journal, StudyOptions, parse_journal
+from stripewise.study.plan import Journal, StudyCase, StudyOptions, parse_journal
 from stripewise.study.plan._options import options_from_json, options_to_json
 from support.journal_checks import encode
 
@@ -123,7 +123,7 @@ def test_unknown_fields_of_a_later_version_are_ignored():
 
 
 def test_options_with_cases_survive_the_journal(tmp_path):
-    cases = (Case("a", ("p", "a b"), 2.0, (tmp_path,)), Case("b", ("p",)))
+    cases = (StudyCase("a", ("p", "a b"), 2.0, (tmp_path,)), StudyCase("b", ("p",)))
     vary = {"hdf5.chunk": ((4, 7), (8, 7)), "mpiio.romio_ds_write": ("disable",)}
     options = StudyOptions((), tmp_path, tmp_path, cases=cases, vary=vary)
     restored = options_from_json(json.loads(json.dumps(options_to_json(options))), tmp_path)

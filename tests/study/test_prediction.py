@@ -61,7 +61,7 @@ def reasons(result):
 
 def test_a_described_storage_begins_the_search(tmp_path):
     result, program = tuned(tmp_path, machine="archer")
-    assert "the model of archer promises" in " ".join(reasons(result))
+    assert "the model of archer predicts" in " ".join(reasons(result))
     assert result.improved
     first = program.seconds(result.trials[0].settings)
     assert first < program.seconds(result.winner.settings) * 1.05
@@ -75,7 +75,7 @@ def test_a_model_of_other_nodes_is_corrected(tmp_path):
 
 def test_any_strategy_takes_a_storage_that_is_named(tmp_path):
     result, _ = tuned(tmp_path, machine="archer", strategy="random", trials=4)
-    assert any("what the model of archer promises most of" in text for text in reasons(result))
+    assert any("that the model of archer predicts" in text for text in reasons(result))
 
 
 def test_auto_uses_the_storage_that_is_emulated(tmp_path):

@@ -10,7 +10,8 @@ from stripewise.core import RunRole
 from stripewise.settings.tunables import find_space
 from stripewise.study.plan import JobOptions, Journal
 from stripewise.study.plan._statistics import LOOKS
-from stripewise.study.procedure._final import NODES, default_name
+from stripewise.study.procedure._final import default_name
+from stripewise.study.strategies import NODES
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
 BOTH = ("mpiio.romio_ds_write",)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stripewise.core.errors import ProgramError, UsageError
-from stripewise.study.procedure import Tried, try_lines
+from stripewise.study.procedure import TriedLines, try_lines
 from stripewise.study.runs._looking import look
 
 SLOW = ("sh", "-c", "echo ${FAST:-2} > out; test ! -e mine || rm mine")
@@ -48,7 +48,7 @@ def test_a_program_that_fails_ends_the_trial(tmp_path, monkeypatch):
 
 
 def test_a_gain_holds_from_half_to_twice_the_claim():
-    tried = Tried((2.0, 2.2, 2.1), (1.0, 1.1, 1.1))
+    tried = TriedLines((2.0, 2.2, 2.1), (1.0, 1.1, 1.1))
     assert tried.gain_seconds == pytest.approx(1.0)
     assert tried.holds(0.6)
     assert tried.holds(1.9)

@@ -40,18 +40,18 @@ from support.tuned_scripts import (
 
 def test_a_burst_buffer(left) -> None:
     made = left.write(job(burst_buffer_nodes=2))
-    line, saves = directives(made.path)
+    line, saves = directives(made)
     assert saves.endswith(f"source=$DW_JOB_STRIPED/ destination={left.study}/unsaved")
-    assert made.path == left.work / "run.tuned.sh"
+    assert made == left.work / "run.tuned.sh"
     assert line.endswith("capacity=3GiB pool=wlm_pool")
     (left.work / "old.dat").write_text("old")
     left._program(left.work / "solve", "#!/bin/sh\nls; cat old.dat > out; echo x > run.log\n")
-    assert left.run(made.path) == ["BB||1"]
+    assert left.run(made) == ["BB||1"]
     names = {path.name for path in left.work.iterdir()}
     assert names == {"out", "run.log", "old.dat", "run.sh", "run.tuned.sh", "solve"}
     assert (left.work / "out").read_text() == "old"
-    assert revert(made.path.read_bytes()) == SCRIPT
-    assert stat.S_IMODE(made.path.stat().st_mode) == 0o750
+    assert revert(made.read_bytes()) == SCRIPT
+    assert stat.S_IMODE(made.stat().st_mode) == 0o750
     assert stat.S_IMODE((left.study / COPIES_FILE).stat().st_mode) == 0o600
     assert not (left.study / TASK_FILE).exists()
 
@@ -63,7 +63,7 @@ def test_directories_that_the_user_names(left) -> None:
     left._program(left.work / "in" / "solve", "#!/bin/sh\nls > seen\n")
     named = {"stage_in": f"{left.work}/in", "stage_out": f"{left.work}/out"}
     made = left.write(job(burst_buffer_nodes=1), **named)
-    assert left.run(made.path) == ["BB||1"]
+    assert left.run(made) == ["BB||1"]
     assert (left.work / "out" / "seen").read_text() == "seen\nsolve\n"
     assert os.listdir(left.work / "in") == ["solve"]
     with pytest.raises(UsageError, match="where results go"):
@@ -84,7 +84,7 @@ def test_what_the_user_left_out_stays_out(left) -> None:
         (left.work / "since").touch()
     left._program(left.work / "solve", "#!/bin/sh\nls > seen\n")
     made = left.write(job(burst_buffer_nodes=1))
-    left.run(made.path)
+    left.run(made)
     seen = (left.work / "seen").read_text().split()
     assert seen == ["run.sh", "seen", "since", "small.nml", "solve"]
     assert (left.work / "huge").read_text() == "huge"
@@ -92,47 +92,47 @@ def test_what_the_user_left_out_stays_out(left) -> None:
 
 def test_settings_for_the_tasks_are_wrapped(left) -> None:
     made = left.write(Configuration((HINTS,), JobSettings(burst_buffer_nodes=1)))
-    assert left.run(made.path) == ["BB||1", f"task {left.study / TASK_FILE}"]
+    assert left.run(made) == ["BB||1", f"task {left.study / TASK_FILE}"]
     assert b"cb_nodes" in (left.study / TASK_FILE).read_bytes()
     assert stat.S_IMODE((left.study / TASK_FILE).stat().st_mode) == 0o600
-    assert revert(made.path.read_bytes()) == SCRIPT
+    assert revert(made.read_bytes()) == SCRIPT
 
 
 def test_hybrid(left) -> None:
     made = left.write(job(burst_buffer_nodes=2, burst_buffer_files="big*"))
-    text = made.path.read_text()
+    text = made.read_text()
     assert "cd " not in text
     assert "stage_in" not in text
     redirect = b"@STRIPEWISE_REDIRECT=%{SLURM_SUBMIT_DIR}/big*=%{DW_JOB_STRIPED}\0"
     assert redirect in (left.study / TASK_FILE).read_bytes()
-    assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
+    assert left.run(made) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
 
 
 def test_hybrid_by_links(left) -> None:
     winner = job(burst_buffer_nodes=2, burst_buffer_files="big*,d/o*")
     made = left.write(winner, **linked("big.dat", "big.out", "d/out", "small.nml"))
-    text, program = made.path.read_text(), left.study / LINKS_FILE
+    text, program = made.read_text(), left.study / LINKS_FILE
     assert f"\nsh {program} srun -n 4 ./solve big.dat\n" in text
     assert "stripewise-task" not in text
     (left.work / "big.dat").write_text("in")
     left._program(
         left.work / "solve", "#!/bin/sh\nreadlink big.dat big.out > ln\necho x > big.out\n"
     )
-    assert left.run(made.path) == [f"{left.work}||1"]
+    assert left.run(made) == [f"{left.work}||1"]
     assert (left.work / "ln").read_text().count(f"{left.top}/bb/stripewise-0-") == 2
     assert (left.work / "big.out").read_text() == "x\n"
     assert (left.work / "big.dat").read_text() == "in"
     assert not (left.work / "big.dat").is_symlink()
-    assert revert(made.path.read_bytes()) == SCRIPT
+    assert revert(made.read_bytes()) == SCRIPT
 
 
 def test_hybrid_by_links_with_hints(left) -> None:
     winner = Configuration((HINTS,), JobSettings(**HYBRID))
     made = left.write(winner, **linked("big.dat"))
-    assert f"task {left.study / TASK_FILE}" in left.run(made.path)
+    assert f"task {left.study / TASK_FILE}" in left.run(made)
     assert b"STRIPEWISE_REDIRECT" not in (left.study / TASK_FILE).read_bytes()
     made = left.write(winner, is_cray=True, **linked("big.dat"))
-    assert left.run(made.path) == [f"{left.work}|*.dat:cb_nodes=2|1"]
+    assert left.run(made) == [f"{left.work}|*.dat:cb_nodes=2|1"]
 
 
 def test_hybrid_with_files_in_directories(left) -> None:
@@ -143,10 +143,10 @@ def test_hybrid_with_files_in_directories(left) -> None:
     assert redirect in (left.study / TASK_FILE).read_bytes()
     code = 'cd "$STRIPEWISE_STAGE"; echo x > out/a1; echo y > o/p/q; cat in/d\n'
     left._program(left.work / "solve", f"#!/bin/sh\n{code}")
-    assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
+    assert left.run(made) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
     assert (left.work / "out" / "a1").read_text() == "x\n"
     assert (left.work / "o" / "p" / "q").read_text() == "y\n"
-    assert revert(made.path.read_bytes()) == SCRIPT
+    assert revert(made.read_bytes()) == SCRIPT
 
 
 @pytest.mark.parametrize("globs", ["o*/a", "a/../../b", "../a", "[ab]/c"])
@@ -158,32 +158,32 @@ def test_hybrid_with_what_cannot_be_there_before_the_job(left, globs) -> None:
 
 def test_the_parallel_file_system(left) -> None:
     made = left.write(Configuration((HINTS,)), tier="none", jobs={"pool": None})
-    assert not directives(made.path)
-    assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
-    assert revert(made.path.read_bytes()) == SCRIPT
+    assert not directives(made)
+    assert left.run(made) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
+    assert revert(made.read_bytes()) == SCRIPT
 
 
 def test_ranks_and_threads_stand_in_the_launch_line(left) -> None:
     made = left.write(job(ranks=2, threads=2), tier="none", jobs={"pool": None})
-    text = made.path.read_text()
+    text = made.read_text()
     assert "stripewise-task" not in text
     assert "OMP_NUM_THREADS=2" in text
     assert "-n 2" in text
-    assert left.run(made.path) == [f"{left.work}||2"]
+    assert left.run(made) == [f"{left.work}||2"]
 
 
 def test_a_job_with_other_threads_asks_for_the_cpus_of_its_trial(left) -> None:
     data = SCRIPT.replace(b"--nodes=1", b"--nodes=2 --ntasks=8 --ntasks-per-node=4")
     given = {"tier": "none", "jobs": {"pool": None, "nodes": 2}}
     made = left.write(job(ranks=4, threads=2), data, **given)
-    asked = " ".join(JobScript.parse(made.path.read_bytes(), "x").sbatch_arguments())
+    asked = " ".join(JobScript.parse(made.read_bytes(), "x").sbatch_arguments())
     for option in ("--cpus-per-task=2", "--ntasks=4", "--ntasks-per-node=2", "--nodes=2"):
         assert option in asked
-    text = made.path.read_text()
+    text = made.read_text()
     assert "OMP_NUM_THREADS=2 srun --ntasks-per-node=2 --cpus-per-task=2 -n 4 ./solve" in text
-    assert revert(made.path.read_bytes()) == data
+    assert revert(made.read_bytes()) == data
     made = left.write(Configuration((HINTS,)), data.replace(b"--ntasks=8", b"-n 8 -c 2"), **given)
-    assert "\nsrun -n 4 " in made.path.read_text()
+    assert "\nsrun -n 4 " in made.read_text()
 
 
 def test_a_script_with_directives_of_its_own(left) -> None:
@@ -193,21 +193,20 @@ def test_a_script_with_directives_of_its_own(left) -> None:
     request = TierRequest(capacity_bytes=GIB, stage_out=Path("/res"), place="r")
     jobs = {"own": request, "ask": request}
     made = left.write(job(burst_buffer_nodes=4), data, jobs=jobs)
-    text = made.path.read_text()
+    text = made.read_text()
     assert "capacity=7GiB" in text
     assert "stage_in" not in text
     assert text.count("\ncd ") == 1
-    assert [line for line in directives(made.path) if "destination=/res" in line]
-    assert revert(made.path.read_bytes()) == data
+    assert [line for line in directives(made) if "destination=/res" in line]
+    assert revert(made.read_bytes()) == data
     made = left.write(Configuration((HINTS,)), data, jobs=jobs)
-    assert "capacity=1GiB" in made.path.read_text()
+    assert "capacity=1GiB" in made.read_text()
 
 
 def test_cray_takes_hints_by_itself(left) -> None:
     winner = Configuration((HINTS,), JobSettings(burst_buffer_nodes=1))
     made = left.write(winner, is_cray=True)
-    assert left.run(made.path) == ["BB|*.dat:cb_nodes=2|1"]
-    assert "*.dat:cb_nodes=2" in made.hints
+    assert left.run(made) == ["BB|*.dat:cb_nodes=2|1"]
     assert not (left.study / TASK_FILE).exists()
 
 
@@ -222,8 +221,8 @@ def test_cray_takes_hints_by_itself(left) -> None:
 )  # fmt: skip
 def test_cray_needs_tasks_where_hints_are_not_all(left, winner, data) -> None:
     made = left.write(winner, data, is_cray=True)
-    assert "stripewise-task" in made.path.read_text()
-    assert "export MPICH_MPIIO_HINTS=\\*" not in made.path.read_text()
+    assert "stripewise-task" in made.read_text()
+    assert "export MPICH_MPIIO_HINTS=\\*" not in made.read_text()
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "directory"])
@@ -236,16 +235,16 @@ def test_nothing_of_the_users_is_replaced(left, kind) -> None:
     else:
         target.mkdir()
     made = left.write(job(burst_buffer_nodes=1))
-    assert made.path == left.study / "run.tuned.sh"
-    assert revert(made.path.read_bytes()) == SCRIPT
+    assert made == left.study / "run.tuned.sh"
+    assert revert(made.read_bytes()) == SCRIPT
     assert not (left.top / "nothing").exists()
     assert target.is_symlink() is (kind == "link")
     assert target.is_dir() is (kind == "directory")
     if kind == "file":
         assert target.read_text() == "mine\n"
         target.unlink()
-        assert left.write(job(burst_buffer_nodes=1)).path == target
-        assert left.write(job(burst_buffer_nodes=2)).path == target  # ours is replaced
+        assert left.write(job(burst_buffer_nodes=1)) == target
+        assert left.write(job(burst_buffer_nodes=2)) == target  # ours is replaced
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -255,9 +254,9 @@ def test_hostile_names(tmp_path, name) -> None:
     left.study.mkdir()
     note = f"settings found by {left.script}"
     made = left.write(Configuration((HINTS,)), tier="none", jobs={"pool": None}, notes=(note,))
-    assert "task " in "".join(left.run(made.path))
-    assert revert(made.path.read_bytes()) == SCRIPT
-    assert left.run(left.write(job(burst_buffer_nodes=1)).path) == ["BB||1"]
+    assert "task " in "".join(left.run(made))
+    assert revert(made.read_bytes()) == SCRIPT
+    assert left.run(left.write(job(burst_buffer_nodes=1))) == ["BB||1"]
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -270,11 +269,11 @@ def test_hostile_names_of_linked_outputs(tmp_path, name) -> None:
     made = left.write(winner, **linked(f"big{name}", name))
     code = '#!/bin/sh\nfor n in *; do [ -L "$n" ] && echo x > "$n"; done\n:\n'
     left._program(left.work / "solve", code)
-    assert left.run(made.path)
+    assert left.run(made)
     for one in (name, f"big{name}"):
         assert (left.work / one).read_text() == "x\n"
         assert not (left.work / one).is_symlink()
-    assert revert(made.path.read_bytes()) == SCRIPT
+    assert revert(made.read_bytes()) == SCRIPT
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -287,7 +286,7 @@ def test_hostile_names_of_inputs(left, name) -> None:
         'for i in ./*; do [ -d "$i" ] || cp "$i" "$i-new"; done; for i in d*/*; do echo x >> "$i"'
     )
     left._program(left.work / "solve", f"#!/bin/sh\n{code}; done\n")
-    assert left.run(left.write(job(burst_buffer_nodes=1)).path) == ["BB||1"]
+    assert left.run(left.write(job(burst_buffer_nodes=1))) == ["BB||1"]
     assert (left.work / f"{name}-new").read_text() == "in"
     assert (left.work / f"d{name}" / name).read_text() == "deepx\n"
 

@@ -53,7 +53,7 @@ class Places(NoFiles):
             self._folder / "work" / run_id, self._folder / "runs" / run_id, command=command
         )
 
-    def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
+    def release(self, run_id: str, *, evidence: bool = True) -> None:
         """Leave everything."""
 
 

@@ -103,10 +103,10 @@ def train_command(
     if source is not None:
         _from_earlier(source, as_json)
         return
-    from stripewise.learning.performance import made_home
+    from stripewise.learning.performance import make_home
 
     options = _options(**given)
-    made_home()  # hours of runs are not to end with models that cannot be kept
+    make_home()  # hours of runs are not to end with models that cannot be kept
     trained = _trained(options)
     from stripewise.study.training import (
         fit_models,

@@ -17,10 +17,10 @@ from stripewise.core import RunStatus
 from stripewise.present import duration_text, plural, printable, seconds_text
 from stripewise.study.training import (
     Cell,
-    Plan,
     Surface,
     SurfaceRun,
     TrainingObserver,
+    TrainingPlan,
     cost_text,
 )
 
@@ -127,7 +127,7 @@ class TrainingProgress(TrainingObserver):
     def looking(self, cell: Cell) -> None:
         note(f"first run: {cell.title}")
 
-    def settled(self, plan: Plan) -> None:
+    def settled(self, plan: TrainingPlan) -> None:
         note(cost_text(plan))
 
     def measuring(self, cell: Cell, number: int, of: int) -> None:

@@ -29,7 +29,7 @@ from stripewise.core.errors import ConfigurationError, ProgramError, StorageErro
 
 if TYPE_CHECKING:
     from stripewise.core import Configuration, SeriesRule
-    from stripewise.learning.adoption import Plan
+    from stripewise.learning.adoption import AdoptionPlan
     from stripewise.run import Observation
     from stripewise.run.runtime import InPlaceRun
     from stripewise.storage.emulation import EmulatedStorage
@@ -368,7 +368,7 @@ class Auto:
 
         self._directory = root or Path.cwd()
         self._adoption = Adoption(self._directory, storage, sync=sync)
-        self.plan: Plan = self._adoption.plan(program)
+        self.plan: AdoptionPlan = self._adoption.plan(program)
         self.series: tuple[SeriesRule, ...] = ()
         warnings = self.plan.warnings
         if self.plan.capture and self.plan.is_default:

@@ -71,7 +71,7 @@ def test_another_stack_storage_or_description_is_refused(models, facts):
 
 def test_no_prediction_far_beyond_what_was_trained(models):
     facts = facts_of("vorpal --steps 4", 24 * 400)
-    found = fitted_prediction(facts, ground_of(facts, "edison"), models)
+    found = fitted_prediction(facts, replace(ground_of(facts), storage="edison"), models)
     assert found.prediction is None
     found = fitted_prediction(facts, models[0].ground, models)
     assert found.prediction is None

@@ -69,7 +69,7 @@ def tuned(folder: Path, text: str) -> Path:
         study=study,
         snapshot=InputSnapshot(study, folder, {}),
     )
-    return made.path
+    return made
 
 
 def submit(cluster, script: Path) -> str:

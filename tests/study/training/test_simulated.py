@@ -20,13 +20,13 @@ from stripewise.study.training import (
     train,
 )
 from stripewise.study.training._cells import program_of
-from stripewise.study.training._plan import Cell, Plan
+from stripewise.study.training._plan import Cell, TrainingPlan
 from stripewise.study.training._train import (
     AGGREGATORS,
     COUNT,
     NODES,
     SIZE,
-    _settled,
+    _with_counts,
     training_ladders,
 )
 
@@ -142,7 +142,9 @@ def test_a_budget_for_less_than_wanted_leaves_out_what_only_studies_set(options,
     directory = OwnedDirectory.take(tmp_path / "plan", "training")
     for seconds, names, number in ((61.0, vary, 30), (60.0, (COUNT, SIZE), 12)):
         how = replace(options, vary={}, budget_seconds=seconds, configurations=30)
-        (settled,) = _settled(Plan(how, (replace(cell, possible=30),)), directory).cells
+        (settled,) = _with_counts(
+            TrainingPlan(how, (replace(cell, possible=30),)), directory
+        ).cells
         assert (list(settled.vary), settled.configurations) == (list(names), number)
         assert settled.possible == (30 if names is vary else 12)
 

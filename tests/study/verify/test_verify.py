@@ -11,8 +11,8 @@ import h5py
 import pytest
 
 from stripewise.core import VerificationStatus
-from stripewise.study.verify import compare_outputs as compare
 from stripewise.study.verify._compare import bytes_differ
+from support.outputs import compare
 
 IDENTICAL = VerificationStatus.IDENTICAL
 DIFFERENT = VerificationStatus.DIFFERENT

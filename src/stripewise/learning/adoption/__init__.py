@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from stripewise.learning.adoption._known import Level as Level
     from stripewise.learning.adoption._question import Question as Question
     from stripewise.learning.adoption._question import adoptable_space as adoptable_space
-    from stripewise.learning.adoption._question import why_not_unasked as why_not_unasked
+    from stripewise.learning.adoption._question import why_not_adoptable as why_not_adoptable
     from stripewise.learning.adoption._series import SeriesTable as SeriesTable
     from stripewise.learning.adoption._series import read_table as read_table
     from stripewise.learning.adoption._series import save_table as save_table
     from stripewise.learning.adoption._series import series_rules as series_rules
     from stripewise.learning.adoption._series_table import make_tables as make_tables
     from stripewise.learning.adoption._session import Adoption as Adoption
-    from stripewise.learning.adoption._session import Plan as Plan
+    from stripewise.learning.adoption._session import AdoptionPlan as AdoptionPlan
     from stripewise.learning.adoption._session import Seen as Seen
     from stripewise.learning.adoption._session import seen_of as seen_of
 else:

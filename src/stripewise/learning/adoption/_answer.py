@@ -56,7 +56,7 @@ EVEN = 0.05
 MEASURED = 0.05
 """Standard deviation of the logarithm of a ratio that was measured in a few runs (assumed)."""
 OTHER = 0.15
-"""The same for each setting that was measured with it and is another, or none, here (assumed)."""
+"""Standard deviation that each setting adds which was another, or none, there (assumed)."""
 SHARED = 0.8
 """Share of the variance between two programs that all settings have in common (assumed)."""
 
@@ -75,7 +75,7 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
     Args:
         question: What is asked.
         lessons: What studies found; those that are not alike do not count.
-        models: Of performance; those that do not hold here are not used.
+        models: Models of performance; those that do not hold here are not used.
     """
     facts = question.facts
     if facts is None:
@@ -96,7 +96,7 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
     parts = [
         (match, _answer_alike(part, lessons, models)) for match, part in class_questions(question)
     ]
-    return joined(whole, parts, facts)
+    return join_answers(whole, parts, facts)
 
 
 def _answer_alike(
@@ -116,7 +116,7 @@ def _answer_alike(
     found = _of_pattern(question, facts, near, promised, bad)
     if isinstance(found, Answer):
         return found
-    why = found or _far(question.case, lessons)
+    why = found or _why_none_is_near(question.case, lessons)
     found = _of_model(question, facts, promised, why, bad)
     refused = _refused(question, near)
     if isinstance(found, str):
@@ -198,7 +198,7 @@ def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measure
 def _of_model(
     question: Question, facts: ProgramFacts, promised: Fitted, why: str, bad: Sequence[Avoided]
 ) -> Answer | str:
-    """Return what the model of the storage holds for best; or why nothing is."""
+    """Return what the storage's model predicts to be best; or why nothing is set."""
     if promised.prediction is None:
         return "; ".join(filter(None, (why, promised.why)))
     best = best_of(question.space, facts, promised.prediction)
@@ -278,7 +278,7 @@ def _no_gain(near: Near) -> str:
     return f"no study of programs like it ({name}) found an improvement"
 
 
-def _far(case: Case, lessons: Sequence[Lesson]) -> str:
+def _why_none_is_near(case: Case, lessons: Sequence[Lesson]) -> str:
     if not lessons:
         return "no study of a program like it is kept"
     compared = [(compare(case, lesson.case).distance, lesson) for lesson in lessons]
@@ -309,7 +309,9 @@ def class_questions(question: Question) -> Iterator[tuple[str, Question]]:
             yield one.match, _part(question, facts, one, own, cases[one.match])
 
 
-def joined(whole: Answer, parts: Sequence[tuple[str, Answer]], facts: ProgramFacts) -> Answer:
+def join_answers(
+    whole: Answer, parts: Sequence[tuple[str, Answer]], facts: ProgramFacts
+) -> Answer:
     """Return the answer for all files with what is better for some of them.
 
     What acts on the whole job is as the answer for all says.  Where all classes get the same,

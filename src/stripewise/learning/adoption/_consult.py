@@ -29,7 +29,7 @@ from stripewise.learning.adoption._question import (
     Question,
     adoptable_space,
     expected_words,
-    why_not_unasked,
+    why_not_adoptable,
 )
 from stripewise.learning.knowledge import (
     Case,
@@ -77,9 +77,9 @@ def consult(
     Args:
         known: What is kept of the program.
         directory: It runs in.
-        state: Of the user's own store.
-        storage: That is emulated; None: what is there.
-        identity: Of the program, to find a study of it where no run of it is known.
+        state: State of the user's own store.
+        storage: Storage that is emulated; None: what is there.
+        identity: Identity of the program, to find a study of it where no run of it is known.
 
     Raises:
         ConfigurationError: A policy cannot be read.
@@ -89,14 +89,14 @@ def consult(
     warnings: list[str] = []
     facts, case = _read(known)
     if facts is None or case is None:
-        found = _tuned(known, directory, policy, storage, identity, warnings)
+        found = _answer_of_tuned(known, directory, policy, storage, identity, warnings)
     else:
-        found = _asked(known, facts, case, directory, policy, storage, warnings)
+        found = _answer_of_run(known, facts, case, directory, policy, storage, warnings)
     prepared = Prepared(**vars(found), state=full_state(state), watched=_watched(policy))
     return prepared, tuple(warnings)
 
 
-def _asked(
+def _answer_of_run(
     known: Known,
     facts: ProgramFacts,
     case: Case,
@@ -111,7 +111,7 @@ def _asked(
     question = Question(
         case,
         facts,
-        adoptable_space(facts, policy, _taken(os.environ)),
+        adoptable_space(facts, policy, _set_in_environment(os.environ)),
         ground_of(facts, storage=described),
         described,
         storage.options.ranks_per_node if storage else 0,
@@ -122,7 +122,7 @@ def _asked(
     return answer(question, _lessons(case, policy, warnings), models.models)
 
 
-def _tuned(
+def _answer_of_tuned(
     known: Known,
     directory: Path,
     policy: Policy,
@@ -141,7 +141,7 @@ def _tuned(
     except (StripewiseError, OSError) as error:
         warnings.append(str(error))
         return nothing
-    found = answer_of_study(lesson, policy, _taken(os.environ)) if lesson else None
+    found = answer_of_study(lesson, policy, _set_in_environment(os.environ)) if lesson else None
     return found or nothing
 
 
@@ -178,7 +178,7 @@ def _lessons(case: Case, policy: Policy, warnings: list[str]) -> list[Lesson]:
     return list(found.values())
 
 
-def _taken(environment: Mapping[str, str]) -> frozenset[str]:
+def _set_in_environment(environment: Mapping[str, str]) -> frozenset[str]:
     """Return the tunables that the user's environment sets: nothing is set in their place."""
     prefix = "OMPI_MCA_"
     return frozenset(
@@ -224,10 +224,10 @@ def study_of(identity: Identity, machine: Machine, stores: Iterable[Store]) -> L
 
 
 def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> Answer | None:
-    """Return what a study of this very program says, as far as it may be set unasked.
+    """Return what a study of this very program says, as far as it may be set automatically.
 
     Args:
-        lesson: Of the study.
+        lesson: Lesson of the study.
         policy: What the site and the user allow.
         taken: Names of tunables that the user has set by other means.
 
@@ -240,7 +240,7 @@ def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> An
     for name, value in lesson.candidate.items():
         tunable = tunable_of(name)
         own = "it is set in the environment" if split_scope(name)[0] in taken else ""
-        if why := policy.why_not(tunable) or why_not_unasked(tunable) or own:
+        if why := policy.why_not(tunable) or why_not_adoptable(tunable) or own:
             refused.append(f"{settings_text({name: value})}: {why}")
         else:
             settings[name] = value

@@ -36,7 +36,7 @@ amount is observed anew (assumed)."""
 LEAST_SECONDS = 0.02
 """I/O that takes less says nothing (assumed: clocks and page faults are of this order)."""
 NOISE = 0.15
-"""By how much two equal runs may differ where only one is known (assumed)."""
+"""Relative difference of two equal runs where only one is known (assumed)."""
 LEAST_NOISE = 0.05
 PATIENCE = 2
 """Runs without a gain after which settings are forgotten."""
@@ -57,7 +57,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Timed:
-    """One run.
+    """Times of one run.
 
     Attributes:
         unix_seconds: When it ended.
@@ -76,11 +76,11 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """A judgement of settings.
 
     Attributes:
-        outcome: Of all runs under them.
+        outcome: Outcome of all runs under them.
         ratio: How many times as fast the I/O was as without them; None: not known.
         words: For people, behind the settings: "made its I/O 1.3x slower".
         is_final: The settings are not to be set again.
@@ -92,7 +92,7 @@ class Verdict:
     is_final: bool = False
 
 
-def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False) -> Verdict:
+def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False) -> Judgement:
     """Judge settings by the runs with and without them.
 
     A loss is final after one run, a gain that does not come after two.  Noise is what runs
@@ -104,31 +104,33 @@ def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False)
         idle: It was observed that none of the settings could act.
     """
     if idle:
-        return Verdict(Outcome.NOTHING, None, "could not act", True)
+        return Judgement(Outcome.NOTHING, None, "could not act", True)
     here = [run for run in under if run.tells]
     if not here:
-        return Verdict(Outcome.UNKNOWN, None, "cannot be judged: the program hardly does I/O")
+        return Judgement(Outcome.UNKNOWN, None, "cannot be judged: the program hardly does I/O")
     amount = here[-1].moved_bytes
     before = [run.io_seconds for run in plain if run.tells and _is_same(run, amount)]
     after = [run.io_seconds for run in here if _is_same(run, amount)]
     if not before:
         words = "cannot be judged: no run without settings that moved as much data is known"
-        return Verdict(Outcome.UNKNOWN, None, words)
+        return Judgement(Outcome.UNKNOWN, None, words)
     ratio = median(before) / median(after)
     limit = 1 + noise(before)
     if ratio < 1 / limit:
-        return Verdict(Outcome.LOSS, ratio, f"made its I/O {ratio_text(1 / ratio)}x slower", True)
+        return Judgement(
+            Outcome.LOSS, ratio, f"made its I/O {ratio_text(1 / ratio)}x slower", True
+        )
     if ratio > limit:
-        return Verdict(Outcome.GAIN, ratio, f"made its I/O {ratio_text(ratio)}x as fast")
+        return Judgement(Outcome.GAIN, ratio, f"made its I/O {ratio_text(ratio)}x as fast")
     number = plural(len(after), "run")
     final = len(after) >= PATIENCE
-    return Verdict(Outcome.NOTHING, ratio, f"brought no gain in {number}", final)
+    return Judgement(Outcome.NOTHING, ratio, f"brought no gain in {number}", final)
 
 
-def failed(exit_code: int) -> Verdict:
+def failed(exit_code: int) -> Judgement:
     """Return the verdict on settings under which a program failed that had not before."""
     words = f"were set when it failed with exit code {exit_code}"
-    return Verdict(Outcome.FAILED, None, words, True)
+    return Judgement(Outcome.FAILED, None, words, True)
 
 
 def noise(seconds: Sequence[float]) -> float:
@@ -202,15 +204,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is to be set.
+    """Settings for a program, and where they come from.
 
     Attributes:
         level: Where it comes from.
         settings: Tunable name to value; behind `@` the files that a setting is for.
-        configuration: The same, as it is applied.
+        configuration: Settings, as they are applied.
         sentence: One line for people: level, distance, source, what to expect.
         source: Name of the study's program, or of the model; "" for none.
-        distance: From the case that it comes from; None where there is none.
+        distance: Distance to the case that it comes from; None where there is none.
         expected_ratio: How many times as fast the I/O is expected to be; None: not known.
         refused: Settings of the source that are not set, with the reason, a line each.
     """
@@ -236,7 +238,7 @@ class Prepared(Answer):
     """An answer for the next run, computed when there was time.
 
     Attributes:
-        state: Of the studies and the version of Stripewise that it was computed from.
+        state: State of the studies and the version of Stripewise that it was computed from.
         watched: What else it was computed from.
     """
 
@@ -244,7 +246,7 @@ class Prepared(Answer):
     watched: tuple[Watched, ...] = ()
 
     def holds(self, state: str) -> bool:
-        """Whether nothing that it was computed from has changed."""
+        """Return whether nothing that it was computed from has changed."""
         return self.state == state and all(one.is_as_it_was for one in self.watched)
 
 
@@ -253,12 +255,13 @@ class Known:
     """A program with its arguments, on so many ranks, on a storage.
 
     Attributes:
-        notation: Of its pattern.
-        facts / case: Of its last run without settings, as JSON data; empty: to be found out.
+        notation: Notation of its pattern.
+        facts / case: Facts and case of its last run without settings, as JSON data; empty: to be
+            found out.
         plain / under: Runs without settings, and under those that are prepared; newest last.
         judged: Settings that brought nothing.
         prepared: For the next run; None: not known.
-        pending: Which run under the prepared settings began and has not ended; "" for none.
+        pending: Run under the prepared settings that began and has not ended; "" for none.
     """
 
     notation: str = ""
@@ -303,7 +306,7 @@ def known_from_json(data: Mapping[str, Any]) -> Known:
         if known.prepared is not None:
             job = known.prepared.configuration.job
             if job != JobSettings(job.mca):
-                raise ValueError("it sets what is never set unasked")
+                raise ValueError("it sets what is never set automatically")
         return known
     except ValueError as error:
         raise StorageError(
@@ -322,7 +325,7 @@ def full_state(state: str) -> str:
 
 
 def _counts(name: str) -> bool:
-    """Whether a variable says where knowledge is, or sets what else would be set."""
+    """Return whether a variable says where knowledge is, or sets what else would be set."""
     own = name.startswith("STRIPEWISE_") and name.endswith(("MODELS", "KNOWLEDGE", "PACKS"))
     return own or name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME") or name.startswith("OMPI_MCA_")
 
@@ -340,7 +343,7 @@ class Identity:
         program: Its name.
         file: Its file; None where that is not known.
         executable_sha256: Of that file; "" where it is not known.
-        n_ranks: That the command asks for; 1 where it does not say.
+        n_ranks: Number of ranks that the command asks for; 1 where it does not say.
         ground: Digest of ranks and storage.
         identity: Digest of all of it and the arguments.
     """
@@ -364,10 +367,10 @@ def identify(
     """Find out which program a command runs.
 
     Args:
-        command: To be run.
+        command: Command to run.
         directory: It runs in.
         profiles: Keep digests of executables.
-        storage: That is emulated.
+        storage: Storage that is emulated.
         sync: Whether it waits for the storage.
     """
     file = program_file(command, directory)
@@ -379,14 +382,14 @@ def identify(
         mount = find_mount(directory)
         place = (mount.kind, mount.source)
     ground = _digest("1", str(ranks), str(sync), *place)
-    arguments = _after(command, program_word(command))
+    arguments = _arguments_after(command, program_word(command))
     name = program_name(command)
     n_ranks = int(ranks) if str(ranks).isdigit() else 1
     whole = _digest(ground, executable, *arguments)
     return Identity(name, file, executable, n_ranks, ground, whole)
 
 
-def _after(command: Sequence[str], word: str) -> Sequence[str]:
+def _arguments_after(command: Sequence[str], word: str) -> Sequence[str]:
     return command[list(command).index(word) + 1 :] if word in command else ()
 
 

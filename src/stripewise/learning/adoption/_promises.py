@@ -31,7 +31,8 @@ from stripewise.storage.simulation import simulated_program
 MOST_PREDICTIONS = 400
 """Points that are predicted for one answer: about half a second (measured)."""
 SIMPLER = 0.02
-"""Of points that are promised as good as the best to so much, that with fewest settings is set."""
+"""Of points that are promised to be as good as the best within this share, the one with fewest
+settings is set."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) ->
 
 
 def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promised | None:
-    """Return what the model holds for best; None where it can say nothing."""
+    """Return what the model predicts to be best; None where it can say nothing."""
     ratios = predict(space, facts, prediction, most=MOST_PREDICTIONS).ratios
     if not ratios:
         return None
@@ -106,7 +107,7 @@ class Measured:
     """What settings made of the I/O of a program like this one.
 
     Attributes:
-        settings: In the space of this program.
+        settings: Settings in the space of this program.
         ratio: I/O time relative to that with nothing set.
         noise / shift: Standard deviations of its logarithm, as of what it is here: of each
             point by itself, and of all points of the program.
@@ -135,11 +136,11 @@ def carried_over(
     even if it is as bad as it may well be (one standard deviation) is set.
 
     Args:
-        settings: That were proved, in the space.
+        settings: Settings that were proved, in the space.
         space: What may be set.
-        facts: Of the program.
+        facts: Facts of the program.
         prediction: The model.
-        measured: Of programs alike.
+        measured: What was measured with programs alike.
         may_be_set: Whether nothing is known against settings.
 
     Returns:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the question of an adoption, words its answer, and says what may be set unasked."""
+"""Defines what an adoption asks, words its answer, and says what may be set of itself."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Question:
 
     Attributes:
         case: Machine, stack and program, as the program's last run showed them.
-        facts: Of that run; None: no run of it is known.
+        facts: Facts of that run; None: no run of it is known.
         space: What may be set; see `adoptable_space`.
         ground: Where models have to hold; None: no model is asked.
         storage: Description of the storage; None: there is none.
         ranks_per_node: On a node of that storage; 0: as many as it had on each host.
         transport: Variant of its network; "": what the environment chooses.
-        environment: That the program runs in.
+        environment: Environment that the program runs in.
         judged: Settings that are not set again.
         only_rungs: Only values on the ladders of the space: none that were tried between them.
     """
@@ -65,14 +65,14 @@ def adoptable_space(
     """Return what may be set for a program without being asked.
 
     Args:
-        facts: Of its last run.
+        facts: Facts of its last run.
         policy: What the site and the user allow, above all else.
         taken: Names of tunables that the user has set by other means.
     """
 
     def why_not(tunable: Tunable) -> str:
         own = "it is set in the environment" if tunable.name in taken else ""
-        return policy.why_not(tunable) or why_not_unasked(tunable) or own
+        return policy.why_not(tunable) or why_not_adoptable(tunable) or own
 
     return find_space(facts, why_not, classes=(SafetyClass.SAFE, SafetyClass.LAYOUT))
 
@@ -93,11 +93,11 @@ def study_sentence(
 
     Args:
         level: PROGRAM or PATTERN.
-        lesson: Of the study.
-        likeness: Of its case and the one at hand.
-        settings: That are set.
+        lesson: Lesson of the study.
+        likeness: Likeness of its case and the one at hand.
+        settings: What is set.
         ratio: How many times as fast the I/O is expected to be; None: not known.
-        facts: Of the program.
+        facts: Facts of the program.
         by: Who changed the settings for this program: "the simulation of hopper"; "": nobody.
     """
     program = lesson.case.fingerprint.program
@@ -118,9 +118,9 @@ def model_sentence(
 
     Args:
         model: "the simulation of hopper@1/16".
-        settings: That are set.
+        settings: What is set.
         ratio: How many times as fast the I/O is expected to be.
-        facts: Of the program.
+        facts: Facts of the program.
         why: No study is followed.
     """
     origin = f"{pattern_words(facts)}: {why}, so {model}"
@@ -149,22 +149,23 @@ LAYOUT = frozenset({"mpiio.striping_factor", "mpiio.striping_unit"})
 """Settings of the layout that leave every byte of a file where it is: they say on which targets of
 the storage the file lies."""
 OF_MCA = frozenset({"mca.io", "mca.fcoll"})
-"""Parameters of Open MPI that are set unasked: each chooses a component that writes the same."""
+"""Parameters of Open MPI that are set automatically: each chooses a component that writes the
+same."""
 
 
-def why_not_unasked(tunable: Tunable) -> str:
+def why_not_adoptable(tunable: Tunable) -> str:
     """Return why a tunable is never set without being asked; "" if it may be."""
     if tunable.safety is not SafetyClass.SAFE and tunable.name not in LAYOUT:
         return f"class {tunable.safety}: set only by a configuration that is named"
     if tunable.layer in (Layer.ENVIRONMENT, Layer.JOB):
-        return f"{tunable.layer.settings.lower()} are not set unasked"
+        return f"{tunable.layer.settings.lower()} are never set automatically"
     if tunable.layer is Layer.MCA and tunable.name not in OF_MCA:
-        return "this parameter of Open MPI is not set unasked"
+        return "this parameter of Open MPI is never set automatically"
     return ""
 
 
-def check_unasked(configuration: Configuration) -> None:
-    """Accept settings, or refuse them all.
+def check_adoptable(configuration: Configuration) -> None:
+    """Refuse settings that may not be set without being asked for.
 
     Raises:
         ConfigurationError: One is unknown, impossible, or not to be set without being asked.
@@ -175,10 +176,10 @@ def check_unasked(configuration: Configuration) -> None:
     problems = list(check_configuration(configuration))
     for _, layer, key, _ in all_settings(configuration):
         tunable = find(layer, key)
-        why = why_not_unasked(tunable) if tunable else "it is not known"
+        why = why_not_adoptable(tunable) if tunable else "it is not known"
         problems += [f"{layer.value}.{key}: {why}"] if why else []
     if configuration.job.environment:
-        problems.append("variables are not set unasked")
+        problems.append("variables are never set automatically")
     if problems:
         raise ConfigurationError(f"what was kept for this program is not set: {problems[0]}")
     if any(os.path.lexists(home / "policy.toml") for home in (SITE_DIRECTORY, user_directory())):

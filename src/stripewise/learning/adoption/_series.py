@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of settings for the later files of a series, in the first run of a program.
+"""Reads and writes tables of settings for later files of a series, in a program's first run.
 
 A training makes them, since that takes seconds; a run reads them, and checks every setting again.
 """
@@ -57,8 +57,8 @@ def save_table(table: SeriesTable, directory: Path | None = None) -> Path:
     """Keep a table in place of an older one of the same ground and MPI.
 
     Args:
-        table: To be kept.
-        directory: Of models; None: the user's own.
+        table: Table to keep.
+        directory: Directory of models; None: the user's own.
 
     Raises:
         StorageError: It cannot be written.
@@ -103,9 +103,9 @@ def series_rules(
     """Return what later files of a series get in a first run, and warnings.
 
     Args:
-        command: Of the run.
+        command: Command of the run.
         directory: It runs in.
-        storage: That is emulated; None: what is there.
+        storage: Storage that is emulated; None: what is there.
     """
     warnings: list[str] = []
     try:
@@ -175,8 +175,8 @@ def _family(command: Sequence[str]) -> str:
 
 
 def _check(rules: Sequence[SeriesRule]) -> None:
-    """Accept rules whose settings may be set unasked, here and now, or refuse them all."""
-    from stripewise.learning.adoption._question import check_unasked
+    """Refuse rules with a setting that may not be set without being asked for, here and now."""
+    from stripewise.learning.adoption._question import check_adoptable
 
     for hints in {tuple(sorted(rule.mpiio.items())): rule.mpiio for rule in rules}.values():
-        check_unasked(Configuration((FileRule("*", mpiio=hints),)))
+        check_adoptable(Configuration((FileRule("*", mpiio=hints),)))

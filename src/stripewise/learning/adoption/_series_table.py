@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Making a table for series of files: a model is asked about a designed grid of first files."""
+"""Makes a table for series of files: asks a model about a designed grid of first files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_SCALES = 4
 SLACK = 0.1
 """A file may lie so far beyond the ends of a model's range: it has headers, too (assumed)."""
 SECONDS = 30.0
-"""After which no further kind of files is asked about."""
+"""Time after which no further kind of files is asked about."""
 _GB = 1e9
 
 
@@ -45,7 +45,7 @@ def make_tables(
     """Return a table for each ground and MPI; none where no model promises anything.
 
     Args:
-        models: That were trained.
+        models: Models that were trained.
         seen: Facts of programs, and the grounds that they ran on: templates of those to come.
         policy: What may be set.
     """

@@ -24,11 +24,11 @@ from stripewise.learning.adoption._known import (
     Answer,
     Identity,
     Judged,
+    Judgement,
     Known,
     Outcome,
     Prepared,
     Timed,
-    Verdict,
     default_answer,
     failed,
     full_state,
@@ -44,21 +44,21 @@ if TYPE_CHECKING:
     from stripewise.storage.emulation import EmulatedStorage
 
 
-_LOST = Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
+_LOST = Judgement(Outcome.FAILED, None, "were set in a run that did not end", True)
 LONGEST_SECONDS = 30 * 86400
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a run gets.
+class AdoptionPlan:
+    """Settings of a run, and what is known of its program.
 
     Attributes:
         prepared: The answer.
         capture: Single calls are to be recorded: what the program does is not known.
-        identity: Of the program; None where nothing can be kept.
+        identity: Identity of the program; None where nothing can be kept.
         known: What was kept of it.
         warnings: For the user.
-        state: Of the studies that are kept.
+        state: State of the studies that are kept.
     """
 
     prepared: Answer
@@ -81,13 +81,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is looked at of a run that has ended.
+    """What a run that has ended showed.
 
     Attributes:
-        exit_code: Of the command.
+        exit_code: Exit code of the command.
         run: Its times; None: it was not seen, or its times say nothing.
-        facts / case: As JSON data; None: single calls were not recorded.
-        notation: Of its pattern.
+        facts / case: Facts and case as JSON data; None: single calls were not recorded.
+        notation: Notation of its pattern.
         idle: It was observed that no setting could act.
         others_set: It had settings that are not of the plan.
         unknown: Why not all of its I/O is known; "": all is.
@@ -107,8 +107,8 @@ class Adoption:
     """Settings for runs in one directory.
 
     Attributes:
-        directory: Of the runs.
-        storage: That is emulated there; None: what is there.
+        directory: Directory of the runs.
+        storage: Storage that is emulated there; None: what is there.
     """
 
     def __init__(
@@ -120,22 +120,24 @@ class Adoption:
         self._sync = sync
         self._profiles = Profiles(own_path())
 
-    def plan(self, command: Sequence[str]) -> Plan:
+    def plan(self, command: Sequence[str]) -> AdoptionPlan:
         """Return what a run of a command gets."""
         try:
             return self._plan(command)
         except (StripewiseError, OSError) as error:
-            return Plan(default_answer("what is known cannot be used"), warnings=(str(error),))
+            return AdoptionPlan(
+                default_answer("what is known cannot be used"), warnings=(str(error),)
+            )
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: AdoptionPlan) -> None:
         """Note that a run under settings begins: one that never ends is a loss."""
         if plan.identity is not None and not plan.is_default:
             try:
-                self._keep(plan.identity, replace(plan.known, pending=here()))
+                self._keep(plan.identity, replace(plan.known, pending=process_mark()))
             except (StripewiseError, OSError):
                 return
 
-    def finish(self, plan: Plan, seen: Seen) -> tuple[str, tuple[str, ...]]:
+    def finish(self, plan: AdoptionPlan, seen: Seen) -> tuple[str, tuple[str, ...]]:
         """Judge the settings of a run and keep what was seen.
 
         Returns:
@@ -143,7 +145,7 @@ class Adoption:
         """
         if plan.identity is None:
             return "", ()
-        known, verdict = after(plan, seen)
+        known, verdict = known_after(plan, seen)
         line, warnings = _line(verdict), tuple[str, ...]()
         try:
             if known.prepared is None:
@@ -154,13 +156,13 @@ class Adoption:
             return line, (f"this run is not remembered: {error}",)
         return line, warnings
 
-    def _plan(self, command: Sequence[str]) -> Plan:
+    def _plan(self, command: Sequence[str]) -> AdoptionPlan:
         found = identify(
             command, self.directory, self._profiles, storage=self.storage, sync=self._sync
         )
         if not found.executable_sha256:
             why = f"the file of {found.program} cannot be read, so it is not recognised"
-            return Plan(default_answer(why))
+            return AdoptionPlan(default_answer(why))
         looked = self._profiles.look(found.identity, found.executable_sha256, found.ground)
         if looked.exact is None:
             return self._of_others(found, looked.others, looked.state)
@@ -169,7 +171,9 @@ class Adoption:
             known = _judged(replace(known, pending=""), _LOST)
         return self._of_known(found, known, looked.state)
 
-    def _of_others(self, found: Identity, others: Sequence[KeptProfile], state: str) -> Plan:
+    def _of_others(
+        self, found: Identity, others: Sequence[KeptProfile], state: str
+    ) -> AdoptionPlan:
         """Take what is known of runs with other arguments, if all of them did the same."""
         several = [known_from_json(one.document) for one in others]
         several = [one for one in several if one.facts]
@@ -181,19 +185,19 @@ class Adoption:
         why = "no run of this program is known; this one is remembered"
         if several:
             why = "what this program does depends on its arguments; this run is remembered"
-        return Plan(default_answer(why), True, found, state=state)
+        return AdoptionPlan(default_answer(why), True, found, state=state)
 
-    def _of_known(self, found: Identity, known: Known, state: str) -> Plan:
+    def _of_known(self, found: Identity, known: Known, state: str) -> AdoptionPlan:
         full = full_state(state)
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
             prepared, warnings = self._consult(known, state, found)
         if not prepared.configuration.is_empty:
-            from stripewise.learning.adoption._question import check_unasked
+            from stripewise.learning.adoption._question import check_adoptable
 
-            check_unasked(prepared.configuration)
+            check_adoptable(prepared.configuration)
         known = replace(known, prepared=prepared)
-        return Plan(prepared, not known.facts, found, known, warnings, state)
+        return AdoptionPlan(prepared, not known.facts, found, known, warnings, state)
 
     def _consult(
         self, known: Known, state: str, identity: Identity
@@ -209,7 +213,7 @@ class Adoption:
         self._profiles.keep(kept)
 
 
-def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
+def known_after(plan: AdoptionPlan, seen: Seen) -> tuple[Known, Judgement | None]:
     """Return what is known after a run, and what came of its settings; None: it had none."""
     known = replace(plan.known, pending="")
     if plan.is_default:
@@ -227,7 +231,7 @@ def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
         verdict = failed(seen.exit_code)
     elif seen.run is None:
         words = f"cannot be judged: not all of the I/O is known: {seen.unknown}"
-        return known, Verdict(Outcome.UNKNOWN, None, words) if seen.unknown else None
+        return known, Judgement(Outcome.UNKNOWN, None, words) if seen.unknown else None
     else:
         known = known.with_under(seen.run)
         verdict = judge(known.plain, known.under, idle=seen.idle)
@@ -241,7 +245,7 @@ def _to_be_observed(known: Known) -> Known:
 
 
 def _moved_else(known: Known, run: Timed) -> bool:
-    """Whether the program moved other amounts of data than in all runs without settings."""
+    """Return whether the program moved other amounts of data than in all runs without settings."""
     amounts = [one.moved_bytes for one in known.plain]
     return bool(amounts) and all(
         abs(amount - run.moved_bytes) > SAME_BYTES * max(amount, run.moved_bytes)
@@ -249,7 +253,7 @@ def _moved_else(known: Known, run: Timed) -> bool:
     )
 
 
-def _judged(known: Known, verdict: Verdict) -> Known:
+def _judged(known: Known, verdict: Judgement) -> Known:
     if known.prepared is None:
         return known
     now = time.time()
@@ -258,12 +262,12 @@ def _judged(known: Known, verdict: Verdict) -> Known:
 
 
 def was_lost(pending: str) -> bool:
-    """Whether a run that began has ended without a word: its process is no more.
+    """Return whether a run that began has ended without a word: its process is no more.
 
     Of one on another host that is known only when it is older than any job.
 
     Args:
-        pending: As `here` wrote it; "" for none.
+        pending: Text that `process_mark` wrote; "" for none.
     """
     host, _, rest = pending.partition(" ")
     process, _, begun = rest.partition(" ")
@@ -274,12 +278,12 @@ def was_lost(pending: str) -> bool:
     return not os.path.exists(f"/proc/{process}")
 
 
-def here() -> str:
+def process_mark() -> str:
     """Return what tells this process from others: host, process, and when."""
     return f"{platform.node()} {os.getpid()} {int(time.time())}"
 
 
-def _line(verdict: Verdict | None) -> str:
+def _line(verdict: Judgement | None) -> str:
     """Say what came of settings, and what follows from it."""
     if verdict is None:
         return ""
@@ -293,7 +297,7 @@ def _line(verdict: Verdict | None) -> str:
 
 
 def seen_of(
-    plan: Plan,
+    plan: AdoptionPlan,
     run: InPlaceRun,
     facts: ProgramFacts,
     directory: Path,
@@ -305,11 +309,11 @@ def seen_of(
 
     Args:
         plan: What it got.
-        run: As it was.
-        facts: Of it.
+        run: Run that has ended.
+        facts: What the run did.
         directory: It ran in.
         could_not_act: Settings that had no effect, a line each.
-        storage: That was emulated.
+        storage: Storage that was emulated.
     """
     if not run.handshake.ok or run.problem:
         return Seen(run.exit_code, None, others_set=True)
@@ -342,11 +346,11 @@ def seen_of(
 
 
 def is_idle(configuration: Configuration, could_not_act: Sequence[str]) -> bool:
-    """Whether every setting was observed to have no effect on any file.
+    """Return whether every setting was observed to have no effect on any file.
 
     Args:
         configuration: What was applied.
-        could_not_act: As `readers.cannot_act` says it; lines of one file, or of a value that
+        could_not_act: Lines of `facts.cannot_act`; those of one file, or of a value that
             was changed, prove nothing.
     """
     from stripewise.settings.tunables import all_settings

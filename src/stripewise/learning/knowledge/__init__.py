@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge._codec import lesson_to_json as lesson_to_json
     from stripewise.learning.knowledge._file import KeptProfile as KeptProfile
     from stripewise.learning.knowledge._file import Profiles as Profiles
-    from stripewise.learning.knowledge._file import StoreFile as StoreFile
     from stripewise.learning.knowledge._file import own_path as own_path
     from stripewise.learning.knowledge._installed import Verified as Verified
     from stripewise.learning.knowledge._installed import check_installed as check_installed

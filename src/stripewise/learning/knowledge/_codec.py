@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lessons to and from lines of JSON, and the check of what comes from outside."""
+"""Turns lessons into lines of JSON and back, and checks what comes from outside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_LINES = 100_000
 
 @dataclass(frozen=True)
 class _Cased:
-    """What is read of a lesson where only its case matters."""
+    """The part of a lesson that is read where only its case matters."""
 
     case: Case
 
@@ -139,8 +139,8 @@ def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:
     only be a point that a study might have tried anyway.
 
     Args:
-        lines: With or without line ends; empty ones are passed over.
-        name: Of the file, for messages.
+        lines: Lines with or without line ends; empty ones are passed over.
+        name: Name of the file, for messages.
 
     Raises:
         ConfigurationError: A line is malformed; the message says which and why.

@@ -34,7 +34,7 @@ class StoreFile:
     """A file that may not exist yet.
 
     Attributes:
-        path: Of the file.
+        path: Path of the file.
         read_only: Never written, as a site's store.
     """
 
@@ -83,7 +83,7 @@ class StoreFile:
                 connection.close()
 
     def _mode(self, writing: bool) -> str:
-        """Reading may have to undo what a killed writer left, so it may write where it can."""
+        """Return SQLite's mode: reading may have to undo what a killed writer left."""
         may = not self.read_only and os.access(self.path, os.W_OK)
         return "rw" if writing or may else "ro"
 
@@ -204,13 +204,13 @@ class KeptProfile:
 
 
 @dataclass(frozen=True)
-class Looked:
-    """What a look-up found.
+class Lookup:
+    """Result of a look-up.
 
     Attributes:
         exact: The profile of this identity; None: there is none.
-        others: Of the same executable and ground, with other arguments, the newest first.
-        state: Of the studies that are kept: it changes when one is added or removed.
+        others: Profiles of the same executable and ground, with other arguments, newest first.
+        state: State of the studies that are kept: it changes when one is added or removed.
     """
 
     exact: KeptProfile | None = None
@@ -221,17 +221,17 @@ class Looked:
 class Profiles(StoreFile):
     """Profiles in the file of a store."""
 
-    def look(self, identity: str, executable_sha256: str, ground: str) -> Looked:
+    def look(self, identity: str, executable_sha256: str, ground: str) -> Lookup:
         """Return what is known of a program, in one transaction.
 
         Raises:
             StorageError: The file, or this profile, cannot be read.
         """
         if not self.path.exists():
-            return Looked()
+            return Lookup()
         with self.opened(writing=False) as connection:
             if not version_of(connection):
-                return Looked()
+                return Lookup()
             state = _state(connection)
             rows = connection.execute(
                 "SELECT id, executable_sha256, ground, document FROM profile WHERE id = ?1"
@@ -241,7 +241,7 @@ class Profiles(StoreFile):
             ).fetchall()
         found = [self._read(row) for row in rows]
         exact = next((one for one in found if one.identity == identity), None)
-        return Looked(exact, tuple(one for one in found if one is not exact), state)
+        return Lookup(exact, tuple(one for one in found if one is not exact), state)
 
     def keep(self, profile: KeptProfile) -> str:
         """Keep a profile in place of the one of its identity; return the state, as `look` does.

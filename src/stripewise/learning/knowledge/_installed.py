@@ -62,7 +62,7 @@ def read_pack(path: Path, keys: Sequence[str]) -> Verified:
     """Read a pack and the signature beside it; nothing in it is looked at before that is good.
 
     Args:
-        path: Of the pack.
+        path: Path of the pack.
         keys: Trusted public keys, or paths of their files.
 
     Raises:
@@ -264,7 +264,7 @@ SUFFIX = ".minisig"
 """What the program minisign adds to the name of what it signs."""
 _KEY = re.compile("RW[A-Za-z0-9+/]{54}")
 _IDENTITY = slice(2, 10)
-"""Of the bytes of a key, and of a signature: which key it is."""
+"""Place of the key's identity in the bytes of a key, and of a signature."""
 
 
 def sign(data: bytes, key: Path, comment: str, ask: Callable[[], str]) -> bytes:
@@ -303,7 +303,7 @@ def verify(data: bytes, signature: bytes, keys: Sequence[str], name: str) -> str
         data: What was signed.
         signature: Content of the file beside it.
         keys: Trusted public keys, or absolute paths of their files.
-        name: Of the signed file, for messages.
+        name: Name of the signed file, for messages.
 
     Raises:
         PolicyError: No key is trusted, another key signed, or the content is another one.

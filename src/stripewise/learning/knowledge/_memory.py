@@ -50,7 +50,7 @@ from stripewise.storage.emulation import EmulatedStorage
 from stripewise.storage.machines import local_storage
 
 MOST_SAME = 20
-"""Of the studies of the program of the same name, the newest so many are asked what failed."""
+"""Newest studies of the program of the same name that are asked what failed."""
 
 
 class Memory:
@@ -94,7 +94,7 @@ def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int,
     """Return what may say something to a case: of like programs, of like files, of this program.
 
     Args:
-        case: That is looked up.
+        case: Case that is looked up.
         stores: The first one counts where a study is in several.
 
     Returns:
@@ -203,7 +203,7 @@ def describe_case(
 
     Args:
         machine: Where it runs.
-        facts: Of its first run.
+        facts: Facts of its first run.
         program: Name of the program.
         executable: Its file, None if that is not known.
         synced: Whether runs wait for the storage.
@@ -222,7 +222,7 @@ def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
     """Describe the machine and the storage that a directory is on.
 
     Args:
-        directory: Of the study.
+        directory: Directory of the study.
         root: Where `proc` and `sys` are (for tests).
     """
     found = local_storage(directory, root)
@@ -259,7 +259,7 @@ def tier_machine(machine: Machine, tier: str, nodes: int, details: Sequence[str]
     Args:
         machine: Without it.
         tier: Kind of the burst buffer.
-        nodes: Of the burst buffer.
+        nodes: Number of nodes of the burst buffer.
         details: What else tells it from others: pool, access mode, directory.
     """
     text = "\0".join((machine.storage, tier, str(nodes), *details))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A pack: the lessons and models of one storage as one text, which has only one form.
+"""Makes and reads packs: the lessons and models of one storage as one text of one form.
 
 One JSON document a line: what the pack is, then so many lessons, models, and tables of settings.
 There are no names of files in it, nothing to unpack, and no compression: what is read is never
@@ -35,10 +35,10 @@ class Pack:
     """What one machine's studies and trainings found.
 
     Attributes:
-        name: Under which it is installed; a newer pack of the name takes its place.
+        name: Name under which it is installed; a newer pack of the name takes its place.
         storage: Name of the storage that all of it is of.
-        lessons / models: By identity.
-        tables: Of settings for first runs, a line of JSON each: whoever reads them checks them.
+        lessons / models: Lessons and models, in the order of their identities.
+        tables: Tables of settings for first runs, a line of JSON each; their reader checks them.
     """
 
     name: str
@@ -81,7 +81,7 @@ def gather(
         models: All that are kept.
         tables: All files of them; what is none is passed over.
         storage: Its name; "": the only one that there is.
-        name: Of the pack; "": made from that of the storage.
+        name: Name of the pack; "": made from that of the storage.
 
     Raises:
         ConfigurationError: There is nothing, several storages, or the name is impossible.
@@ -136,7 +136,7 @@ def decode_pack(data: bytes, name: str) -> Pack:
 
     Args:
         data: Its bytes.
-        name: Of the file, for messages.
+        name: Name of the file, for messages.
 
     Raises:
         ConfigurationError: It is none, of a newer version, or a part of it is malformed.

@@ -53,7 +53,7 @@ def import_pairs(
         The lessons, and warnings of the XML files.
 
     Args:
-        directory: With the index and the XML files.
+        directory: Directory with the index and the XML files.
         machine: Describes this machine.
 
     Raises:
@@ -228,7 +228,7 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9_+-]+")
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written.
+    """Result of an export.
 
     Attributes:
         pairs: How many.

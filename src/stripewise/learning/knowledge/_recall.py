@@ -44,7 +44,7 @@ _FAILURES = {
 }
 _BY_CLASS = "memory: each class of files as in the studies nearest to it"
 _WORSE = 2.0
-"""Of a trial without a ratio: it failed."""
+"""Ratio that stands for a trial without one: it failed."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Recollection:
 
     Attributes:
         case: The study's own.
-        seeds: To be tried first, the best first.
-        avoided: Of this program; to be tried last.
+        seeds: Settings to try first, the best first.
+        avoided: Settings of this program to try last.
         text: One line for the user; "" if nothing is remembered at all.
         warnings: For the user.
     """
@@ -87,7 +87,7 @@ def recall(
         case: The study's.
         lessons: What is kept, all of it or what is near.
         space: What may be tried.
-        facts: Of the program.
+        facts: Facts of the program.
         known: Studies that are kept in all; None: the lessons are all.
     """
     alike = [(match.lesson, match.likeness) for match in matches_of(case, lessons)]
@@ -127,7 +127,7 @@ def supported(
     Args:
         alike: The studies, the nearest first.
         space: What may be set.
-        facts: Of the program.
+        facts: Facts of the program.
         avoided: Settings that no point may contain.
     """
     return choose(
@@ -151,7 +151,7 @@ def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
 
 
 def _is_same_work(case: Case, other: Case) -> bool:
-    """Whether failures of one are to be expected of the other: name, MPI, and like I/O."""
+    """Return whether failures of one are to be expected of the other: name, MPI, and like I/O."""
     mine, theirs = case.fingerprint, other.fingerprint
     return (
         mine.program == theirs.program
@@ -213,7 +213,7 @@ WORTH = 1 / 3
 DOUBT = 0.5
 """Weight of the assumption that a configuration does nothing, against that of the studies."""
 TRIED_WEIGHT = 0.25
-"""Of a trial's one or two runs, against the fresh pairs of a winner."""
+"""Weight of a trial's one or two runs, against the fresh pairs of a winner."""
 HALF = 0.5
 """A part of the best configuration is tried too if it gave at least so much of its gain."""
 _SMALLEST_RATIO = 0.01
@@ -230,7 +230,7 @@ class Support:
 
     Attributes:
         settings: The configuration, in the present space.
-        weight / gain: Of what was added: sum of weights, weighted sum of log speed-ups.
+        weight / gain: Sum of the weights that were added, weighted sum of log speed-ups.
         shown: The nearest study that proved it; None if none did.
     """
 
@@ -333,7 +333,7 @@ def by_class(case: Case, lessons: Sequence[Lesson], choose: Choose) -> dict[str,
         Empty unless at least two classes get settings, and these differ.
 
     Args:
-        case: That is looked up.
+        case: Case that is looked up.
         lessons: Everything that may be alike.
         choose: What the studies near a class speak for.
     """

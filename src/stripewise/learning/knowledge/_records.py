@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of a study as a lesson: its case, its classes of files, trials and effect."""
+"""Defines the records of a lesson: a study's case, its classes of files, trials and effect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Name = Annotated[
         pattern=r"^[a-z0-9_]{1,40}\.[A-Za-z0-9_.]{1,80}(@[^\x00-\x1f\x7f-\x9f]{1,300})?$"
     ),
 ]
-"""Of a setting: the tunable's, and behind `@` the glob of the files that it is for."""
+"""Name of a setting: the tunable's, and behind `@` the glob of the files that it is for."""
 Word = Annotated[str, StringConstraints(max_length=1000, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 Count = Annotated[int, Field(ge=0, le=1 << 62)]
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -42,10 +42,10 @@ class Machine:
     """A machine without its name: studies on nodes of one kind are of one machine.
 
     Attributes:
-        architecture: As `uname -m` names it.
+        architecture: Architecture, as `uname -m` names it.
         cpu: Model of the processor.
         processors: Online processors of the node.
-        memory_bytes: Of the node.
+        memory_bytes: Memory of the node.
         kernel: Release of the operating system's kernel.
         filesystem: Type of the file system of the study's directory.
         device: What it lies on: "rotational", "solid state", "virtual", "network", "memory".
@@ -75,8 +75,8 @@ class Stack:
 
     Attributes:
         mpi_family / mpi_version: E.g. "openmpi", "4.1.4".
-        mpiio: Implementation of MPI-IO that the program had unasked.
-        mpiio_driver: Of ROMIO, for the file system: "LUSTRE", "UFS".
+        mpiio: Implementation of MPI-IO that the program has by default.
+        mpiio_driver: Driver of ROMIO for the file system: "LUSTRE", "UFS".
         hdf5 / netcdf / pnetcdf / adios2: Interface numbers of the libraries that the
             executable names, e.g. "so.103"; "" for those that it does not name.
     """
@@ -99,8 +99,9 @@ class Fingerprint:
         program: Its name.
         executable_sha256: Of its file; "" if that cannot be read.
         n_ranks / n_hosts: Where it ran.
-        collective_share / independent_share / posix_share: Of the bytes, by interface.
-        read_share: Of the bytes that the program asked to move.
+        collective_share / independent_share / posix_share: Collective share and independent share
+            and posix share of the bytes, by interface.
+        read_share: Share of the bytes moved that were read.
         noncontiguous: It set a noncontiguous file view.
         bytes_per_call_log2 / calls_per_rank_log2: Logarithms of means; 0 for none.
         shared_files: Files that more than one rank used.
@@ -208,7 +209,8 @@ class Lesson:
         stripewise: Version that made it.
         improved: Whether the candidate was shown to be an improvement.
         candidate: Settings that came to the fresh pairs; empty if none did.
-        effect / elapsed_effect: Of the candidate, on I/O time and on the whole time.
+        effect / elapsed_effect: Effect and elapsed effect of the candidate, on I/O time and on the
+            whole time.
         resolution: What the study could see, in plain words.
         tried: Every trial.
         n_runs: Executions in all.
@@ -276,7 +278,7 @@ def as_part(lesson: Lesson, match: str) -> Lesson:
     as wide, relative to it, as that of the whole.
 
     Args:
-        lesson: Of a study.
+        lesson: Lesson of a study.
         match: Glob of one of its classes; "" for all files.
     """
     if match:

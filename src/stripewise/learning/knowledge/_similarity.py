@@ -36,12 +36,12 @@ STACK_WEIGHT = 0.26
 MACHINE_WEIGHT = 0.5
 """How much a stack, a machine that has nothing in common adds to the distance."""
 SCALE_WEIGHT = 0.26
-"""The same of quite another scale."""
+"""How much quite another scale adds to the distance."""
 RANK_OCTAVES = 5.0
 VOLUME_OCTAVES = 10.0
 """Factors of two in ranks or nodes, in bytes, that are quite another scale."""
 CALL_OCTAVES = 10.0
-"""The same in bytes per call, and in calls."""
+"""Factors of two in bytes per call, and in calls, that are quite another behaviour."""
 OCTAVES = 1.67
 """Loss to expect of settings that are carried over to a case at a distance of 1, in octaves."""
 COUNTED_WEIGHTS = {
@@ -91,7 +91,7 @@ class Likeness:
 
     @property
     def closeness(self) -> float:
-        """From 1, the same, to 0, at the limit."""
+        """Closeness, from 1 for the same to 0 at the limit."""
         return max(0.0, 1.0 - self.distance / NEAR)
 
     @property
@@ -250,9 +250,9 @@ class Match:
     """What is like a case.
 
     Attributes:
-        study: As it is kept.
+        study: Study as it is kept.
         match: Glob of the class of files that is alike; "" for the whole program.
-        likeness: Of the case and that part.
+        likeness: Likeness of the case and that part.
     """
 
     study: Lesson
@@ -299,7 +299,7 @@ def nearest_part(case: Case, other: Case) -> tuple[str, Likeness] | None:
 
 
 def _may_be_near(case: Case, other: Case) -> bool:
-    """Whether all but the patterns, whose comparison takes the time, leaves two cases near."""
+    """Return whether two cases can be near by all but their patterns, which take the time."""
     counted = (1 - PATTERN_WEIGHT) * _counted_distance(case.fingerprint, other.fingerprint)
     least = Likeness(
         counted,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lessons in a store."""
+"""Keeps and finds the lessons in a store."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Store(StoreFile):
         Of all these only the cases are read and compared, of the nearest ones the whole studies.
 
         Args:
-            case: That is looked up, with its classes of files.
+            case: Case that is looked up, with its classes of files.
             most: Studies that are returned for all files, and for each class.
 
         Raises:

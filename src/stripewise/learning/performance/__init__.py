@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from stripewise.learning.performance._rows import samples_in_numbers as samples_in_numbers
     from stripewise.learning.performance._store import Loaded as Loaded
     from stripewise.learning.performance._store import load_models as load_models
-    from stripewise.learning.performance._store import made_home as made_home
+    from stripewise.learning.performance._store import make_home as make_home
     from stripewise.learning.performance._store import model_from_json as model_from_json
     from stripewise.learning.performance._store import model_id as model_id
     from stripewise.learning.performance._store import model_to_json as model_to_json

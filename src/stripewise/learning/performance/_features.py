@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models look at: effective settings, and what the program moves."""
+"""Computes what models look at: effective settings, and what the program moves."""
 
 from __future__ import annotations
 

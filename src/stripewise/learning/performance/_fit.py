@@ -227,17 +227,15 @@ def fit_coefficients(
     powers: Sequence[Mapping[str, int]],
     rows: Sequence[Mapping[str, float]],
     seconds: Sequence[float],
-    weights: Sequence[float] = (),
 ) -> tuple[Term, ...]:
     """Fit the coefficients of given terms.
 
     Args:
-        powers: Of each term.
+        powers: Powers of each term.
         rows: Features of each sample.
         seconds: The least I/O time of each.
-        weights: How much each sample counts; empty: all alike.
     """
-    columns, aim = _weighted(powers, rows, seconds, weights)
+    columns, aim = _weighted(powers, rows, seconds)
     scale = np.linalg.norm(columns, axis=0)
     scale[scale == 0] = 1.0
     found = np.linalg.lstsq(columns / scale, aim, rcond=None)[0] / scale
@@ -256,7 +254,6 @@ def _weighted(
     powers: Sequence[Mapping[str, int]],
     rows: Sequence[Mapping[str, float]],
     seconds: Sequence[float],
-    weights: Sequence[float] = (),
 ) -> tuple[Floats, Floats]:
     """Return the terms' columns and the times.
 
@@ -265,8 +262,7 @@ def _weighted(
     others.  Of the three this predicts left-out scales and patterns best (docs/models.md).
     """
     times = np.asarray(seconds, dtype=np.float64)
-    factor = np.sqrt(np.asarray(weights, dtype=np.float64) if weights else np.ones(len(times)))
-    factor = factor / np.sqrt(times)
+    factor = 1 / np.sqrt(times)
     terms = [Term(_without_zeros(one), 1.0) for one in powers]
     columns = np.array([[one.of(row) for one in terms] for row in rows])
     return columns * factor[:, None], times * factor

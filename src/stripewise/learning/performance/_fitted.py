@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one question to models: what do settings cost this program, here?"""
+"""Asks trained models what settings cost a program on a storage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LEAST_RHO = 0.5
 """Rank correlation on what was left out below which a model is not used (assumed)."""
 _LEAST_SHARE = 0.01
-"""Of the default's time, from which on a regression is no longer taken at its word (assumed)."""
+"""Share of the default's time below which a regression is no longer believed (assumed)."""
 
 
 class Fitted(NamedTuple):
@@ -60,9 +60,9 @@ def fitted_prediction(
     """Return the prediction of the model that holds for a program; never an extrapolated one.
 
     Args:
-        facts: Of its first run.
-        ground: That it runs on.
-        models: As `load_models` returns them.
+        facts: Facts of its first run.
+        ground: Ground that it runs on.
+        models: Models, as `load_models` returns them.
         program: Its simulation on that ground, where the caller has it already.
     """
     found = class_of_program(facts)

@@ -23,8 +23,8 @@ class Ground:
     Attributes:
         storage: As users name it: "hopper@1/16" is emulated, "archer2-hdd" described; otherwise
             the type of the file system.
-        digest: Of the description; of a file system without one, what nodes have in common of
-            it, or "".
+        digest: Digest of the description; of a file system without one, what nodes have in common
+            of it, or "".
         stack: A name of `stripewise.storage.stacks`: "romio-lustre", "cray", "ompio".
     """
 
@@ -46,15 +46,11 @@ class Ground:
         return ""
 
 
-def ground_of(
-    facts: ProgramFacts, name: str = "", storage: Storage | None = None, stack: str = ""
-) -> Ground:
+def ground_of(facts: ProgramFacts, storage: Storage | None = None, stack: str = "") -> Ground:
     """Return the ground that a program runs on.
 
     Args:
-        facts: Of its first run.
-        name: Of the storage, with its slow motion: "hopper@1/16"; "": that of the description,
-            or the type of the file system.
+        facts: Facts of its first run.
         storage: Its description; None: there is none.
         stack: "": what the facts tell.
     """
@@ -64,7 +60,7 @@ def ground_of(
     slow = f"@1/{storage.slowdown:g}" if storage and storage.slowdown != 1 else ""
     described = f"{storage.name}{slow}" if storage else facts.filesystem
     digest = description_digest(storage) if storage else ""
-    return Ground(name or described, digest, stack or stack_of(facts))
+    return Ground(described, digest, stack or stack_of(facts))
 
 
 # Directories of models; apart from their reading, since every adopted run looks there.

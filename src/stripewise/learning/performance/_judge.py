@@ -91,9 +91,9 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
     return float(np.corrcoef(ranks, rowvar=False)[0, 1])
 
 
-def holds_the_best(pairs: Sequence[tuple[float, float]], most: int = BEST) -> bool:
-    """Whether the best predicted ones contain one within 5 % of the best measured."""
-    tried = sorted(pairs, key=lambda pair: pair[1])[:most]
+def holds_the_best(pairs: Sequence[tuple[float, float]]) -> bool:
+    """Return whether the best predicted ones contain one within 5 % of the best measured."""
+    tried = sorted(pairs, key=lambda pair: pair[1])[:BEST]
     return min(one for one, _ in tried) <= WITHIN * min(one for one, _ in pairs)
 
 

@@ -53,10 +53,10 @@ def predict(
     """Return what a model says of the points of a space.
 
     Args:
-        space: To choose from.
-        facts: Of the program.
+        space: Space to choose from.
+        facts: Facts of the program.
         prediction: The model.
-        seed: Of the points that the search begins from in a space that is too large.
+        seed: Seed of the points that the search begins from in a space that is too large.
         starts: Further points that it begins from there.
         most: Points whose time is predicted.
     """
@@ -183,7 +183,7 @@ LEAST_PRIOR, MOST_PRIOR = 0.05, 1.0
 _NORMAL = 1.4826
 """Standard deviation of a normal distribution over the median of its distances from 0."""
 PRIOR_WEIGHT = 3.0
-"""So many measured errors weigh as much as the prior (assumed)."""
+"""Number of measured errors that weighs as much as the prior (assumed)."""
 REACH = 0.5
 """Distance, in shares of a ladder, over which an error is alike (assumed)."""
 LEAST_NOISE = 0.02
@@ -204,7 +204,7 @@ class Corrected(NamedTuple):
     """What a model, corrected by the errors seen, says of a point.
 
     Attributes:
-        places: Of the point.
+        places: Places of the point.
         ratio: Its time relative to the default, the median of what it may be.
         spread: Standard deviation of its logarithm.
     """
@@ -256,12 +256,12 @@ class Residuals:
         """Learn the log of measured over predicted at a point.
 
         Args:
-            places: Of the point.
-            error: That was seen there.
+            places: Places of the point.
+            error: Error that was seen there.
             noise: Standard deviation of its logarithm, where that is more than usual.
             shift: The same of what all points of a source have in common: measured with a program
                 that is only like this one, whose default is not as bad as the one here.
-            source: Which program that was.
+            source: Number of that program.
         """
         self._points.append(places)
         self._errors.append(error)
@@ -291,7 +291,7 @@ class Residuals:
         return [Corrected(*row) for row in columns]
 
     def _noise(self, noise: float) -> Floats:
-        """Covariance of what the errors were measured with, over the prior variance."""
+        """Return the covariance of what errors were measured with, over the prior variance."""
         own = np.maximum(max(noise, LEAST_NOISE), np.asarray(self._noises)) / self._prior
         shifts = np.asarray(self._shifts) / self._prior
         shared = np.outer(shifts, shifts) * np.equal.outer(self._sources, self._sources)
@@ -299,7 +299,7 @@ class Residuals:
         return whole
 
     def _alike(self, one: Floats, other: Floats) -> Floats:
-        """Correlation of the errors, shape (n, m)."""
+        """Return the correlation of the errors, shape (n, m)."""
         apart = (one[:, None, :] - other[None, :, :]) / (self._scale * REACH)
         distance = np.square(apart).sum(axis=2)
         correlation: Floats = (1 - self._own) * np.exp(-distance / 2) + self._own * (distance == 0)

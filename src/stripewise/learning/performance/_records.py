@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of samples, models and predictions, and a model's value at one point."""
+"""Defines samples, models and predictions, and computes a model's value at one point."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Sample:
     """One configuration of one program.
 
     Attributes:
-        facts: Of the program's first run, at its scale.
+        facts: Facts of the program's first run, at its scale.
         settings: Tunable name -> value; others were at their default.
         seconds: I/O seconds of each repeat; at least one.
-        name: Of the program: samples of one name are left out together. "": its pattern.
+        name: Name of the program: samples of one name are left out together. "": its pattern.
     """
 
     facts: ProgramFacts
@@ -51,7 +51,7 @@ class Training:
 
     Attributes:
         ground: Where all samples were taken.
-        samples: Of any classes of patterns.
+        samples: Samples of any classes of patterns.
         runs / run_seconds: What the training cost, whole runs of programs.
         way: How the samples were taken.
     """
@@ -92,7 +92,7 @@ class Tree:
         feature: Index into the model's `features`.
         threshold: Up to it the left child is next.
         left / right: Children; always later nodes.
-        value: Of a leaf.
+        value: Value of a leaf.
     """
 
     feature: tuple[int, ...]
@@ -117,7 +117,7 @@ class Range:
     reach: float = 1.0
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies there, or within reach."""
+        """Return whether a value lies there, or within reach."""
         low, high = self.low / self.reach, self.high * self.reach
         return low * (1 - _ROUNDING) <= value <= high * (1 + _ROUNDING)
 
@@ -132,7 +132,7 @@ class Score:
 
     Attributes:
         left_out: "pattern", "scale" or "configuration": what the group has in common.
-        name: Of the group.
+        name: Name of the group.
         n: Samples in it.
         error: Median of |predicted - measured| / measured.
         rho: Spearman's rank correlation within a program at its scale, the median of those.
@@ -166,7 +166,7 @@ class Model:
         tunables: Names of those whose effect it knows.
         levels: Tunable -> values seen, of those that are features by themselves.
         ranges: Feature -> where it lay.
-        scores: Of leaving out.
+        scores: Scores on what was left out.
         runs / run_seconds / way: Cost and way of the training.
         points: Measured and left-out predicted seconds, for pictures.
         programs: Names of those it was trained with.

@@ -25,10 +25,10 @@ class Row:
     """A sample in numbers.
 
     Attributes:
-        features: By name; what a model may look at.
+        features: What a model may look at, by name.
         least / usual: Least and median I/O seconds of its repeats.
         simulated: Seconds that the description promises; None: it cannot be simulated.
-        name: Of the program.
+        name: Name of the program.
         physical: All that is set acts through stripe count, stripe size and aggregators.
     """
 

@@ -28,7 +28,7 @@ MOST_FILES = 500
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was read.
+    """Models that were read.
 
     Attributes:
         models: The user's own first.
@@ -83,18 +83,18 @@ def save_model(model: Model, directory: Path | None = None) -> Path:
     """Keep a model in place of an older one of the same ground and class.
 
     Args:
-        model: To be kept.
+        model: Model to keep.
         directory: None: the user's own.
 
     Raises:
         StorageError: It cannot be written.
     """
-    path = made_home(directory) / f"{model_id(model)}.json"
+    path = make_home(directory) / f"{model_id(model)}.json"
     write_file(path, json.dumps(model_to_json(model), separators=(",", ":")) + "\n")
     return path
 
 
-def made_home(directory: Path | None = None) -> Path:
+def make_home(directory: Path | None = None) -> Path:
     """Make the directory of models, if need be, and return it.
 
     Args:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from stripewise.study.job_scripts._jobs_ahead import span_text as span_text
     from stripewise.study.job_scripts._prepared import PreparedJob as PreparedJob
     from stripewise.study.job_scripts._tier import ladder as ladder
-    from stripewise.study.job_scripts._tools import FILES as FILES
-    from stripewise.study.job_scripts._tools import NODES as NODES
     from stripewise.study.job_scripts._tools import JobPlaces as JobPlaces
     from stripewise.study.job_scripts._tools import described_job as described_job
     from stripewise.study.job_scripts._tools import job_launcher as job_launcher

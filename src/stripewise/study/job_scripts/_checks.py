@@ -310,7 +310,7 @@ def shared_places(script: JobScript, launch: LaunchLine, effects: Effects) -> It
 
 
 def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:
-    """Whether the program of a script with lines of its own works in the tier's directory.
+    """Return whether the program of a script with lines of its own works in the tier's directory.
 
     Otherwise it works where the job is submitted from.
 

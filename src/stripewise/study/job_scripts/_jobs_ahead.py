@@ -54,10 +54,10 @@ class JobsAhead:
         allocation_seconds / run_seconds: Time limits; None: not known.
         most_runs: Executions, as far as the limits allow them; None: as many as fit into the
             budget.
-        least_runs: Of a study that tries one configuration.
-        node_hours: That the runs may take at most, if each one took its time limit; None: there
-            is no limit.
-        budget: In node-hours; None: none.
+        least_runs: Number of runs of a study that tries one configuration.
+        node_hours: Node-hours that the runs may take at most, if each one took its time limit;
+            None: there is no limit.
+        budget: Limit in node-hours; None: there is none.
         trials: Configurations that may be tried; None: as many as the budget holds.
         rungs: After how many trials each number of nodes is tried, where the strategy climbs them.
         warnings: For the user.
@@ -194,7 +194,7 @@ _FILE = ObservedFile("file", write_bytes=1 << 40, io_seconds=1.0, system_writes=
 _RUN = Measurement("made-up", RunStatus.OK, 0, 2.0, 1.0, 0, 1 << 40, files=(_FILE,))
 """What is observed where no trial was made yet."""
 _MOST = 1000
-"""So many made-up trials are enough."""
+"""Number of made-up trials that is enough."""
 
 
 def rungs_ahead(
@@ -206,7 +206,7 @@ def rungs_ahead(
 
     Args:
         make: Makes the strategy anew, as the study did.
-        facts: Of the program.
+        facts: Facts of the program.
         tried: What it was told.
     """
     strategy = make()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job script and its cluster, looked at before anything is submitted."""
+"""Examines a job script and its cluster before anything is submitted."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PreparedJob:
         bb_nodes: Numbers of burst-buffer nodes to try, beside the script's own.
         warnings: For the user.
         outside: What the shell lines of the script do outside of the copies of runs.
-        digest: Of the script.
+        digest: Digest of the script.
     """
 
     jobs: ScriptJobs
@@ -125,8 +125,8 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     """Look at the script and the cluster; refuse what cannot run.
 
     Args:
-        options: Of the study.
-        slurm: Of the cluster.
+        options: Options of the study.
+        slurm: Slurm of the cluster.
         again: The study was begun already: how many nodes are free now does not matter.
 
     Raises:
@@ -212,7 +212,7 @@ def _nodes_of_part(script: JobScript, part: int) -> int:
 
 
 def _unknown_nodes(script: JobScript, launch: LaunchLine) -> bool:
-    """Whether only Slurm will know how many nodes the ranks take."""
+    """Return whether only Slurm will know how many nodes the ranks take."""
     said = script.resources
     ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
     return not said.nodes and not per_node and (ranks or 1) > 1

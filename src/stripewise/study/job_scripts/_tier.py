@@ -32,7 +32,7 @@ from stripewise.run.tiers import (
 from stripewise.study.plan import JobOptions
 
 _PLUGINS = ("datawarp", "lua")
-"""Of Slurm; the tiers have their names."""
+"""Names of Slurm's plug-ins, which the tiers have too."""
 
 
 def tier_of_job(
@@ -81,7 +81,7 @@ def tier_of_job(
 
 
 def _is_choice_free(job: JobOptions, has_own: bool) -> bool:
-    """Whether neither the user nor the script asks for a burst buffer."""
+    """Return whether neither the user nor the script asks for a burst buffer."""
     return job.tier == "auto" and not (has_own or job.persistent or job.bb_nodes)
 
 

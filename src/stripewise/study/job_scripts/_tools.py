@@ -21,12 +21,12 @@ from stripewise.settings import load_policy
 from stripewise.study.job_scripts._prepared import PreparedJob, prepare_job
 from stripewise.study.job_scripts._tuned_script import write_tuned_script
 from stripewise.study.plan import JobOptions, Ledger, StudyOptions
+from stripewise.study.strategies import FILES, NODES
 from stripewise.study.workspace import InputSnapshot
 
 MOST_THREADS = 8
-FILES = "job.burst_buffer_files"
 SPOOLS = "jobs"
-"""In the study's directory: what tuner and allocations tell each other."""
+"""Folder of the study's directory for what tuner and allocations tell each other."""
 
 
 def with_job(options: StudyOptions) -> StudyOptions:
@@ -224,7 +224,7 @@ def leave_script(
         return figures
     figures = replace(figures, winner_nodes=jobs.nodes_of(winner.configuration.job))
     try:
-        made = write_tuned_script(
+        tuned = write_tuned_script(
             jobs,
             winner.configuration,
             runtime=runtime,
@@ -238,7 +238,7 @@ def leave_script(
         )
     except StripewiseError as error:
         return replace(figures, no_script=str(error))
-    return replace(figures, tuned_script=str(made.path))
+    return replace(figures, tuned_script=str(tuned))
 
 
 def _notes(options: StudyOptions, result: StudyResult) -> tuple[str, ...]:
@@ -260,8 +260,6 @@ def _notes(options: StudyOptions, result: StudyResult) -> tuple[str, ...]:
 # What was found on a burst buffer says nothing about the parallel file system, nor about another
 # number of its nodes: each place is a storage of its own.
 
-NODES, FILES_JOB_PLACES = "job.burst_buffer_nodes", "job.burst_buffer_files"
-
 
 @dataclass(frozen=True)
 class JobPlaces:
@@ -270,7 +268,8 @@ class JobPlaces:
     Attributes:
         tier: Kind of the burst buffer.
         details: What else tells one burst buffer from another: pool, access, directory or name.
-        own_nodes: Of the script as it is; 0: it lies on the parallel file system.
+        own_nodes: Number of burst-buffer nodes of the script as it is; 0: it lies on the parallel
+            file system.
     """
 
     tier: str
@@ -298,12 +297,12 @@ class JobPlaces:
         """
         settings = result.winner.settings if result.winner is not None else {}
         nodes = self.nodes(settings)
-        if FILES_JOB_PLACES in settings:
+        if FILES in settings:
             return None
         there = tuple(
             trial
             for trial in result.trials
-            if FILES_JOB_PLACES not in trial.settings and self.nodes(trial.settings) == nodes
+            if FILES not in trial.settings and self.nodes(trial.settings) == nodes
         )
         if nodes == self.own_nodes:
             return replace(result, trials=there), nodes
@@ -312,7 +311,7 @@ class JobPlaces:
 
 
 def _is_plain(trial: Trial) -> bool:
-    """Whether nothing but the place was chosen, and it ran."""
+    """Return whether nothing but the place was chosen, and it ran."""
     is_done = trial.state in (TrialState.COMPLETE, TrialState.HOPELESS)
     return set(trial.settings) == {NODES} and is_done and 0 < trial.io_ratio < inf
 

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study of a job script leaves to submit: run.tuned.sh, and what its tasks get."""
+"""Writes the script that a study leaves to submit, run.tuned.sh, and what its tasks read."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
@@ -23,28 +23,12 @@ from stripewise.run.jobs import (
 from stripewise.run.launch import ScriptJobs, redirect_pair
 from stripewise.run.launch.agent import STAGE_VARIABLE
 from stripewise.run.runtime import Runtime, configured_environment, task_program, write_task_file
-from stripewise.settings.formats import get
 from stripewise.study.workspace import InputSnapshot
 
 TASK_FILE = "tuned.task"
 LINKS_FILE = "tuned.links"
 COPIES_FILE = "tuned.copies"
 UNSAVED = "unsaved"
-
-
-@dataclass(frozen=True)
-class TunedScript:
-    """A job script with the settings that a study found.
-
-    Attributes:
-        path: Where it was written.
-        hints: The settings of files as MPICH_MPIIO_HINTS has them; "" if there are none.
-        notes: What a user should know of it.
-    """
-
-    path: Path
-    hints: str = ""
-    notes: tuple[str, ...] = ()
 
 
 def write_tuned_script(
@@ -59,12 +43,12 @@ def write_tuned_script(
     stage_out: str = "",
     is_cray: bool = False,
     notes: tuple[str, ...] = (),
-) -> TunedScript:
-    """Write the user's script with marked lines that apply a configuration.
+) -> Path:
+    """Write the user's script with marked lines that apply a configuration; return its path.
 
     Args:
         jobs: How runs became jobs.
-        configuration: To be applied.
+        configuration: What is applied.
         runtime: Library that applies it.
         script_path: The user's script; the new one is written beside it.
         study: The study's directory, which takes what the tasks read.
@@ -79,7 +63,6 @@ def write_tuned_script(
     """
     target = script_path.with_name(f"{script_path.stem}.tuned{script_path.suffix}")
     job = configuration.job
-    hints = get("mpich-hints").write(configuration).text.strip()
     exports = jobs.hints(_of_tasks(jobs, configuration)) if is_cray else {}
     wrap: tuple[str, ...] = ()
     on = _on_tier(jobs, job, snapshot)
@@ -123,7 +106,7 @@ def write_tuned_script(
         exports=exports,
         notes=notes,
     )
-    return TunedScript(_written(target, study, text, script_path), hints)
+    return _written(target, study, text, script_path)
 
 
 def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:

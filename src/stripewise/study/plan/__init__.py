@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from stripewise.study.plan._budget import check_node_hours as check_node_hours
     from stripewise.study.plan._budget import make_budget as make_budget
     from stripewise.study.plan._budget import most_trials as most_trials
-    from stripewise.study.plan._cases import Case as Case
+    from stripewise.study.plan._cases import StudyCase as StudyCase
     from stripewise.study.plan._cases import expand_cases as expand_cases
     from stripewise.study.plan._cases import read_cases as read_cases
     from stripewise.study.plan._journal import DAMAGE as DAMAGE
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from stripewise.study.plan._outside import checked_command as checked_command
     from stripewise.study.plan._outside import is_allowed as is_allowed
     from stripewise.study.plan._outside import is_nobodys as is_nobodys
-    from stripewise.study.plan._outside import outside_of_command as outside_of_command
     from stripewise.study.plan._outside import outside_of_script as outside_of_script
     from stripewise.study.plan._outside import use_text as use_text
     from stripewise.study.plan._slot import Observer as Observer

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study may use: configurations, executions, time, node-hours, bytes.
+"""Limits what a study may use: configurations, executions, time, node-hours, bytes.
 
 Two things hold a study within them.  Before a trial or pairs begin it is asked whether all of
 their runs are expected to fit; and no run is begun that is expected to exceed a limit, nor goes on
@@ -40,16 +40,16 @@ class BudgetSpentError(Exception):
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits; None: no limit.
+    """Limits of a study; None: no limit.
 
     Attributes:
-        ledger: Of the study: what was used.
+        ledger: Ledger of the study: what was used.
         trials: Configurations.
         runs: Executions, every one counted.
         seconds: Time at work, over all sessions.
         total_bytes: Bytes that all runs write (a site's cap).
-        reserved_runs: Of `runs`, kept for the winner's pairs.
-        node_seconds: Of the jobs; nodes: how many one run has.
+        reserved_runs: How many of `runs` are kept for the winner's pairs.
+        node_seconds: Node-seconds of the jobs; nodes: how many one run has.
         why: Where a limit comes from, if not from the user.
         n_cases: How many cases each trial is run on.
         charged: Tells the node-seconds that all allocations have cost so far, their idle times
@@ -88,7 +88,7 @@ class Budget:
         """Say why no further trial may begin; "" if one may.
 
         Args:
-            trials_done: So far, those in flight included.
+            trials_done: Number of trials so far, those in flight included.
             run_seconds: What a run of the baseline takes, on average over the cases.
             begin_now: How many of these have no run yet.
         """
@@ -98,7 +98,7 @@ class Budget:
         return self._why_not(wanted, run_seconds, begin_now * self.trial_runs)
 
     def allows(self, runs: int, run_seconds: float, *, final: bool = False) -> bool:
-        """Whether so many runs more are within the budget; final: those kept for the pairs too."""
+        """Return whether the budget holds so many more runs; final: reserved ones as well."""
         return not self._why_not(runs + (0 if final else self.reserved_runs), run_seconds)
 
     def check_smallest(self, written: Amount = NOTHING) -> None:
@@ -173,8 +173,8 @@ class Budget:
         The first run of a case may take no more than what leaves room for the others of a study.
 
         Args:
-            role: Of the run.
-            run_seconds: That it has taken so far.
+            role: Role of the run.
+            run_seconds: Time that it has taken so far.
 
         Raises:
             BudgetSpentError: With the limit that it would exceed.
@@ -295,10 +295,10 @@ def make_budget(
     """Return what the user asks for, narrowed to what the policy allows.
 
     Args:
-        options: Of the study.
-        policy: Of site and user.
-        ledger: Of the study.
-        nodes: That one run has.
+        options: Options of the study.
+        policy: Policy of site and user.
+        ledger: Ledger of the study.
+        nodes: Number of nodes that one run has.
         charged: Tells what allocations have cost so far; see `Budget`.
     """
     trials = most_trials(options)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cases of a study: several inputs or commands that get one configuration."""
+"""Reads the cases of a study: several inputs or commands that get one configuration."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _KEYS = ("name", "command", "weight", "inputs")
 
 
 @dataclass(frozen=True)
-class Case:
+class StudyCase:
     """One input, or one command.
 
     Attributes:
         name: Unique in the study; "" in a study of one command.
         command: Arguments of the program, not a shell line.
-        weight: Of its ratio in the score of a configuration.
+        weight: Weight of its ratio in the score of a configuration.
         inputs: What it reads, if not what all cases read.
     """
 
@@ -35,7 +35,7 @@ class Case:
     inputs: tuple[Path, ...] = ()
 
 
-def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[Case, ...]:
+def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[StudyCase, ...]:
     """Return a case for each value of `{case}` in a command; none without values.
 
     A value is data: it takes the place of `{case}` in each argument, and is never split.
@@ -55,13 +55,14 @@ def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[Case, .
             f"--case {values[0]} has no place in the command; write {CASE_WORD} where it belongs"
         )
     cases = tuple(
-        Case(value, tuple(word.replace(CASE_WORD, value) for word in command)) for value in values
+        StudyCase(value, tuple(word.replace(CASE_WORD, value) for word in command))
+        for value in values
     )
     check_cases(cases)
     return cases
 
 
-def check_cases(cases: Sequence[Case]) -> None:
+def check_cases(cases: Sequence[StudyCase]) -> None:
     """Refuse cases without a name, a command or a sound weight, and two of one name.
 
     Raises:
@@ -80,7 +81,7 @@ def check_cases(cases: Sequence[Case]) -> None:
         seen.add(case.name)
 
 
-def read_cases(path: Path) -> tuple[Case, ...]:
+def read_cases(path: Path) -> tuple[StudyCase, ...]:
     """Read a file of cases.
 
     [[case]]
@@ -116,7 +117,7 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     return cases
 
 
-def _case(where: str, table: Any) -> Case:
+def _case(where: str, table: Any) -> StudyCase:
     if not isinstance(table, Mapping):
         raise UsageError(f"{where} is not a table; write [[case]]")
     for key in table:
@@ -131,7 +132,7 @@ def _case(where: str, table: Any) -> Case:
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise UsageError(f"{where}: weight must be a number, not {weight!r}")
     inputs = _texts(where, "inputs", table.get("inputs", []))
-    return Case(name, command, float(weight), tuple(map(Path, inputs)))
+    return StudyCase(name, command, float(weight), tuple(map(Path, inputs)))
 
 
 def _texts(where: str, key: str, value: Any) -> tuple[str, ...]:
@@ -150,8 +151,8 @@ def case_directory(number: int, name: str) -> Path:
     """Return where the runs of a case go, relative to the study's directory.
 
     Args:
-        number: Of the case, from 1.
-        name: Of the case; what a file name should not hold becomes an underscore.
+        number: Number of the case, from 1.
+        name: Name of the case; what a file name should not hold becomes an underscore.
     """
     if not name:
         return Path()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Claims the directory of a study and reads its journal, new or gone on with."""
+"""Claims the directory of a study and reads its journal, new or continued."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _records(directory: OwnedDirectory) -> list[Record]:
 
 
 def _is_worth_keeping(directory: OwnedDirectory) -> bool:
-    """Whether a study that failed holds a good run, or what a bad one said."""
+    """Return whether a study that failed holds a good run, or what a bad one said."""
     good = any(
         record["kind"] == "run-finished" and record["measurement"].get("status") == "ok"
         for record in _records(directory)
@@ -117,7 +117,7 @@ def _is_complete(path: Path) -> bool:
 
 
 def _has_ended(records: Sequence[Record]) -> bool:
-    """Whether the study has ended and was not given a larger budget since."""
+    """Return whether the study has ended and was not given a larger budget since."""
     marks = [record["kind"] for record in records if record["kind"] in ("end", "extended")]
     return marks[-1:] == ["end"]
 
@@ -172,7 +172,7 @@ def _unused(path: Path) -> AbstractContextManager[None]:
 # The journal of a study: what its records hold.
 
 VERSION = 2
-"""Of the records; a study of another one is not gone on with."""
+"""Version of the records; a study with another version cannot be continued."""
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "study": {"options": dict, "provenance": dict},
     "resumed": {"note": str},

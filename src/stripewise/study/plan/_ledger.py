@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rebuilds the state of a study from its journal, so that it goes on after a kill.
+"""Rebuilds the state of a study from its journal, so that it continues after a kill.
 
 The procedure of a study is written as if it ran in one go.  Every run and every value that
 cannot be computed again goes through the ledger under a name that is the same after a
@@ -112,12 +112,12 @@ class Ledger:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """In order."""
+        """All of them, in order."""
         return tuple(self._decisions.values())
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """In order."""
+        """All of them, in order."""
         return tuple(self._warnings.values())
 
     def last_slot(self, place: int) -> str:
@@ -362,7 +362,7 @@ class Halves:
             self._given[slot] = session, measurement.ok
 
     def are_torn(self, first: str, second: str) -> bool:
-        """Whether the first slot ended in an earlier session and the second has not begun."""
+        """Return whether the first slot ended in an earlier session and the second never began."""
         session, ok = self._given.get(_AGAIN.sub("", first), (self.session, False))
         begun = second in self._given or second in self._in_flight
         return ok and session != self.session and not begun
@@ -373,7 +373,7 @@ class Halves:
         """Return the slots of a pair that is run, or was run, without a restart in it.
 
         Args:
-            name: Of the pair.
+            name: Name of the pair.
             slots: Returns those of a pair of such a name, the one that runs first first.
         """
         for attempt in count():

@@ -18,7 +18,7 @@ from stripewise.run.runtime import program_name
 from stripewise.run.shell import is_remote
 from stripewise.settings.tunables import SafetyClass
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
-from stripewise.study.plan._cases import CASE_WORD, Case, case_directory, check_cases
+from stripewise.study.plan._cases import CASE_WORD, StudyCase, case_directory, check_cases
 from stripewise.study.plan._statistics import LOOKS
 
 # What a user asks of a study of a job script; plain data, kept in the study's journal.
@@ -34,19 +34,20 @@ class JobOptions:
     Attributes:
         script: The job script, relative to the directory in which the study was begun.
         step: Number of the launch line that is tuned, from 1; None: there is only one.
-        words: That the script is called with.
+        words: Words that the script is called with.
         tier: Kind of burst buffer; "auto": what the script or Slurm says.
-        pool: Of the burst buffer; "": the default one.
-        access: Of a burst buffer: "striped" or "private".
+        pool: Pool of the burst buffer; "": the default one.
+        access: Access to a burst buffer: "striped" or "private".
         granularity_bytes / free_nodes: Override what Slurm says of the pool; 0: as it says.
-        capacity_bytes: That the job needs on the burst buffer: it decides on the least nodes.
+        capacity_bytes: Capacity that the job needs on the burst buffer: it decides on the least
+            nodes.
         persistent: Name of an existing persistent burst buffer that runs work on; "": none.
         bb_nodes: Numbers of burst-buffer nodes to try; empty: 1x, 2x, 4x ... of the least.
         stage_in / stage_out: Directories that run.tuned.sh copies to and from the burst buffer;
             "": the directory of the job.
-        template: Of tiers that a site writes itself (lua): file with its directives.
-        place: Of the tier `directory`: where it is in the job, as $TMPDIR or /flash/$USER; of
-            `lua`: the variable that names it.
+        template: Template of tiers that a site writes itself (lua): file with its directives.
+        place: Where the tier `directory` is in the job, as $TMPDIR or /flash/$USER;
+            of `lua`: the variable that names it.
         per_run: Submit a job for each run, not many runs in one allocation.
         allocation_seconds: Time limit of an allocation; None: what the runs ahead may take, as
             far as the partition allows.
@@ -54,7 +55,7 @@ class JobOptions:
         min_nodes: Least compute nodes that fewer ranks may leave; 0: one.
         hybrid: How large files alone get onto the burst buffer: "redirect" by the library, "links"
             in the job's directory; "auto": what the site prefers, else by the library.
-        digest: Of the script as it was when the study was begun.
+        digest: Digest of the script as it was when the study was begun.
     """
 
     script: str
@@ -94,11 +95,11 @@ class JobOptions:
 
 DEFAULT_TRIALS = 20
 TRIALS_OF_JOBS = 40
-"""Of a job script: a ladder of burst-buffer nodes with loops on each rung takes more."""
+"""Default for a job script: a ladder of burst-buffer nodes with loops on each rung takes more."""
 MINIMUM_RUNS = 6 + 2 * LOOKS[0]
-"""Of each case: warm-up, 3 baselines, one trial of 2 runs, the pairs of the first look."""
+"""Runs of each case: warm-up, 3 baselines, one trial of 2 runs, the pairs of the first look."""
 NO_MACHINE = "none"
-"""As a description of the storage: nothing is predicted, whatever is known of it."""
+"""Name that stands for no description: nothing is predicted, whatever is known."""
 CLASSES = {
     "safe": frozenset({SafetyClass.SAFE}),
     "layout": frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT}),
@@ -118,7 +119,7 @@ class StudyOptions:
         trials: Most configurations; runs: most executions; time_seconds: most time;
             node_hours: most node-hours of jobs.
         strategy: Name of the search strategy; strategy_options: its options, as text.
-        seed: Of every random choice.
+        seed: Seed of every random choice.
         allow: The most dangerous class of tunables that may be tried.
         only / exclude: Names of tunables to try alone, or not to try.
         vary: Tunable name to the values to try instead of its own ladder.
@@ -132,19 +133,19 @@ class StudyOptions:
         timeout_seconds: Time limit of a run; None: from the baseline.
         keep: Whether containers and outputs of the runs are kept.
         keep_removed: Whether files that the program removes are kept until they are compared.
-        patience: So many trials without improvement end the search.
+        patience: Number of trials without improvement that ends the search.
         launcher: Name of what runs the command.
         in_flight: Runs at a time; None: as many as the launcher has places.
         per_file: Whether classes of files may get settings of their own.
         memory: Whether to begin with what studies found before, and to keep what this one finds.
         resume: Go on with the study in the directory.
         force: Begin anew although the directory holds a study.
-        storage: To be emulated in every run; None: what is there is used.
+        storage: Storage to emulate in every run; None: what is there is used.
         machine: Description of the storage, whose simulation begins the search; "": what is
             known of it, under the strategy `auto`; "none": none.
         cases: Inputs or commands that get one configuration; empty: the command alone.
         job: How jobs are made from a job script; None: the command is run.
-        part / sharing: Of one of several cases (see `of_case`): where its runs go in the study's
+        part / sharing: For one of several cases (see `of_case`): where its runs go in the study's
             directory, and the commands of all that share its copy of the inputs.
     """
 
@@ -179,7 +180,7 @@ class StudyOptions:
     memory: bool = True
     resume: bool = False
     force: bool = False
-    cases: tuple[Case, ...] = ()
+    cases: tuple[StudyCase, ...] = ()
     storage: EmulationOptions | None = None
     machine: str = ""
     job: JobOptions | None = None
@@ -272,9 +273,9 @@ class StudyOptions:
         return TRIALS_OF_JOBS if self.job is not None else DEFAULT_TRIALS
 
     @property
-    def all_cases(self) -> tuple[Case, ...]:
+    def all_cases(self) -> tuple[StudyCase, ...]:
         """The cases; a study of one command has one without a name."""
-        return self.cases or (Case("", self.command),)
+        return self.cases or (StudyCase("", self.command),)
 
     @property
     def study_directory(self) -> Path:
@@ -283,7 +284,7 @@ class StudyOptions:
         name = program_name(command).replace(CASE_WORD, "case")
         return (self.origin / (self.directory or Path(f"{name}.stripewise"))).absolute()
 
-    def of_case(self, case: Case) -> StudyOptions:
+    def of_case(self, case: StudyCase) -> StudyOptions:
         """Return the options as they are for one of the cases alone."""
         if not self.cases:
             return self
@@ -335,7 +336,7 @@ def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
 
 
 def _is_same(given: EmulationOptions, recorded: EmulationOptions | None) -> bool:
-    """Whether both are one storage; the seed of its noise stays what it was."""
+    """Return whether both are one storage; the seed of its noise stays what it was."""
     return recorded is not None and replace(given, seed=recorded.seed) == recorded
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What shell lines of a script, or of a command, would do to files outside of the runs' copies.
+"""Finds what lines of a script, or of a command, would do to files outside of the runs' copies.
 
 The user is asked before the first run.  What only a run can tell is left to the guard.
 """
@@ -38,11 +38,11 @@ class OutsideUse:
     """What a line does to a file or directory outside of the runs' copies.
 
     Attributes:
-        line: Of the script, from 1.
-        script: That holds the line; "": the command itself.
-        command: As written.
+        line: Line of the script, from 1.
+        script: Script that holds the line; "": the command itself.
+        command: Command as it is written.
         verb: "writes", "moves", "removes", ...
-        path: Of the file or directory.
+        path: Path of the file or directory.
         allowed: Runs may do so, by --allow-outside.
     """
 
@@ -59,7 +59,7 @@ class Outside:
     """What shell lines do outside of the runs' copies.
 
     Attributes:
-        uses: As far as it is known.
+        uses: Every use that is known.
         remedy: Directories and files that would have to be allowed.
         warnings: What is not known, and what the guard does not reach.
     """
@@ -72,7 +72,7 @@ class Outside:
         """Refuse what the user has not allowed.
 
         Args:
-            name: Of the script or command.
+            name: Name of the script or command.
 
         Raises:
             UsageError: With every line and the remedy.
@@ -111,7 +111,7 @@ def outside_of_script(
 
     Args:
         script: The user's.
-        options: Of the study.
+        options: Options of the study.
         ours: Variables with directories that each run has of its own.
     """
     here = options.origin.absolute()
@@ -166,7 +166,7 @@ def _is_allowed(known: str, options: StudyOptions) -> bool:
 
 
 def is_allowed(path: str, allowed: Iterable[Path]) -> bool:
-    """Whether a path is one of those that are allowed, or below one."""
+    """Return whether a path is one of those that are allowed, or below one."""
     names = {os.path.normpath(path), os.path.realpath(path)} if path.startswith("/") else {path}
     return any(
         Path(name).is_relative_to(top)
@@ -176,7 +176,7 @@ def is_allowed(path: str, allowed: Iterable[Path]) -> bool:
 
 
 def is_nobodys(effect: Effect) -> bool:
-    """Whether a path is a device, or a temporary file that is not there yet."""
+    """Return whether a path is a device, or a temporary file that is not there yet."""
     path = effect.known
     if any(Path(path).is_relative_to(top) for top in _NOBODYS):
         return True

@@ -33,7 +33,7 @@ class RunSlot:
             behind the name of the case where there are several: "small:trial/3/candidate/1".
         role: Why it is made.
         settings: Tunable name to value; empty for the baseline.
-        trial_number / pair_number: Of which trial and pair.
+        trial_number / pair_number: Trial and pair that it belongs to.
         timeout_seconds: Its time limit.
         sync: Whether files are fsync'ed at close.
         keep_output: Whether its working directory is still needed after it ended.
@@ -57,7 +57,7 @@ def attempt_name(slot: str, number: int) -> str:
 
 
 def is_contract(settings: Mapping[str, Value]) -> bool:
-    """Whether settings are right only if the program keeps a contract."""
+    """Return whether settings are right only if the program keeps a contract."""
     return any(tunable_of(name).safety is SafetyClass.CONTRACT for name in settings)
 
 
@@ -82,7 +82,7 @@ Steps: TypeAlias = Generator[RunSlot, Measurement, T]
 
 
 class Observer:
-    """Told what happens; all of it does nothing here.  It must not raise."""
+    """Hears how a study proceeds; every method does nothing here.  It must not raise."""
 
     def began(self, directory: str, runs_done: int) -> None:
         """A study begins, or goes on after so many finished runs."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Paired statistics: what a speed-up is, how sure it is, what could be seen at all."""
+"""Computes speed-ups from pairs of runs, how sure they are, and what could be detected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ drift; `tests/study/test_coverage.py`).
 """
 METHOD = "group-sequential Student t of log-ratios, no narrower than the baseline's noise"
 NOISY = 0.25
-"""From this cut on, as the least that can be seen, a study says what would show more."""
+"""If no smaller cut can be seen, a study says what would show more."""
 HOPELESS = 0.9
 """If 6 pairs do not even show this cut (10x) a study ends before its search."""
 NOISE_FLOOR = 0.02
@@ -68,7 +68,7 @@ def speedup_of(pairs: Sequence[tuple[float, float]], noise: Noise = NO_NOISE) ->
 
     Args:
         pairs: (baseline, candidate) times in seconds, both positive.
-        noise: Of single runs of the baseline, fixed before the first pair.
+        noise: Noise of single runs of the baseline, fixed before the first pair.
 
     Returns:
         The speed-up; its bounds are NaN with fewer than 4 pairs.
@@ -99,7 +99,7 @@ def t_quantile(degrees: int) -> float:
 
 
 def is_futile(logs: Sequence[float], noise: Noise) -> bool:
-    """Whether more pairs would hardly show an improvement.
+    """Return whether more pairs would hardly show an improvement.
 
     The mean of the log-ratios, taken one standard error better than it is, would not do at the
     last look.  Stopping early for this reason cannot make a false improvement.
@@ -113,12 +113,12 @@ def is_futile(logs: Sequence[float], noise: Noise) -> bool:
 
 
 def excludes_one(speedup: Speedup) -> bool:
-    """Whether the interval shows an improvement: it lies above 1."""
+    """Return whether the interval shows an improvement: it lies above 1."""
     return isfinite(speedup.low) and speedup.low > 1
 
 
 def clearly_worse(speedup: Speedup) -> bool:
-    """Whether a whole time got worse: its interval lies below 1, or its median below 0.95.
+    """Return whether a whole time got worse: interval below 1, or median below 0.95.
 
     The second half guards against a loss that a few noisy pairs cannot prove.
     """
@@ -130,14 +130,14 @@ SLOWER_MEDIAN = 0.95
 
 
 def got_slower(speedup: Speedup, ratios: Sequence[float]) -> bool:
-    """Whether one case of several got slower: by more than the tolerance, and not by chance.
+    """Return whether one case of several got slower, by more than the tolerance and not by chance.
 
     Its median lies below 0.95, and it was slower in so many of its pairs that chance alone
     gives that to an unaffected case in at most one study of eight (4 of 4, 5 of 6, 8 of 10).
     The interval is not asked, since a loss that a few noisy pairs cannot prove is a loss.
 
     Args:
-        speedup: Of the case.
+        speedup: Speedup of the case.
         ratios: Baseline / candidate of each of its pairs.
     """
     n, slower = len(ratios), sum(ratio < 1 for ratio in ratios)
@@ -201,14 +201,14 @@ def resolution_text(cv: float, what: str = "the baseline's I/O time", runs_each:
     """
     seen = resolvable(cv)
     text = (
-        f"{what} varies by {100 * cv:.0f} % from run to run: {LOOKS[-1]} pairs "
-        f"usually show a cut of {100 * seen:.0f} % or more"
+        f"{what} varies by {100 * cv:.0f} % from run to run: a study can detect a cut of "
+        f"{100 * seen:.0f} % or more"
     )
     if seen > 0.1:
         runs = _rounded(runs_each * pairs_needed(cv, 0.1))
-        text += f"; a cut of 10 % takes about {runs} runs to see"
+        text += f"; detecting 10 % takes about {runs} runs"
     if seen > NOISY:
-        text += ". A run with more I/O (more steps, larger files) or a quieter machine shows more"
+        text += ". A run with more I/O (more steps, larger files) or a quieter machine helps"
     return text
 
 
@@ -218,9 +218,9 @@ def hopeless_text(cv: float) -> str:
     if seen < HOPELESS:
         return ""
     return (
-        f"the I/O time varies by {100 * cv:.0f} % from run to run, so that 6 pairs would not even "
-        f"show a gain of {1 / (1 - HOPELESS):.0f}x; tune a run with more I/O (more steps, larger "
-        "files), or on a quieter machine"
+        f"the I/O time varies by {100 * cv:.0f} % from run to run, so that not even a gain of "
+        f"{1 / (1 - HOPELESS):.0f}x could be detected; tune a run with more I/O (more steps, "
+        "larger files), or on a quieter machine"
     )
 
 

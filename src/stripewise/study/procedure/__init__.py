@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stripewise.study.procedure._simulated import simulated_workload as simulated_workload
     from stripewise.study.procedure._simulated import tune_simulated as tune_simulated
     from stripewise.study.procedure._single_runs import SingleRuns as SingleRuns
-    from stripewise.study.procedure._single_runs import Tried as Tried
+    from stripewise.study.procedure._single_runs import TriedLines as TriedLines
     from stripewise.study.procedure._single_runs import try_lines as try_lines
     from stripewise.study.procedure._with_replay import tune_replay as tune_replay
 else:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first stages: a discarded warm-up that shows what the program does, and the baseline."""
+"""Runs the first stages: a discarded warm-up that shows what the program does; the baseline."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def warm_up(context: CaseContext, written: Amount = NOTHING) -> ProgramFacts:
     """Run the program once, discard the time, find out what it does.
 
     Args:
-        context: Of the case.
+        context: Context of the case.
         written: What one run of each case before this one writes, in bytes.
 
     Raises:

@@ -30,11 +30,11 @@ from stripewise.core.errors import ProgramError
 from stripewise.settings.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 from stripewise.study.plan import (
     Budget,
-    Case,
     Ledger,
     Observer,
     RunSlot,
     Steps,
+    StudyCase,
     StudyOptions,
     attempt_name,
     is_contract,
@@ -96,7 +96,7 @@ class CaseContext(Parts):
         space: What can be tried on it.
     """
 
-    case: Case
+    case: StudyCase
     tools: Tools
     facts: ProgramFacts = field(default_factory=ProgramFacts)
     space: Space = _NO_SPACE
@@ -139,8 +139,8 @@ class CaseContext(Parts):
         """Run, and run anew after a failure, until it is known whether it is the run's own.
 
         Args:
-            slot: Of the first attempt.
-            failures: So many of its own count.
+            slot: Slot of the first attempt.
+            failures: Number of failures of its own that counts.
 
         Returns:
             The last attempt, with the cause of all; an outside one if nothing is known.
@@ -207,7 +207,7 @@ class Baseline:
     """What the unchanged program showed in one case, before the search.
 
     Attributes:
-        context: Of the case.
+        context: Context of the case.
         measurements: The baseline runs.
         kept_runs: Ids of two of them, whose outputs are kept.
         traced: Id of the warm-up, whose trace is kept.
@@ -245,9 +245,9 @@ class Context(Parts):
     """The parts of a study, handed from stage to stage.
 
     Attributes:
-        cases: In order.
-        facts / space: Of all cases together, once the warm-ups have run.
-        baselines: Of the cases, once they are measured.
+        cases: All cases, in order.
+        facts / space: Facts and space of all cases together, once the warm-ups have run.
+        baselines: Baselines of the cases, once they are measured.
     """
 
     cases: tuple[CaseContext, ...]
@@ -257,7 +257,7 @@ class Context(Parts):
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """Of the cases, in order."""
+        """Weights of the cases, in order."""
         return tuple(case.case.weight for case in self.cases)
 
     @property
@@ -287,7 +287,7 @@ class Context(Parts):
         """Return the places of the cases in a random order, the same after a restart.
 
         Args:
-            name: Of the place in the procedure.
+            name: Name of the place in the procedure.
             first: Name of a case to begin with; "" for any.
         """
         places = list(range(len(self.cases)))
@@ -388,14 +388,14 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
             found.setdefault(dimension.tunable.name, {})[case] = dimension
     merged: list[Dimension] = []
     for name, by_case in found.items():
-        knob = next(iter(by_case.values())).tunable
-        values = _common_values(knob, by_case, facts)
-        if why := _unproven(knob, by_case, facts):
+        tunable = next(iter(by_case.values())).tunable
+        values = _common_values(tunable, by_case, facts)
+        if why := _unproven(tunable, by_case, facts):
             left_out[name] = why
         elif not values:
-            left_out[name] = f"class {knob.safety}: no value is worth trying in every case"
+            left_out[name] = f"class {tunable.safety}: no value is worth trying in every case"
         else:
-            merged.append(Dimension(knob, values))
+            merged.append(Dimension(tunable, values))
     for name in dict.fromkeys(n for space in spaces.values() for n in space.left_out):
         if name not in found:
             reasons = {c: s.left_out[name] for c, s in spaces.items() if name in s.left_out}
@@ -404,13 +404,13 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
     return Space(tuple(merged), left_out)
 
 
-def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
+def _unproven(tunable: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
     """Say which case lacks a proof that a tunable of these cases needs; "" if none does."""
-    if knob.safety is not SafetyClass.CONTRACT:
+    if tunable.safety is not SafetyClass.CONTRACT:
         return ""
     for fact, calls in _PROOFS.items():
         disproof: dict[str, Any] = {fact: False}
-        if any(knob.why_not(replace(facts[case], **disproof)) for case in cases):
+        if any(tunable.why_not(replace(facts[case], **disproof)) for case in cases):
             for case, shown in facts.items():
                 if shown.uses_parallel_hdf5 and not getattr(shown, fact):
                     return f"class contract: no proof of matched {calls} in {case}"
@@ -418,7 +418,7 @@ def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFa
 
 
 def _common_values(
-    knob: Tunable, by_case: Mapping[str, Dimension], facts: Mapping[str, ProgramFacts]
+    tunable: Tunable, by_case: Mapping[str, Dimension], facts: Mapping[str, ProgramFacts]
 ) -> tuple[Value, ...]:
     """Return the values of a tunable that may reach every case.
 
@@ -426,19 +426,19 @@ def _common_values(
     ranks of a job are the user's own values, and each case leaves out what it has already.
     """
     values = _values(list(by_case.values()))
-    if knob.safety is SafetyClass.SAFE or knob.layer is Layer.JOB:
+    if tunable.safety is SafetyClass.SAFE or tunable.layer is Layer.JOB:
         return values
-    if any(_has_no_value(knob, shown) for case, shown in facts.items() if case not in by_case):
+    if any(_has_no_value(tunable, shown) for case, shown in facts.items() if case not in by_case):
         return ()
     return tuple(v for v in values if all(v in d.values for d in by_case.values()))
 
 
-def _has_no_value(knob: Tunable, facts: ProgramFacts) -> bool:
-    return not knob.why_not(facts) and not knob.search.ladder(facts)
+def _has_no_value(tunable: Tunable, facts: ProgramFacts) -> bool:
+    return not tunable.why_not(facts) and not tunable.search.ladder(facts)
 
 
 def _values(dimensions: Sequence[Dimension]) -> tuple[Value, ...]:
-    """All values of a tunable; in order of size where every case has them so."""
+    """Return all values of a tunable; in order of size where every case has them so."""
     merged = tuple(dict.fromkeys(value for d in dimensions for value in d.values))
     numbers = [v for v in merged if isinstance(v, int | float) and not isinstance(v, bool)]
     ascending = all(list(d.values) == sorted(d.values, key=_size) for d in dimensions)

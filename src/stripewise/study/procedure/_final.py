@@ -38,10 +38,11 @@ from stripewise.study.procedure._trial_runs import (
     without_effect,
 )
 from stripewise.study.runs import MakeUnit
+from stripewise.study.strategies import NODES
 
 MOST_PROOFS = 2
 SECOND_LOOKS = 4
-"""So many trials at most are run once more before one is the candidate (assumed)."""
+"""Most trials that are run once more before one is the candidate (assumed)."""
 WORTH_PAIRS = 0.1
 """A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
 
@@ -122,7 +123,7 @@ def _finalists(context: Context, search: SearchResult, noise: float) -> list[Tri
 
 
 def _may_run_again(context: Context, trials: list[int]) -> bool:
-    """Whether the budget holds another round of trials; the same after a restart."""
+    """Return whether the budget holds another round of trials; the same after a restart."""
     runs = 2 * len(trials) * len(context.cases)
     name = "second-look/" + "-".join(map(str, trials))
     allows = context.ledger.remember(
@@ -222,10 +223,10 @@ class PairRunner:
     """Runs the pairs of one trial.
 
     Attributes:
-        context: Of the study.
+        context: Context of the study.
         trial: The candidate.
         reference: What it is compared with; empty: the unchanged program.
-        kind: Of these pairs, in the names of their runs.
+        kind: Kind of these pairs, in the names of their runs.
     """
 
     context: Context
@@ -234,7 +235,7 @@ class PairRunner:
     kind: str = "pair"
 
     def may_begin(self) -> bool:
-        """Whether pairs may begin: those up to the first look are within the budget."""
+        """Return whether pairs may begin: those up to the first look are within the budget."""
         return self._begun(1) or self._allows(LOOKS[0])
 
     def run(self) -> Rounds | None:
@@ -269,7 +270,7 @@ class PairRunner:
 
     @property
     def _roles(self) -> tuple[RunRole, RunRole]:
-        """Of the runs of a pair: what is compared with, and the candidate."""
+        """Roles of a pair's runs: what is compared with, and the candidate."""
         if self.reference:
             return RunRole.REFERENCE, RunRole.REFERENCE_WINNER
         return RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER
@@ -344,7 +345,7 @@ class PairRunner:
         return winner, before
 
     def _begun(self, number: int) -> bool:
-        """Whether a round was begun before a restart."""
+        """Return whether a round was begun before a restart."""
         return any(c.recall(self._order_name(number)) is not None for c in self.context.cases)
 
     def _order_name(self, name: int | str) -> str:
@@ -361,7 +362,6 @@ class PairRunner:
 # script and sets nothing else would have another default; the winner is compared with the fastest
 # of those that the search saw, too.
 
-NODES = "job.burst_buffer_nodes"
 KIND = "default"
 
 

@@ -101,7 +101,7 @@ def run_study(
         claim(options) as owned,
         closing(Ledger(Journal(owned.path / JOURNAL))) as ledger,
         interrupts.caught(),
-        _blamed_on_the_journal(ledger, owned.path / JOURNAL),
+        _damage_as_study_error(ledger, owned.path / JOURNAL),
     ):
         if ledger.study is not None:
             options = _recorded_options(options, observer, ledger, owned)
@@ -114,7 +114,7 @@ def run_study(
         for text in () if ledger.entries else ledger.warnings:  # of the command or script
             observer.warned(text)
         try:
-            return _left(context, keep_in_memory(context, _procedure(context)))
+            return _with_job_outcome(context, keep_in_memory(context, _procedure(context)))
         except (KeyboardInterrupt, Exception) as error:
             context.executor.abandon_all(str(error) or type(error).__name__)
             raise
@@ -133,7 +133,7 @@ def _check_commands(options: StudyOptions) -> None:
             check_command(case.command, options.origin, "tune")
 
 
-def _left(context: Context, result: StudyResult) -> StudyResult:
+def _with_job_outcome(context: Context, result: StudyResult) -> StudyResult:
     """Write what a study of a job script leaves; note it in the result."""
     job = context.tools.leave(result)
     if job is None:
@@ -214,7 +214,7 @@ def _recorded_options(
 
 
 @contextmanager
-def _blamed_on_the_journal(ledger: Ledger, path: Path) -> Iterator[None]:
+def _damage_as_study_error(ledger: Ledger, path: Path) -> Iterator[None]:
     """Refuse a journal that does not fit together, as long as nothing else was gone by.
 
     Raises:
@@ -242,8 +242,8 @@ def _say_storage(context: Context) -> None:
     if (storage := context.tools.storage) is not None:
         context.decide(
             "storage",
-            f"every run finds {storage.identity} ({storage.storage.title}), emulated on this "
-            "host: what is found holds there",
+            f"runs use {storage.identity} ({storage.storage.title}), emulated on this host: the "
+            "results apply to that storage only",
         )
 
 
@@ -254,7 +254,7 @@ def _procedure(context: Context) -> StudyResult:
         context.executor.facts = context.facts
         if not context.space.dimensions:
             return _nothing_to_try(context, _why_nothing_acts(context))
-        _say_where_knobs_act(context)
+        _say_where_tunables_act(context)
         context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
     except BudgetSpentError as spent:
         return _not_tried(context, str(spent))
@@ -331,18 +331,18 @@ def _warm_up_all(context: Context) -> list[ProgramFacts]:
     return facts
 
 
-def _say_where_knobs_act(context: Context) -> None:
+def _say_where_tunables_act(context: Context) -> None:
     """Record which tunables act on some of the cases only."""
     acting: dict[str, list[str]] = {}
     for case in context.cases:
         for dimension in case.space.dimensions:
             acting.setdefault(dimension.tunable.name, []).append(case.name)
     by_cases: dict[tuple[str, ...], list[str]] = {}
-    for knob, cases in acting.items():
+    for tunable, cases in acting.items():
         if len(cases) < len(context.cases):
-            by_cases.setdefault(tuple(cases), []).append(knob)
-    for some, knobs in by_cases.items():
-        text = f"acts on {', '.join(some)} only: {', '.join(knobs)}"
+            by_cases.setdefault(tuple(cases), []).append(tunable)
+    for some, tunables in by_cases.items():
+        text = f"acts on {', '.join(some)} only: {', '.join(tunables)}"
         context.decide(f"acts/{'/'.join(some)}", text)
 
 

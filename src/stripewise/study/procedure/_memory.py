@@ -31,10 +31,11 @@ from stripewise.run.runtime import program_file, program_name
 from stripewise.settings.tunables import key_of
 from stripewise.storage.machines import Storage, description_text, find_storage, load_description
 from stripewise.storage.simulation import SimulatedProgram, simulated_program
-from stripewise.study.job_scripts import NODES, JobPlaces
+from stripewise.study.job_scripts import JobPlaces
 from stripewise.study.plan import NO_MACHINE
 from stripewise.study.procedure._context import Context
 from stripewise.study.strategies import (
+    NODES,
     ModelStrategy,
     PredictedStrategy,
     PrunedStrategy,
@@ -46,7 +47,7 @@ _RECOLLECTION = TypeAdapter(Recollection)
 _TAKEN = "memory"
 _KEPT = "memory-kept"
 MOST_SIZES = 3
-"""Of so many burst buffers at most what is remembered is tried first (assumed)."""
+"""Most burst buffers of which what is remembered is tried first (assumed)."""
 
 
 def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
@@ -66,9 +67,9 @@ def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
 
 
 def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> Recollection:
-    """Put first what a run would be given unasked, where studies alike have something to say.
+    """Put first what a run would be given automatically, where studies alike say something.
 
-    The study's space is what it may be taken from; what a model alone holds for best is tried
+    The study's space is what it may be taken from; what a model alone predicts to be best is tried
     anyway.
     """
     if not found.seeds:
@@ -187,7 +188,7 @@ def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
         return strategy
     name = program.storage.name
     begun = PredictedStrategy(strategy, Prediction(name, program.tunables, program.seconds))
-    text = f"the search begins with what the model of {name} promises most of"
+    text = f"the search begins with the settings that the model of {name} predicts to be best"
     if not named and not context.options.storage:
         text = f"storage known: {context.tools.known or name}, predicted first"
     context.decide("prediction", text)
@@ -209,7 +210,7 @@ def _begin_with_model(
             text = f"no trained model is used: {fitted.why}{tail}"
             context.decide("model", text, quietly=not is_asked_for)
         return None
-    text = f"trained model: the search begins with what the {fitted.why} holds for best"
+    text = f"trained model: the search begins with what the {fitted.why} predicts to be best"
     context.decide("model", text)
     prediction = fitted.prediction
     if fitted.model and fitted.model.is_simulated:

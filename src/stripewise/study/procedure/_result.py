@@ -96,7 +96,9 @@ def _case(context: Context, search: SearchResult, verdict: Verdict, place: int) 
         command=case.case.command,
         weight=case.case.weight,
         facts=case.facts,
-        knobs=tuple(d.tunable.name for d in context.space.dimensions if d.tunable.name in acting),
+        tunables=tuple(
+            d.tunable.name for d in context.space.dimensions if d.tunable.name in acting
+        ),
         baseline=_baseline_or_warm_up(case, context.baselines[place : place + 1]),
         outcome=rounds.outcome(place) if rounds else CaseOutcome.UNKNOWN,
         speedup=rounds.of_case(place) if rounds else None,
@@ -222,8 +224,8 @@ class Rounds:
 
     Attributes:
         pairs: A list for each case, in the order of the cases; one pair a round.
-        weights: Of the cases.
-        noises: Of each case's baseline, for each of `TIMES`, before the first pair.
+        weights: Weights of the cases.
+        noises: Noises of each case's baseline, for each of `TIMES`, before the first pair.
     """
 
     pairs: tuple[list[Pair], ...]
@@ -258,27 +260,27 @@ class Rounds:
         return Noise(both, min(noise.n_runs for noise in own))
 
     def is_futile(self) -> bool:
-        """Whether more rounds would hardly show an improvement."""
+        """Return whether more rounds would hardly show an improvement."""
         return is_futile([log(ratio) for ratio in self.ratios(io_seconds)], self.noise())
 
     def in_doubt(self, place: int) -> bool:
-        """Whether the I/O of a case may have got slower, and more pairs could tell."""
+        """Return whether the I/O of a case may have got slower, and more pairs could tell."""
         return _is_doubtful(self.of_case(place))
 
     def is_in_doubt(self) -> bool:
-        """Whether that holds of some case, or of the whole time."""
+        """Return whether that holds of some case, or of the whole time."""
         several = len(self.pairs) > 1
         return _is_doubtful(self.speedup(elapsed_seconds)) or (
             several and any(self.in_doubt(place) for place in range(len(self.pairs)))
         )
 
     def is_lost(self) -> bool:
-        """Whether the I/O of some case has provably got slower."""
+        """Return whether the I/O of some case has provably got slower."""
         of_cases = [self.of_case(place) for place in range(len(self.pairs))]
         return any(s.median < SLOWER_MEDIAN and s.high < 1 for s in of_cases)
 
     def is_open(self, place: int) -> bool:
-        """Whether one of several cases may have got slower and the pairs ended too early."""
+        """Return whether one of several cases may be slower and the pairs ended too early."""
         return len(self.pairs) > 1 and self.n < LOOKS[-1] and self.in_doubt(place)
 
     def slower(self, place: int) -> Seconds | None:

@@ -58,7 +58,7 @@ class Search:
         self._n_asked = 0
 
     def run(self) -> SearchResult:
-        """Search; everything that the journal holds already is taken from it."""
+        """Search; whatever the journal holds already is taken from it."""
         result, places = self._result, self._context.side_by_side()
         say_reach(self._context)
         try:
@@ -106,8 +106,7 @@ class Search:
             if not proposals:
                 break
         if not places.busy and not self._result.stopped_because:
-            why = self._strategy.finished_because
-            self._result.stopped_because = f"the strategy has nothing more to try: {why}"
+            self._result.stopped_because = self._strategy.finished_because
 
     def _n_wanted(self, places: Places[Trial]) -> int:
         """Return for how many trials to ask: those that were begun at this point, or new ones.
@@ -383,7 +382,7 @@ def rungs_of(context: Context, tried: Sequence[tuple[Trial, float]] = ()) -> tup
     """Return the numbers of nodes that the search would yet come to.
 
     Args:
-        context: Of the study.
+        context: Context of the study.
         tried: Trials, each with the noise as the strategy was told it.
     """
     return rungs_ahead(partial(make_strategy, context), context.facts, tried)
@@ -404,7 +403,7 @@ def make_strategy(context: Context) -> Strategy:
     """Return the strategy, which knows a run of the baseline if there is one case.
 
     Args:
-        context: Of the study, with its baselines.
+        context: Context of the study, with its baselines.
     """
     options = context.options
     strategy = create(

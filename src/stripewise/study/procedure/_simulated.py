@@ -29,7 +29,7 @@ from stripewise.settings.tunables import find_space
 from stripewise.storage.machines import Storage, granted_targets
 from stripewise.storage.simulation import SimulatedProgram, noise_factor
 from stripewise.storage.stacks import Workload
-from stripewise.study.plan import Observer, StudyOptions
+from stripewise.study.plan import StudyOptions
 from stripewise.study.runs import FirstLook, Tools, look
 from stripewise.study.strategies import ModelStrategy
 from stripewise.study.workspace import Place, Workspace
@@ -49,7 +49,7 @@ class NoFiles(Workspace):
         """Return the place."""
         return Place(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
 
-    def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
+    def release(self, run_id: str, *, evidence: bool = True) -> None:
         """There is nothing to remove."""
 
     def check_after_failure(self, run_id: str) -> None:
@@ -67,15 +67,13 @@ class NoFiles(Workspace):
 def tune_simulated(
     program: SimulatedProgram,
     options: StudyOptions,
-    observer: Observer | None = None,
     cv: float | None = None,
 ) -> StudyResult:
     """Tune a workload on a described storage, in virtual time.
 
     Args:
-        program: As `simulated_workload` returns it.
+        program: Program, as `simulated_workload` returns it.
         options: Strategy, seed and limits of the study; its command is for people alone.
-        observer: Told what happens.
         cv: Coefficient of variation of a run's bandwidth; None: that of the storage.
 
     Raises:
@@ -109,7 +107,7 @@ def tune_simulated(
     with tempfile.TemporaryDirectory(dir=_fast_directory()) as folder:
         home = Path(folder)
         own = replace(options, origin=home, directory=home / "study", memory=False, unsynced=False)
-        return run_study(own, observer, lambda _options, _ledger: tools)
+        return run_study(own, None, lambda _options, _ledger: tools)
 
 
 def simulated_workload(
@@ -124,11 +122,11 @@ def simulated_workload(
     """Return a workload as the program of a study.
 
     Args:
-        storage: That it runs on.
-        workload: Of all ranks.
+        storage: Storage that it runs on.
+        workload: Workload of all ranks.
         stack: Software stack; "": the one that the storage's users have.
         transport: Name of the storage's variant; "": the default.
-        capacity_bytes: That the job asks a burst buffer for; 0: the default.
+        capacity_bytes: Capacity that the job asks a burst buffer for; 0: the default.
         private: Whether each node has a part of the burst buffer to itself.
 
     Raises:
@@ -215,10 +213,10 @@ class SimulatedLauncher(Launcher):
 
         Args:
             seconds: Settings -> I/O time; None: the run fails; infinite: it hangs.
-            read_bytes: That every run reads.
-            write_bytes: That every run writes.
+            read_bytes: Bytes that every run reads.
+            write_bytes: Bytes that every run writes.
             cv: Coefficient of variation of the bandwidth from run to run.
-            seed: Of the noise.
+            seed: Seed of the noise.
         """
         self._seconds, self._cv, self._seed = seconds, cv, seed
         self._read_bytes, self._write_bytes = read_bytes, write_bytes
@@ -243,7 +241,7 @@ class SimulatedLauncher(Launcher):
         return Handle(self.name, request.run_id, data)
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended: always."""
+        """Return whether the run has ended: always."""
         del handle
         return True
 

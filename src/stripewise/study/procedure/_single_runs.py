@@ -43,9 +43,9 @@ class SingleRuns:
         home: The directory.
         options: Command, its origin and inputs, `sync` and time limit.
         interrupts: Signals.
-        runs_left: That the policy allows; None: any number.
+        runs_left: Number of runs that the policy allows; None: any number.
         outside: What the command does outside of the places; nothing that is not allowed.
-        timeout_seconds: Of a run; None until the first one has shown how long it takes.
+        timeout_seconds: Time limit of a run; None until the first one has shown how long it takes.
     """
 
     home: OwnedDirectory
@@ -159,7 +159,7 @@ _APPLIED = ("export ", "printf ")
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedLines:
     """What the lines of a finding gained.
 
     Attributes:
@@ -180,7 +180,7 @@ class Tried:
         return statistics.median(self.gains)
 
     def holds(self, claim_seconds: float) -> bool:
-        """Whether at least half and at most twice the claim was gained."""
+        """Return whether at least half and at most twice the claim was gained."""
         return 0.5 * claim_seconds <= self.gain_seconds <= 2 * claim_seconds
 
 
@@ -206,7 +206,7 @@ def try_lines(
     lines: Sequence[str],
     pairs: int = PAIRS,
     allow_outside: Sequence[Path] = (),
-) -> Tried:
+) -> TriedLines:
     """Run a program with and without some lines, in pairs, each run in a sandbox of its own.
 
     No other files of the user's can be changed than those that are allowed.  One run of each comes
@@ -214,7 +214,7 @@ def try_lines(
 
     Args:
         command: The program as it was traced.
-        lines: Of the finding.
+        lines: Lines of the finding.
         pairs: How many.
         allow_outside: Files and directories of the user's that runs may change.
 
@@ -247,4 +247,4 @@ def try_lines(
                 found[after].append(run.elapsed_seconds)
     finally:
         home.discard()
-    return Tried(tuple(found[False][1:]), tuple(found[True][1:]))
+    return TriedLines(tuple(found[False][1:]), tuple(found[True][1:]))

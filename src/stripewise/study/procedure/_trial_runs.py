@@ -91,7 +91,7 @@ class TrialRuns:
         return all(case.asks_the_same for case in self.cases)
 
     def is_unclear(self, best: float, noise: float) -> bool:
-        """Whether a second round may change what is made of it: a lead that noise can give."""
+        """Return whether a second round may change the outcome: a lead that noise can give."""
         if self.failure or not self.rounds:
             return False
         if self.asks_the_same:
@@ -133,7 +133,7 @@ class TrialRuns:
         )
 
     def affordable(self, rounds: int) -> bool:
-        """Whether to bring every case to so many rounds is within the budget, or was begun."""
+        """Return whether the budget holds so many rounds of every case, or they were begun."""
         missing = [case for case in self.cases if case.rounds < rounds]
         wanted = TRIAL_RUNS * sum(rounds - case.rounds for case in missing)
         return any(case.begun for case in missing) or self._allows(wanted)
@@ -171,7 +171,7 @@ class TrialRuns:
         }
 
     def _is_surprising(self, noise: float) -> bool:
-        """Whether a lead counts although the storage was asked for the same.
+        """Return whether a lead counts although the storage was asked for the same.
 
         Most settings do nothing then, but what comes before the storage (copying, communication)
         may have become faster: more than the noise has to be seen, that of two rounds in two.
@@ -179,7 +179,7 @@ class TrialRuns:
         return self.io_ratio < 1 - noise * (SURPRISING if self.rounds == 1 else OF_TWO_ROUNDS)
 
     def _needs_another(self, case: CaseRuns) -> bool:
-        """Whether one of several cases looks slower after its first round: was it chance?"""
+        """Return whether a case looks slower after one round, which may be chance."""
         if len(self.cases) == 1 or case.rounds > 1 or not self._looks_slower(case):
             return False
         return case.begun or self._allows(TRIAL_RUNS)
@@ -267,17 +267,17 @@ class CaseRuns:
 
     @property
     def io_ratio(self) -> float:
-        """Median of these; inf after a failure."""
+        """Median ratio of the I/O time; inf after a failure."""
         return self._middle(self.io_ratios)
 
     @property
     def elapsed_ratio(self) -> float:
-        """The same of the whole time."""
+        """Median ratio of the whole time; inf after a failure."""
         return self._middle([elapsed_seconds(c) / elapsed_seconds(b) for c, b in self._pairs()])
 
     @property
     def class_ratios(self) -> dict[str, float]:
-        """The same of the I/O time on each class of files, by its glob; empty after a failure."""
+        """Median ratio of the I/O time on each class of files, by glob; empty after a failure."""
         found: dict[str, float] = {}
         for match in (one.match for one in self.context.facts.file_classes if one.match):
             times = [(_seconds_on(c, match), _seconds_on(b, match)) for c, b in self._pairs()]
@@ -436,7 +436,7 @@ def without_effect(
 
 
 def same_requests(first: Measurement, second: Measurement) -> bool:
-    """Whether two runs asked the storage for the same: who, how often, how much, how aligned."""
+    """Return whether two runs made the same requests: who, how often, how much, how aligned."""
     asked = [{file.path: _requests(file) for file in run.files} for run in (first, second)]
     return bool(asked[0]) and asked[0] == asked[1]
 

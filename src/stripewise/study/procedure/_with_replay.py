@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise tune --replay`: search with a replay, decide with the program."""
+"""Searches with a replay and decides with the program: `stripewise tune --replay`."""
 
 from __future__ import annotations
 

@@ -95,11 +95,11 @@ class Executor:
     """Gets the measurements of slots, from the journal or by runs.
 
     Attributes:
-        tools: By the name of their case.
+        tools: Tools by the name of their case.
         keep: What runs made is not removed.
         keep_removed: What they remove is kept until it is compared.
-        facts: Of all cases together, once they are known: one configuration is made for all.
-        budget: That no run may exceed; None: there is none.
+        facts: Facts of all cases together, once they are known: one configuration is made for all.
+        budget: Budget that no run may exceed; None: there is none.
     """
 
     ledger: Ledger
@@ -241,7 +241,7 @@ class Executor:
             workspace.release(measurement.run_id, evidence=evidence)
 
     def recover(self) -> None:
-        """After a restart: take in runs that have ended, cancel others that do not outlive us."""
+        """Record runs that ended before a restart; cancel those that do not outlive the tuner."""
         for run in self.ledger.open_runs:
             launcher = self.tools[run.case].launcher
             handle = run.handle or self._find_again(run)
@@ -365,7 +365,7 @@ class _Unit(Generic[T]):
 
 
 class Places(Generic[T]):
-    """As many units at a time as a launcher has places."""
+    """Carries out as many units at a time as a launcher has places."""
 
     def __init__(self, executor: Executor, places: int) -> None:
         self._executor = executor

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tells of the runs of a job script beside the library: MPI's own output, Darshan's logs."""
+"""Reads what tells of a script's runs beside the library: MPI's output and Darshan's logs."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def _asked(environment: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class JobEvidence:
-    """Reads it.
+    """Reads what MPI printed and Darshan logged of runs.
 
     Attributes:
-        workspace: Of the runs.
+        workspace: Workspace of the runs.
         darshan: Where the site keeps Darshan's logs; None: nowhere.
     """
 
@@ -113,8 +113,8 @@ class JobEvidence:
         """Return a measurement with what the library could not tell.
 
         Args:
-            run_id: Of the run.
-            place: Of the run.
+            run_id: Identity of the run.
+            place: Place of the run.
             run: What the library told.
             absent: It was not in the program at all.
         """
@@ -152,7 +152,7 @@ def from_logs(run: Measurement, logs: Sequence[Evidence], directory: Path) -> Me
 
 
 def _missing(profiles: Sequence[RunProfile]) -> dict[str, str]:
-    """By name the figures that some log does not tell, or not all of, and why."""
+    """Return, by name, the figures that some log lacks or has in part, and why."""
     names = dict.fromkeys(name for profile in profiles for name in profile.missing)
     return {name: reasons(one.missing.get(name, "") for one in profiles) for name in names}
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study needs from outside, on this machine."""
+"""Makes what a study needs from outside, on this machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ from stripewise.storage.machines import (
     measured_words,
 )
 from stripewise.study.job_scripts import (
-    FILES,
     PreparedJob,
     described_job,
     job_launcher,
@@ -55,7 +54,7 @@ from stripewise.study.plan import CLASSES, NO_MACHINE, Ledger, StudyOptions, che
 from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
 from stripewise.study.runs._looking import look, look_first, what_was_written
 from stripewise.study.runs._tools import Compare, Tools
-from stripewise.study.strategies import find_strategy
+from stripewise.study.strategies import FILES, find_strategy
 from stripewise.study.verify import Reference, unreadable
 from stripewise.study.workspace import InputSnapshot, Workspace
 
@@ -209,9 +208,9 @@ def search_space(
     """Return the tunables that may be tried on a program.
 
     Args:
-        options: Of the study.
+        options: Options of the study.
         policy: What the site and the user allow.
-        facts: Of the program.
+        facts: Facts of the program.
         own_hints: The job script itself gives Cray MPICH its hints.
     """
 
@@ -232,7 +231,7 @@ def search_space(
 
 
 def acts_from_outside(tunable: Tunable, facts: ProgramFacts, own_hints: bool) -> bool:
-    """Whether a setting reaches a program that the library does not: by Slurm or a variable."""
+    """Return whether Slurm or a variable brings a setting to a program without the library."""
     if tunable.layer is Layer.MPIIO:
         return facts.uses_cray_mpich and not own_hints
     return tunable.layer is Layer.JOB and tunable.name != FILES

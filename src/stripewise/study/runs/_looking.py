@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the evidence of an ended run to a measurement, and to what the program does."""
+"""Turns the evidence of an ended run into a measurement and facts of the program."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def look(
     """Return what one run gave; its profile is dropped at once.
 
     Args:
-        run_id: Of the run.
-        place: Of the run.
+        run_id: Identity of the run.
+        place: Place of the run.
         outcome: What the launcher knows of it.
         job: What else tells of it; None: nothing does.
     """
@@ -149,11 +149,11 @@ def _captured(
     )
     seen = handshake(profile, place.command, place.directory)
     if seen.state is HandshakeState.RANKS_DIED:
-        return _not_up(measured, seen.message), seen.state
+        return _as_not_started(measured, seen.message), seen.state
     if not measured.ok:
         return replace(measured, message=refusal(profile) or measured.message), seen.state
     if outcome.emulated is not None:
-        measured = _or_hung(measured, outcome.emulated.why_it_hangs(seen.expected_ranks))
+        measured = _as_hung(measured, outcome.emulated.why_it_hangs(seen.expected_ranks))
     if not seen.ok:
         measured = _unseen(measured, _why_unseen(seen, place))
     return measured, seen.state
@@ -168,14 +168,14 @@ def _on_emulated(run: Measurement, seen: EmulatedRun) -> Measurement:
     return replace(run, **how, message=seen.problem)  # type: ignore[arg-type]
 
 
-def _or_hung(run: Measurement, why: str) -> Measurement:
+def _as_hung(run: Measurement, why: str) -> Measurement:
     """Return a run that would not have ended on the storage's machine as one that hung."""
     if not why:
         return run
     return replace(run, status=RunStatus.TIMEOUT, cause=FailureCause.HANG, message=why)
 
 
-def _not_up(run: Measurement, message: str) -> Measurement:
+def _as_not_started(run: Measurement, message: str) -> Measurement:
     """Return a run some of whose ranks died before the program had begun: it says nothing.
 
     The command may have ended well all the same, as a script does whose last line is another.
@@ -208,14 +208,14 @@ def look_first(
     """Return what the program does, or why it cannot be tuned.
 
     Args:
-        workspace: Of the study.
-        place: Of the run.
-        measurement: Of the run.
-        storage: That was emulated.
+        workspace: Workspace of the study.
+        place: Place of the run.
+        measurement: Measurement of the run.
+        storage: Storage that was emulated.
         nodes: Compute nodes of a job, where that is known.
-        burst_buffer_nodes: Of the job as it is.
-        job_cpus: Of the ranks of a job script together; 0: not known.
-        striping: Of new files, where the storage that is there is described.
+        burst_buffer_nodes: Number of burst-buffer nodes of the job as it is.
+        job_cpus: Number of processors of the ranks of a job script together; 0: not known.
+        striping: Striping of new files, where the storage that is there is described.
         job: What tells of a run beside the library; None: nothing does.
     """
     evidence = _evidence(place)
@@ -280,16 +280,16 @@ def _guard_warnings(guarded: Guarded) -> Iterator[str]:
     """Yield what the guard told of a run that ended well all the same."""
     if guarded.refused:
         yield (
-            f"runs are kept from changing {_told(guarded.refused)}, outside of their directory, "
+            f"runs are kept from changing {_some(guarded.refused)}, outside of their directory, "
             "and go on all the same: what follows from that is missing in them; if they may do "
             "so, begin anew with --allow-outside PATH"
         )
     if guarded.escaped:
         programs = [f"{path} {why}" for path, why in guarded.escaped]
-        yield f"nothing keeps these programs from changing your own files: {_told(programs)}"
+        yield f"nothing keeps these programs from changing your own files: {_some(programs)}"
 
 
-def _told(names: Sequence[str]) -> str:
+def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
     return ", ".join(map(printable, names[:_MOST_TOLD])) + more
 
@@ -358,7 +358,7 @@ def _as_given(message: str, place: Place) -> str:
 
 
 def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], list[str]]:
-    """Absolute paths that were written, and those of temporary files and what is allowed.
+    """Return absolute paths that were written, and those of temporary or allowed files.
 
     A file that the command names is not temporary where the run leaves it: the next run, which
     may not change it, would fail.  Names that a program makes up are new in every run.

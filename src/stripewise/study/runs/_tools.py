@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the procedure of a study needs from outside; tests put in their own."""
+"""Defines what the procedure of a study needs from outside; tests put in their own."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Tools:
         look / look_first: Read evidence.
         compare: Verifies outputs.
         models: Reads the trained models of this user and site; asked where one may be used.
-        ground: That models are asked for; None: what storage and facts say.
+        ground: Ground that models are asked for; None: what storage and facts say.
         unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; "" if
             it can.
         find_space: Tunables for a program, by its facts.
@@ -69,7 +69,7 @@ class Tools:
         provenance: Versions, host, storage; text to text.
         memory: What earlier studies found; None: nothing is remembered, nor kept.
         places: Of a job script, where the files of its trials may lie; None: of other studies.
-        storage: That runs are to find below their directory; None: what is there.
+        storage: Storage that runs are to find below their directory; None: what is there.
         leave: Writes what a study of a job script leaves to submit; returns what is known of its
             jobs; None: of other studies.
         nodes: Compute nodes of one run.

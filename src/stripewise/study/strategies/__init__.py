@@ -8,6 +8,7 @@ from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.study.strategies._base import Strategy as Strategy
+    from stripewise.study.strategies._burst_buffer import FILES as FILES
     from stripewise.study.strategies._burst_buffer import NODES as NODES
     from stripewise.study.strategies._burst_buffer import is_on_request as is_on_request
     from stripewise.study.strategies._model import ModelStrategy as ModelStrategy

@@ -37,12 +37,12 @@ from stripewise.study.strategies._studied_file import (
 # Rules for a job whose burst buffer is searched: nodes with aggregators, then the rest.
 
 WRITERS_OF_A_NODE = 4
-"""So many aggregators for each burst-buffer node to begin with.
+"""Aggregators for each burst-buffer node to begin with.
 
 Source: NERSC's documentation of Cori's burst buffer, at least 4 writers for each node.
 """
 _PATIENCE = 10
-"""So many trials without a gain are allowed beyond the rungs, as a study does by default."""
+"""Trials without a gain that are allowed beyond the rungs, as a study does by default."""
 
 
 class BurstBufferRules(RulesStrategy):
@@ -60,7 +60,7 @@ class BurstBufferRules(RulesStrategy):
         return with_powers_of_two(space, facts)
 
     def begin(self) -> None:
-        """Nothing of the burst buffer was tried yet."""
+        """Begin with nothing of the burst buffer tried."""
         super().begin()
         self.climbed: frozenset[str] = frozenset()
         """Tunables that were searched on the burst buffer, or that act on nothing else."""
@@ -120,7 +120,7 @@ class BurstBufferRules(RulesStrategy):
         yield from self._unit_and_buffer(defaults)
 
     def _defaults(self) -> Defaults:
-        """Return what acts unasked, as the first trial on the burst buffer shows."""
+        """Return what acts by default, as the first trial on the burst buffer shows."""
         studied = StudiedFile(self.noise)
         score = studied.score(self.last_trial) if self.last_trial else None
         return Defaults.of(studied.example(score) if score else None, self.facts)
@@ -217,7 +217,7 @@ class AutoStrategy(BurstBufferRules):
         hinted = [self._preferred_first(by_name[name]) for name in self._hints if name in by_name]
         if self.is_on_burst_buffer:
             self.what_was_tried = (
-                "what acts on a burst buffer, and what counters point at, was tried"
+                "all that acts on a burst buffer, and what the counters point at, was tried"
             )
             return [self._preferred_only(dimension) for dimension in hinted]
         rest = [d for d in left if d.tunable.name not in self._hints]
@@ -273,7 +273,7 @@ def _implementation(facts: ProgramFacts) -> Iterator[Hint]:
 
 
 def _pattern(facts: ProgramFacts) -> Iterator[Hint]:
-    """Parts that interleave want to be gathered: by collective calls, or one to a chunk."""
+    """Yield hints to gather parts that interleave: by collective calls, or one to a chunk."""
     if not facts.interleaved:
         return
     reason = f"the ranks' parts interleave in the file: {facts.pattern}"

@@ -160,7 +160,7 @@ class Strategy(ABC):
 
     @property
     def least_patience(self) -> float:
-        """So many trials without improvement must be allowed before a study gives up."""
+        """Least number of trials without improvement before a study may give up."""
         return 0
 
     @abstractmethod
@@ -204,13 +204,13 @@ class StepwiseStrategy(Strategy):
         self._steps: Steps | None = None
         self._batch: Batch = []
         self._n_asked = 0
-        self._told: dict[PointKey, Trial] = {}
+        self._outcomes: dict[PointKey, Trial] = {}
         self._finished = ""
         self.primed: tuple[Trial, ...] = ()
 
     @abstractmethod
     def steps(self) -> Steps:
-        """Search; see `Steps`."""
+        """Search the space; see `Steps`."""
 
     def prime(self, trials: Sequence[Trial]) -> None:
         """Keep the trials for `steps`."""
@@ -225,10 +225,10 @@ class StepwiseStrategy(Strategy):
 
     def tell(self, trial: Trial) -> None:
         """Send the outcomes to the generator when all of the batch are there."""
-        self._told[key_of(trial.settings)] = trial
+        self._outcomes[key_of(trial.settings)] = trial
         keys = [key_of(proposal.settings) for proposal in self._batch]
-        if self._steps is not None and keys and all(key in self._told for key in keys):
-            self._advance(self._steps, [self._told[key] for key in keys])
+        if self._steps is not None and keys and all(key in self._outcomes for key in keys):
+            self._advance(self._steps, [self._outcomes[key] for key in keys])
 
     @property
     def finished_because(self) -> str:
@@ -243,7 +243,7 @@ class StepwiseStrategy(Strategy):
 
     def _advance(self, steps: Steps, trials: list[Trial] | None) -> None:
         self._n_asked = 0
-        self._told.clear()
+        self._outcomes.clear()
         try:
             self._batch = next(steps) if trials is None else steps.send(trials)
         except StopIteration as stop:

@@ -31,7 +31,7 @@ def dimensions_by_name(space: Space) -> dict[str, Dimension]:
 
 
 def is_on_request(space: Space) -> bool:
-    """Whether the nodes of the job's burst buffer are searched."""
+    """Return whether the nodes of the job's burst buffer are searched."""
     return NODES in dimensions_by_name(space)
 
 
@@ -83,7 +83,7 @@ def numbers(values: Sequence[Value]) -> list[int]:
 
 
 def default_unit(file: ObservedFile | None, facts: ProgramFacts) -> tuple[int, str]:
-    """Return the striping unit that acts unasked on a burst buffer, and where that is from."""
+    """Return the default striping unit on a burst buffer, and where that is from."""
     if unit := _reported(file, "striping_unit"):
         return unit, f"reported for {file.path if file else ''}"
     if facts.burst_buffer_nodes and facts.striping is not None:
@@ -92,14 +92,14 @@ def default_unit(file: ObservedFile | None, facts: ProgramFacts) -> tuple[int, s
 
 
 def default_buffer(file: ObservedFile | None) -> tuple[int, str]:
-    """Return the bytes that an aggregator moves in a round unasked, and where that is from."""
+    """Return the bytes that an aggregator moves in a round by default, and where that is from."""
     if size := _reported(file, "cb_buffer_size"):
         return size, f"reported for {file.path if file else ''}"
     return ROMIO_BUFFER, "not reported: the default of ROMIO and Cray MPICH"
 
 
 def default_aggregators(file: ObservedFile | None, facts: ProgramFacts) -> tuple[int, str]:
-    """Return the number of aggregators that acts unasked, and where that is from; 0: not known.
+    """Return the default number of aggregators, and where that is from; 0: not known.
 
     Where an MPI reports only what was set (ROMIO in Open MPI), it is taken from the ranks that
     made system calls on the file.  If all did, the calls were independent, and say nothing.
@@ -125,7 +125,7 @@ _FIRST_BUFFER = 8
 
 @dataclass(frozen=True)
 class Defaults:
-    """What acts unasked on the burst buffer.
+    """Values that act on the burst buffer where nothing is set.
 
     Attributes:
         unit / buffer: Bytes.
@@ -146,9 +146,9 @@ class Defaults:
         """Take them from what was observed of the studied file, as far as it tells.
 
         Args:
-            file: As a run with so many burst-buffer nodes and nothing else shows it.
-            facts: Of the program.
-            nodes: Of the burst buffer.
+            file: File as a run shows it that has so many burst-buffer nodes and nothing else set.
+            facts: Facts of the program.
+            nodes: Number of nodes of the burst buffer.
         """
         aggregators, source = default_aggregators(file, facts)
         fixed = (0, "") if aggregators == nodes else (aggregators, source)

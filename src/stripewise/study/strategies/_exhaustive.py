@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every point, once."""
+"""Proposes every point, once."""
 
 from __future__ import annotations
 

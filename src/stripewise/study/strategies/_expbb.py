@@ -39,10 +39,10 @@ from stripewise.study.strategies._rules import PerClass
 from stripewise.study.strategies._studied_file import (
     LEAST_COST,
     SMALL_BYTES,
+    Comparison,
     Score,
     SmallFile,
     StudiedFile,
-    Verdict,
     costly_small_file,
     large_file_globs,
 )
@@ -57,7 +57,7 @@ class JudgedSteps(StepwiseStrategy):
     """Judges by the studied file and the whole run; options `tolerance` and `small_bytes`."""
 
     def begin(self) -> None:
-        """Nothing is known but the baseline."""
+        """Begin with nothing known but the baseline."""
         super().begin()
         self._studied = StudiedFile(self.number("tolerance"), int(self.number("small_bytes")))
         self._best: Score | None = None
@@ -67,10 +67,10 @@ class JudgedSteps(StepwiseStrategy):
         self._classes = PerClass(self.facts.file_classes)
 
     def _try(self, settings: Settings, reason: str) -> Trying:
-        """Have a point run unless it was."""
+        """Run a point unless that was done."""
         key = key_of(settings)
         if not settings:
-            return self._unasked()
+            return self._default_score()
         if key not in self._seen:
             if not is_valid(settings, self.facts):
                 why = "these settings cannot act together"
@@ -79,7 +79,7 @@ class JudgedSteps(StepwiseStrategy):
             self._learn(trial)
         return self._seen[key]
 
-    def _unasked(self) -> Score:
+    def _default_score(self) -> Score:
         """Return what the default gave, which is never asked for."""
         return self._studied.baseline(self.baseline)
 
@@ -88,16 +88,16 @@ class JudgedSteps(StepwiseStrategy):
         if not score.is_failed:
             self._classes.learn(trial, self.noise)
 
-    def _judge(self, score: Score) -> Verdict:
+    def _judge(self, score: Score) -> Comparison:
         self._studied.tolerance = self._tolerance
         if self._best is None and not score.is_failed:
-            return Verdict.FASTER
-        return self._studied.judge(score, self._best or self._unasked(), self._least_run)
+            return Comparison.FASTER
+        return self._studied.judge(score, self._best or self._default_score(), self._least_run)
 
     def _is_better(self, score: Score) -> bool:
-        """Whether the studied file is faster, or the whole run shorter and the file no slower."""
-        best = self._best or self._unasked()
-        is_faster = self._judge(score) is Verdict.FASTER
+        """Return whether the studied file is faster, or no slower in a shorter run."""
+        best = self._best or self._default_score()
+        is_faster = self._judge(score) is Comparison.FASTER
         return is_faster or self._studied.shortens_run(score, best, self._least_run)
 
     def _keep(self, score: Score, because: str = "") -> None:
@@ -170,7 +170,7 @@ class ExpbbStrategy(JudgedSteps):
         self._skipped: list[Callable[[], Walk]] = []
 
     def _acts(self, dimension: Dimension) -> bool:
-        """Whether a tunable acts without another that ExPBB does not vary."""
+        """Return whether a tunable acts without another that ExPBB does not vary."""
         if not dimension.tunable.requires(self.facts):
             return True
         name, values = dimension.tunable.name, dimension.values
@@ -244,7 +244,7 @@ class ExpbbStrategy(JudgedSteps):
             start = {**{n: v for n, v in before.settings.items() if n != NODES}, **start}
         score = yield from self._try(start, self._rung_reason(before))
         if score.is_failed:
-            why = self._studied.change(before or self._unasked(), score)
+            why = self._studied.change(before or self._default_score(), score)
             self._because = why
             goes_on = before is None or score.is_lost
             return "" if goes_on else f"rule 6: {self._where()}: {why}"
@@ -258,7 +258,7 @@ class ExpbbStrategy(JudgedSteps):
         """Begin from the defaults on the least nodes; they may need a hybrid run already."""
         self._keep(score)
         self._defaults = Defaults.of(self._studied.example(score), self.facts, self._nodes)
-        change = self._studied.change(self._unasked(), score)
+        change = self._studied.change(self._default_score(), score)
         self._because = f"{change}: the parallel file system and the burst buffer by default"
         if not score.settings or score.run_ratio <= 1 + self._tolerance:
             return False
@@ -268,10 +268,10 @@ class ExpbbStrategy(JudgedSteps):
         """Judge a rung by its first trial: loops, hybrid run, or the end of the ladder."""
         verdict = self._judge(score)
         change = self._studied.change(before, score)
-        if verdict is Verdict.FASTER:
+        if verdict is Comparison.FASTER:
             self._keep(score, f"{change}: both faster on more nodes (rules 1 and 2)")
-        elif verdict in (Verdict.SLOWER, Verdict.IO_ONLY):
-            rule = "rule 3" if verdict is Verdict.IO_ONLY else "rule 5"
+        elif verdict in (Comparison.SLOWER, Comparison.IO_ONLY):
+            rule = "rule 3" if verdict is Comparison.IO_ONLY else "rule 5"
             self._because = f"{change}: {verdict}"
             if not (yield from self._try_hybrid(score, rule)):
                 return f"rule 6: {self._where()}: {self._because}"
@@ -287,7 +287,7 @@ class ExpbbStrategy(JudgedSteps):
         return ""
 
     def _may_be_faster(self, score: Score, io: float) -> bool:
-        """Whether the noise alone hides a gain over a time that would count by the tolerance."""
+        """Return whether the noise alone hides a gain that would count by the tolerance."""
         return self._studied.io(score) < io * (1 - self.number("tolerance"))
 
     def _loops(self) -> Walk:
@@ -315,7 +315,7 @@ class ExpbbStrategy(JudgedSteps):
         before = self._ladders.units(self._best.settings, self._defaults.unit)[0]
         unit = self._ladders.units(last.settings, now)[0]
         grown = last.calls / self._best.calls if self._best.calls else 0.0
-        is_slower = self._judge(last) is Verdict.SLOWER
+        is_slower = self._judge(last) is Comparison.SLOWER
         if not is_slower or grown < _CALLS_GREW * before / unit:
             return False
         self._because = (
@@ -362,7 +362,7 @@ class ExpbbStrategy(JudgedSteps):
             if before is None or score is self._best:
                 continue
             verdict = self._judge(score)
-            if self._best is not before or verdict not in (Verdict.EQUAL, Verdict.UNKNOWN):
+            if self._best is not before or verdict not in (Comparison.EQUAL, Comparison.UNKNOWN):
                 break
             if not self._may_be_faster(score, min(least, self._studied.io(before))):
                 if not patience:
@@ -378,18 +378,18 @@ class ExpbbStrategy(JudgedSteps):
             change: Settings.
             by_run: Whether a shorter run is enough where the studied file is no slower.
         """
-        best = self._best or self._unasked()
+        best = self._best or self._default_score()
         text = change_text(change, best.settings, self._defaults)
         reason = f"{self._where()}: {text}; {self._before}"
         score = yield from self._try({**best.settings, **change}, reason)
         verdict, said = self._judge(score), self._studied.change(best, score)
-        if verdict is Verdict.FASTER:
+        if verdict is Comparison.FASTER:
             both = score.run_ratio < best.run_ratio
             how = "both faster" if both else "I/O faster, the whole run no slower"
             self._keep(score, f"{said}: {how}, next value (rules 1 and 2)")
         elif by_run and self._studied.shortens_run(score, best, self._least_run):
             self._keep(score, f"{said}: the whole run is faster, next value (rule 2)")
-        elif verdict is Verdict.IO_ONLY:
+        elif verdict is Comparison.IO_ONLY:
             self._because = f"{said}: I/O faster, whole run slower (rule 3)"
             yield from self._try_hybrid(score, "rule 3")
         elif score.is_failed:
@@ -414,7 +414,7 @@ class ExpbbStrategy(JudgedSteps):
         reason = f"{self._where()}: {text}: {small.text}; {self._before}"
         tried = yield from self._try({**score.settings, FILES: globs}, reason)
         self._hybrid_fails = tried.is_failed
-        best = self._best or self._unasked()
+        best = self._best or self._default_score()
         said = f"hybrid: {self._studied.change(best, tried)}"
         is_kept = self._is_better(tried)
         if is_kept:

@@ -58,7 +58,7 @@ def sigma(fitness: Sequence[float]) -> list[float]:
 
 
 def power(fitness: Sequence[float]) -> list[float]:
-    """Square."""
+    """Square the fitness."""
     return [value**POWER for value in fitness]
 
 
@@ -143,7 +143,7 @@ CROSSOVERS: dict[str, Cross] = {
 # A genetic algorithm with the options and defaults of H5Evolve.
 
 _FRUITLESS_DRAWS = 400
-"""So many random genomes that make no sense, and the next one is repaired instead."""
+"""Number of random genomes that make no sense after which one is repaired instead."""
 
 Evaluate = Generator[Batch, list[Trial], None]
 
@@ -178,7 +178,7 @@ class GeneticStrategy(StepwiseStrategy):
         return 2 * self.number("population")
 
     def steps(self) -> Steps:
-        """Breed."""
+        """Breed one generation after another."""
         self._random = Random(f"genetic:{self.seed}")
         self._fitness: dict[Genome, float] = {self._default: 1.0}
         population = self._first_population()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs first the points that a model, or an earlier study, promises most of."""
+"""Runs first the points that a model, or an earlier study, predicts to be best."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SeededStrategy(Strategy):
 
     @property
     def least_patience(self) -> float:
-        """So much as the other strategy needs, and the seeds."""
+        """What the other strategy needs, and the seeds."""
         return self._inner.least_patience + self._n_seeds
 
     @property
@@ -125,7 +125,7 @@ def _failed(proposal: Proposal) -> Trial:
 # Points that a model of the storage promises most of, corrected by every run; then the rest.
 
 PATIENCE = 3
-"""So many runs in a row that the model chose and that were no better end its part (assumed)."""
+"""Runs in a row, chosen by the model and no better, after which its part ends (assumed)."""
 LEAST_GAIN = 0.005
 """A run that is not expected to cut the best time by so much is not made for it (assumed)."""
 LEAST_CHANCE = 0.02
@@ -133,7 +133,7 @@ LEAST_CHANCE = 0.02
 
 
 class PredictedStrategy(SeededStrategy):
-    """Asks what the model promises most of, learns where it errs, then lets another go on.
+    """Asks what the model predicts to be best, learns where it errs, then lets another go on.
 
     The model's error is itself a smooth function of the settings: after each run, what it
     predicts is corrected by the errors seen nearby (Kriging of log ratios), so a model that is
@@ -170,7 +170,7 @@ class PredictedStrategy(SeededStrategy):
 
     @property
     def least_patience(self) -> float:
-        """So much as the other strategy needs, and the model's part."""
+        """What the other strategy needs, and the model's part."""
         return self._inner.least_patience + (0 if self._is_over else PATIENCE)
 
     @property
@@ -211,7 +211,7 @@ class PredictedStrategy(SeededStrategy):
         self._is_over = self._is_over or (self._is_fruitless() and not self._open)
 
     def _is_fruitless(self) -> bool:
-        """Whether so many runs that the model chose were no better that its part ends."""
+        """Return whether so many runs that the model chose were no better that its part ends."""
         return self._since_gain >= PATIENCE
 
     def _next(self) -> Proposal | None:
@@ -256,7 +256,7 @@ class PredictedStrategy(SeededStrategy):
             ratio = self._ruled_out(proposal.settings)
             if ratio is None:
                 return proposal
-            self._inner.tell(_told(proposal, ratio))
+            self._inner.tell(_predicted_trial(proposal, ratio))
         return None
 
     def _ruled_out(self, settings: Mapping[str, Value]) -> float | None:
@@ -276,7 +276,7 @@ class PredictedStrategy(SeededStrategy):
         return point.ratio if point.chance_below(limit) < LEAST_CHANCE else None
 
 
-def _told(proposal: Proposal, ratio: float) -> Trial:
+def _predicted_trial(proposal: Proposal, ratio: float) -> Trial:
     state = TrialState.COMPLETE
     return Trial(0, proposal.settings, Configuration(), state, io_ratio=ratio, elapsed_ratio=1.0)
 
@@ -295,7 +295,7 @@ class ModelStrategy(AutoStrategy):
     """
 
     name = "model"
-    summary = "what a trained model of this storage holds for best; auto where no model fits"
+    summary = "what a trained model of this storage predicts to be best; auto where no model fits"
     declared = (
         StrategyOption(
             "top", 20, "how many configurations the model chooses at a time", minimum=1,
@@ -323,7 +323,7 @@ class PrunedStrategy(PredictedStrategy):
 
     @property
     def least_patience(self) -> float:
-        """So much as two choices of the model need: the second may correct the first."""
+        """What two choices of the model need: the second may correct the first."""
         choices = 2 if self._refits else 1
         return self._inner.least_patience + (0 if self._is_over else choices * self._top)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points drawn uniformly, none twice."""
+"""Proposes points drawn uniformly, none twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stripewise.study.strategies._base import Strategy
 ENUMERATED_POINTS = 4096
 """Up to this many points are listed and shuffled; above it they are drawn and looked up."""
 FRUITLESS_DRAWS = 5000
-"""So many draws in a row without a new valid point count as "nothing more to try"."""
+"""Draws in a row without a new valid point that count as "nothing more to try"."""
 
 
 class RandomStrategy(Strategy):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The strategies by name."""
+"""Finds the strategies by name."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class RulesStrategy(StepwiseStrategy):
         del name
         return ""
 
-    what_was_tried = "every tunable was tried"
+    what_was_tried = "all applicable tunables were tried"
     """What the search can say at its end."""
 
     last_trial: Trial | None = None
@@ -72,9 +72,7 @@ class RulesStrategy(StepwiseStrategy):
             yield from self._compose()
         yield from self._check_whole_time()
         kept = settings_text(self._best)
-        return f"{self.what_was_tried}; " + (
-            f"kept: {kept}" if kept else "no single setting was kept"
-        )
+        return f"{self.what_was_tried}; " + (f"best: {kept}" if kept else "no setting was kept")
 
     @property
     def best_ratio(self) -> float:
@@ -84,7 +82,7 @@ class RulesStrategy(StepwiseStrategy):
     def try_point(
         self, settings: Mapping[str, Value], reason: str
     ) -> Generator[Batch, list[Trial], float]:
-        """Have a point run unless it was; keep it if it is the best.
+        """Run a point unless that was done; keep it if it is the best.
 
         Returns:
             Its I/O time relative to the baseline; inf for an impossible point or a failure.
@@ -194,7 +192,7 @@ class RulesStrategy(StepwiseStrategy):
 # for every class at once: nothing has to be tried class by class.
 
 _QUARTER = 0.25
-"""So much counts, however noisy the machine is: a trial and fresh pairs follow (chosen)."""
+"""Gain that counts, however noisy the machine is: a trial and fresh pairs follow (chosen)."""
 
 
 class PerClass:

@@ -36,7 +36,7 @@ class SmallFile:
         path: Its name.
         size_bytes: Estimate: what a reader read of it, or all that was written.
         sharers: Ranks that read or wrote it.
-        io_seconds: Of the slowest rank on it; elapsed_seconds: of the whole run.
+        io_seconds: I/O time of the slowest rank on it; elapsed_seconds: of the whole run.
     """
 
     path: str
@@ -75,8 +75,8 @@ def costly_small_file(
     """Return the small shared file that costs most of a run; None if none costs enough.
 
     Args:
-        run: With its files.
-        n_ranks: Of the run; nine tenths of them must share the file.
+        run: Run with its files.
+        n_ranks: Number of ranks of the run; nine tenths of them must share the file.
         small_bytes: Files of at most so many bytes are small.
         least_cost: Share of the run's whole time, 0 to 1, above which a file is costly.
     """
@@ -133,14 +133,14 @@ def _candidates(name: str) -> Iterator[str]:
 
 
 def _without_commas(glob: str) -> str:
-    """Commas stand between globs, so that one in a name is any character."""
+    """Replace commas in a glob by `?`: commas stand between globs."""
     return glob.replace(",", "?")
 
 
 # Trials compared by the I/O time of the studied file and by the whole time, as ExPBB does.
 
 
-class Verdict(StrEnum):
+class Comparison(StrEnum):
     """What a trial is against the best one so far."""
 
     FASTER = "faster"
@@ -165,7 +165,7 @@ class Score:
     """What a trial gave.
 
     Attributes:
-        settings: Of its point.
+        settings: Settings of its point.
         io_ratio / run_ratio: I/O time and whole time over those of the baseline beside it; inf
             after a failure.
         share: I/O time on the studied file over that on all files; None where no file was seen.
@@ -227,7 +227,7 @@ class StudiedFile:
         """Return what the default gave.
 
         Args:
-            run: Of the default; None: its files are not known, and the studied one is taken to
+            run: Run of the default; None: its files are not known, and the studied one is taken to
                 have the share of the I/O time that it has in the first trial.
         """
         if run is None or not run.ok or not run.files:
@@ -245,25 +245,25 @@ class StudiedFile:
         """Return the time on the studied file over the baseline's I/O time."""
         return score.io_ratio * (self._share if score.share is None else score.share)
 
-    def judge(self, score: Score, best: Score, least_run: float) -> Verdict:
+    def judge(self, score: Score, best: Score, least_run: float) -> Comparison:
         """Judge a trial against the best one.
 
         Args:
-            score: Of the trial.
-            best: Of the best trial so far.
+            score: Score of the trial.
+            best: Score of the best trial so far.
             least_run: Least ratio of the whole time among those that were kept: several steps
                 together must not cost more than the tolerance either.
         """
         if score.is_failed:
-            return Verdict.UNKNOWN if score.is_lost else Verdict.FAILED
+            return Comparison.UNKNOWN if score.is_lost else Comparison.FAILED
         is_longer = score.run_ratio > least_run * (1 + self.tolerance)
         if self.io(score) < self.io(best) * (1 - self.tolerance):
-            return Verdict.IO_ONLY if is_longer else Verdict.FASTER
+            return Comparison.IO_ONLY if is_longer else Comparison.FASTER
         is_slower = is_longer or self.io(score) > self.io(best) * (1 + self.tolerance)
-        return Verdict.SLOWER if is_slower else Verdict.EQUAL
+        return Comparison.SLOWER if is_slower else Comparison.EQUAL
 
     def shortens_run(self, score: Score, best: Score, least_run: float) -> bool:
-        """Whether the whole run is shorter by the tolerance, and the studied file no slower."""
+        """Return whether the run is shorter by the tolerance, and the studied file no slower."""
         if score.is_failed or self.io(score) > self.io(best) * (1 + self.tolerance):
             return False
         return score.run_ratio < min(best.run_ratio, least_run) * (1 - self.tolerance)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tree-structured Parzen estimators, by Optuna."""
+"""Searches by tree-structured Parzen estimators, with Optuna."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stripewise.settings.tunables import PointKey, is_valid, key_of
 from stripewise.study.strategies._base import Strategy, StrategyOption
 
 _SAMPLES = 6
-"""So many samples in a row that were tried or make no sense, and a random point is taken."""
+"""Samples in a row that were tried or make no sense after which a random point is taken."""
 _FRUITLESS_DRAWS = 5000
 _SMALL_SPACE = 20_000
 """Points that are counted through when draws find nothing."""
@@ -92,7 +92,7 @@ class TpeStrategy(Strategy):
                 self._learn(trial.settings, trial.io_ratio)
 
     def ask(self, n: int) -> list[Proposal]:
-        """Sample; the model knows nothing of points in flight but that they were asked."""
+        """Sample points; of those in flight the model knows only that they were asked for."""
         asked: list[Proposal] = []
         while len(asked) < n and (proposal := self._next()) is not None:
             self._tried.add(key_of(proposal.settings))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from stripewise.study.training._plan import PATTERNS as PATTERNS
     from stripewise.study.training._plan import SMALL_BYTES as SMALL_BYTES
     from stripewise.study.training._plan import Cell as Cell
-    from stripewise.study.training._plan import Plan as Plan
     from stripewise.study.training._plan import TrainingOptions as TrainingOptions
+    from stripewise.study.training._plan import TrainingPlan as TrainingPlan
     from stripewise.study.training._recording import RecordingObserver as RecordingObserver
     from stripewise.study.training._recording import RecordingOptions as RecordingOptions
     from stripewise.study.training._recording import is_finished as is_finished

@@ -114,7 +114,7 @@ def spread_points(
         points: All that come into question; the first one is always taken.
         ladders: Tunable name to its values, in order, what matters most first; the default lies
             before the first value.
-        number: Of points to return; all where there are no more.
+        number: Number of points to return; all where there are no more.
         seed: Decides between points that are equally far.
 
     Source: greedy maximin design; Johnson, Moore, Ylvisaker, doi 10.1016/0378-3758(90)90122-B.

@@ -38,9 +38,9 @@ class Evidence(Training):
     """Samples of one ground, out of one file.
 
     Attributes:
-        path: Of the file.
+        path: Path of the file.
         program: What ran, of a surface; "" for a study.
-        storage: As the runs tell it, with the ranks of a node: "hopper@1/16, 2 ranks a node".
+        storage: Storage of the runs, with the ranks of a node: "hopper@1/16, 2 ranks a node".
     """
 
     path: Path = Path()
@@ -62,11 +62,11 @@ def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
             "studies"
         )
     files = sorted((*directory.rglob("*.jsonl"), *directory.rglob(RESULT)))
-    return read_evidence([one for one in files if not _is_told_better(one)], directory)
+    return read_evidence([one for one in files if not _is_superseded(one)], directory)
 
 
-def _is_told_better(path: Path) -> bool:
-    """Whether a file is the journal of a study whose result lies beside it."""
+def _is_superseded(path: Path) -> bool:
+    """Return whether a file is the journal of a study whose result lies beside it."""
     return path.name == JOURNAL and path.with_name(RESULT).exists()
 
 
@@ -172,8 +172,8 @@ class StudyRun:
 
     Attributes:
         settings: Tunable name -> value, also for some files only.
-        io_seconds: Of it.
-        case: Of several.
+        io_seconds: Its I/O time.
+        case: Name of its case, if there are several.
     """
 
     settings: Mapping[str, Any]
@@ -187,7 +187,7 @@ class Studied:
 
     Attributes:
         provenance: Where it ran.
-        facts: By case.
+        facts: Facts by case.
         runs: Those that count.
         n_runs / run_seconds: All of them.
     """
@@ -284,7 +284,7 @@ def _of_journal(content: bytes, path: Path) -> Studied:
 
 
 def _is_base(role: str, status: str) -> bool | None:
-    """Whether a run was made with nothing set; None: it does not count."""
+    """Return whether a run was made with nothing set; None: it does not count."""
     kind = RunRole(role)
     if status != RunStatus.OK.value or kind not in (*BASELINE_ROLES, *_TRIED):
         return None
@@ -299,7 +299,7 @@ _MOST = 1 << 62
 
 
 def usable(settings: Mapping[str, Value]) -> bool:
-    """Whether a model can be told of settings: known ones, for all files, of the same stack."""
+    """Return whether a model can learn of settings: known ones, for all files, of one stack."""
     try:
         for name, value in settings.items():
             get(name).check(value)

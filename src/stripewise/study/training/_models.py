@@ -66,7 +66,7 @@ def fit_models(
     """Fit and keep models.
 
     Args:
-        evidence: Of any storage and stack; each is fitted by itself.
+        evidence: Evidence of any storage and stack; each is fitted by itself.
         refused: Handed on.
         into: Directory of models; None: the user's own.
 
@@ -113,7 +113,7 @@ def _training(ground: Ground, parts: Sequence[Evidence]) -> Training:
 
 STRATEGY = "training"
 SIMPLER = 1.02
-"""Of configurations up to so many times as slow as the best, the one with fewest settings is kept
+"""Of configurations up to this factor slower than the best, the one with fewest settings is kept
 (assumed: less than runs differ)."""
 _BEST, _OTHERS = 40, 80
 """Configurations that are kept as tried: the best, and so many evenly out of the rest, which tell
@@ -126,8 +126,8 @@ def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> in
     A surface that has grown since takes the place of what it said before.
 
     Args:
-        evidence: Of surfaces; a study has left its own.
-        store: Of the user; None: the usual one.
+        evidence: Evidence of surfaces; a study has left its own.
+        store: Store of the user; None: the usual one.
 
     Raises:
         StorageError: The store cannot be written.
@@ -172,7 +172,7 @@ def _lesson(evidence: Evidence) -> Lesson | None:
             Tried(
                 dict(one.settings), io_ratio=median(one.seconds) / usual, n_runs=len(one.seconds)
             )
-            for one in _told(ranked)
+            for one in _worth_keeping(ranked)
         ),
         n_runs=evidence.runs,
         strategy=STRATEGY,
@@ -180,7 +180,7 @@ def _lesson(evidence: Evidence) -> Lesson | None:
     )
 
 
-def _told(ranked: Sequence[Sample]) -> list[Sample]:
+def _worth_keeping(ranked: Sequence[Sample]) -> list[Sample]:
     """Return the best configurations, and some of all the others."""
     others = ranked[_BEST:]
     step = max(-(-len(others) // _OTHERS), 1)

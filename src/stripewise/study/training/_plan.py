@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what a training is asked for and measures, so that it goes on after a kill."""
+"""Holds what a training is asked for and measures, so that it continues after a kill."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ class TrainingOptions:
     """What is trained, and how long that may take.
 
     Attributes:
-        directory: Of the training; real runs write there.
+        directory: Directory of the training; real runs write there.
         machine: Description of the storage: "hopper@1/16"; "": what the directory lies on.
         kernels: Name and options of each pattern, with its size.
         ranks: Scales.
-        ranks_per_node: Of the described storage; 0: emulated 1, simulated as many as fit.
-        simulate: In virtual time; nothing is run.
+        ranks_per_node: Number of ranks per node of the described storage; 0: emulated 1, simulated
+            as many as fit.
+        simulate: Whether all times are computed; nothing is run.
         repeats: Runs of each configuration.
         configurations: At the smallest scale; 0: as published.
-        budget_seconds: Of all runs together; None: no limit.
-        seed: Of the choice, of the order, and of noise.
+        budget_seconds: Time limit of all runs together; None: no limit.
+        seed: Seed of the choice, of the order, and of noise.
         vary: Tunable name to its values, instead of the published ladders.
         launcher: Words that start MPI programs, up to the number of ranks: ("mpiexec", "-n").
         kernel: Path of the kernel's program; "" where nothing is run.
@@ -135,13 +136,13 @@ class Cell:
 
     Attributes:
         words: Kernel and its options.
-        ranks: Of the job.
+        ranks: Number of ranks of the job.
         facts: What it does with nothing set; None until that is seen.
-        first_seconds: That the first run took, all in all.
-        run_seconds: That a run is expected to take, on average over the configurations.
+        first_seconds: Time that the first run took, from start to end.
+        run_seconds: Time that a run is expected to take, on average over the configurations.
         vary: Tunable name to the values that are measured.
         possible: Configurations that can act.
-        configurations: So many of them are measured; 0 until that is settled.
+        configurations: Number of them to measure; 0 until that is settled.
     """
 
     words: tuple[str, ...]
@@ -155,34 +156,34 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Of its surface, without suffix."""
+        """Name of its surface, without suffix."""
         return name_of(self.words, self.ranks)
 
     @property
     def title(self) -> str:
-        """The same for people."""
+        """Kernel and ranks, for people."""
         return f"{' '.join(self.words)} on {self.ranks} ranks"
 
     @property
     def timeout_seconds(self) -> float:
-        """After which a run with other settings is cut off."""
+        """Time limit of a run with other settings."""
         return max(WORST * self.first_seconds, LEAST_SECONDS)
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """A training as far as it is settled.
 
     Attributes:
         options: What was asked for.
-        cells: By scale, then by pattern.
+        cells: Cells by scale, then by pattern.
     """
 
     options: TrainingOptions
     cells: tuple[Cell, ...]
 
     @classmethod
-    def begin(cls, options: TrainingOptions) -> Plan:
+    def begin(cls, options: TrainingOptions) -> TrainingPlan:
         """Return the plan of a new training: nothing is known of its cells."""
         cells = (
             Cell(words, ranks) for ranks in sorted(options.ranks) for words in options.kernels
@@ -193,7 +194,7 @@ class Plan:
         """Return where a cell's surface is."""
         return self.options.directory / f"{cell.name}.jsonl"
 
-    def with_cell(self, cell: Cell) -> Plan:
+    def with_cell(self, cell: Cell) -> TrainingPlan:
         """Return the plan with one cell better known."""
         known = {(one.words, one.ranks): one for one in self.cells}
         return replace(self, cells=tuple({**known, (cell.words, cell.ranks): cell}.values()))
@@ -208,7 +209,7 @@ class Plan:
         directory.write(PLAN, (json.dumps(data, indent=1) + "\n").encode())
 
 
-def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> Plan:
+def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> TrainingPlan:
     """Return the plan that a directory holds, or a new one.
 
     Raises:
@@ -216,7 +217,7 @@ def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> Plan:
     """
     content = directory.read(PLAN)
     if content is None:
-        return Plan.begin(options)
+        return TrainingPlan.begin(options)
     path = options.directory / PLAN
     try:
         data: dict[str, Any] = parse_json(content)
@@ -227,7 +228,7 @@ def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> Plan:
                 f"{path} is of version {data['version']!r}; this Stripewise reads version "
                 f"{_VERSION}: give another -o"
             )
-        plan = from_json(Plan, data)
+        plan = from_json(TrainingPlan, data)
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(f"{path} is damaged: {error}; give another -o") from error
     if different := _different(plan.options, options):
@@ -266,9 +267,9 @@ def share_out(
     """Return how many configurations to measure of each cell.
 
     Args:
-        cells: In any order.
+        cells: Cells in any order.
         repeats: Runs of each configuration.
-        budget_seconds: Of all runs together; None: no limit.
+        budget_seconds: Time limit of all runs together; None: no limit.
         most: At the smallest scale; 0: as published.
     """
     counts = published_counts({cell.ranks for cell in cells}, most or PUBLISHED[0])

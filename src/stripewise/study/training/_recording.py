@@ -118,7 +118,7 @@ def record_surface(
         for text in runs.outside.told:
             observer.noted(text)
         measurement, seen = runs.first()
-        warm = _made(SurfaceRun({}, 0.0, 0.0, role=SurfaceRole.WARM_UP), measurement)
+        warm = _with_measurement(SurfaceRun({}, 0.0, 0.0, role=SurfaceRole.WARM_UP), measurement)
         about = _provenance(options, seen.facts, owned.path, runs.timeout_seconds)
         if known is None:
             known = _begin(options, seen.facts, about)
@@ -276,11 +276,11 @@ def _carry_out(
         for planned in plan:
             if until is not None and time.monotonic() >= until:
                 break
-            measurement = _settled(planned, runs)
+            measurement = _attempt(planned, runs)
             if measurement.cause.is_outside:
                 observer.noted(f"run {planned.sequence} is not recorded: {measurement.message}")
                 continue
-            held.append(_made(planned, measurement))
+            held.append(_with_measurement(planned, measurement))
             if not measurement.ok and len(held) >= _FAILURES_IN_A_ROW:
                 _check_still_works(len(held), measurement.message, runs, observer)
             elif not measurement.ok:
@@ -292,7 +292,7 @@ def _carry_out(
     _write(held, writer, observer)
 
 
-def _settled(planned: SurfaceRun, runs: SingleRuns) -> Measurement:
+def _attempt(planned: SurfaceRun, runs: SingleRuns) -> Measurement:
     """Run, and run again after failures from outside; return the last attempt."""
     for _ in range(MOST_ATTEMPTS):
         measurement = runs.one(planned.settings)
@@ -301,7 +301,7 @@ def _settled(planned: SurfaceRun, runs: SingleRuns) -> Measurement:
     return measurement
 
 
-def _made(planned: SurfaceRun, measurement: Measurement) -> SurfaceRun:
+def _with_measurement(planned: SurfaceRun, measurement: Measurement) -> SurfaceRun:
     """Return a planned run with what it gave."""
     return replace(planned, **{name: getattr(measurement, name) for name in _FIGURES})
 

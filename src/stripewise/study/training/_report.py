@@ -14,12 +14,12 @@ from stripewise.present.blocks import Column, Fact, Facts, Table
 from stripewise.present.renderers import block_lines
 from stripewise.storage.simulation import stack_of
 from stripewise.study.training._models import Fits
-from stripewise.study.training._plan import Plan, total_seconds
+from stripewise.study.training._plan import TrainingPlan, total_seconds
 from stripewise.study.training._surface import Surface
 from stripewise.study.training._train import Trained, spent_seconds
 
 
-def cost_text(plan: Plan) -> str:
+def cost_text(plan: TrainingPlan) -> str:
     """Say what a training will take, before it begins."""
     options, cells = plan.options, plan.cells
     numbers = [cell.configurations for cell in cells]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A recorded surface: runs of one command under many settings, to be drawn from again.
+"""Reads and writes recorded surfaces: runs of one command under many settings.
 
 One JSON object a line.  The first is the header {"format": "stripewise-surface",
 "version": 1, command, facts, provenance, tunables, plan}; each further one is a run {settings,
@@ -48,9 +48,9 @@ class SurfaceRole(StrEnum):
     """Why a run was recorded."""
 
     POINT = "point"
-    """Of a round: every configuration once, in random order."""
+    """A run of a round: every configuration once, in random order."""
     CONTROL = "control"
-    """Of the default in between, to see the machine drift."""
+    """A run of the default in between, to see the machine drift."""
     WARM_UP = "warm-up"
     """The first run of a session: kept, and never counted."""
 
@@ -66,7 +66,7 @@ class SurfaceRun(Figured):
         read_bytes / write_bytes: What the program asked to move.
         status: How it ended.
         role: Why it was made.
-        round: From 1; 0 where there are no rounds.
+        round: Number of the round, from 1; 0 where there are no rounds.
         sequence: Place in the plan, from 1; 0 for a warm-up, and where there is no plan.
         started_unix_seconds: When it started.
         message: One line where it did not end well.
@@ -163,7 +163,7 @@ class Surface:
         write_file(path, "".join((self.header_line(), *map(run_to_line, self.runs))))
 
     def key(self, settings: Mapping[str, Value]) -> SettingsKey:
-        """Canonical form of settings: tunables at their default are left out."""
+        """Return settings in their canonical form: without tunables at their default."""
         pairs = []
         for name, value in settings.items():
             tunable = self.tunables.get(name)
@@ -176,7 +176,7 @@ class Surface:
         return tuple(sorted(pairs))
 
     def by_settings(self) -> dict[SettingsKey, list[int]]:
-        """Indices of the runs of the same settings; warm-ups are left out."""
+        """Return the indices of the runs of each configuration; warm-ups are left out."""
         found: dict[SettingsKey, list[int]] = {}
         for index, run in enumerate(self.runs):
             if run.role is not SurfaceRole.WARM_UP:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stripewise.core import OwnedDirectory, ProgramFacts, Value
 from stripewise.core.errors import StripewiseError, UsageError
-from stripewise.learning.adoption import why_not_unasked
+from stripewise.learning.adoption import why_not_adoptable
 from stripewise.learning.performance import Way
 from stripewise.settings import load_policy
 from stripewise.settings.tunables import Space, find_space, tunable_of
@@ -28,8 +28,8 @@ from stripewise.study.training._configurations import possible_points, recorded_
 from stripewise.study.training._plan import (
     PLAN,
     Cell,
-    Plan,
     TrainingOptions,
+    TrainingPlan,
     find_plan,
     share_out,
 )
@@ -38,12 +38,12 @@ from stripewise.study.training._surface import Surface
 
 
 class TrainingObserver(RecordingObserver):
-    """Told what happens; all of it does nothing here."""
+    """Hears how a training proceeds; every method does nothing here."""
 
     def looking(self, cell: Cell) -> None:
         """A kernel is run for the first time, with nothing set."""
 
-    def settled(self, plan: Plan) -> None:
+    def settled(self, plan: TrainingPlan) -> None:
         """It is known what is measured, and about how long that takes."""
 
     def measuring(self, cell: Cell, number: int, of: int) -> None:
@@ -60,7 +60,7 @@ class Trained:
         unfinished: Cells for which the budget did not last.
     """
 
-    plan: Plan
+    plan: TrainingPlan
     surfaces: tuple[Path, ...]
     unfinished: tuple[Cell, ...] = ()
 
@@ -81,8 +81,8 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
         EmulatedStorage.find(EmulationOptions(options.machine))
     directory = OwnedDirectory.take(options.directory, "training")
     with _kept_if_begun(directory), directory.locked():
-        plan = _looked_at(find_plan(directory, options), directory, observer)
-        plan = _settled(plan, directory)
+        plan = _with_first_runs(find_plan(directory, options), directory, observer)
+        plan = _with_counts(plan, directory)
         observer.settled(plan)
         _measure(plan, directory, observer)
     done = tuple(plan.surface(cell) for cell in plan.cells if plan.surface(cell).exists())
@@ -101,7 +101,9 @@ def _kept_if_begun(directory: OwnedDirectory) -> Iterator[None]:
         raise
 
 
-def _looked_at(plan: Plan, directory: OwnedDirectory, observer: TrainingObserver) -> Plan:
+def _with_first_runs(
+    plan: TrainingPlan, directory: OwnedDirectory, observer: TrainingObserver
+) -> TrainingPlan:
     """Return the plan with what each kernel does, and what can be varied of it."""
     for cell in plan.cells:
         if cell.facts is not None:
@@ -144,7 +146,7 @@ def _with_points(
     return replace(cell, vary=vary, possible=len(points)), points
 
 
-def _settled(plan: Plan, directory: OwnedDirectory) -> Plan:
+def _with_counts(plan: TrainingPlan, directory: OwnedDirectory) -> TrainingPlan:
     """Return the plan with the number of configurations of each cell.
 
     A budget for fewer than wanted is not spent on what only studies may set.
@@ -167,10 +169,12 @@ def _numbers(cells: Sequence[Cell], how: TrainingOptions, seconds: float | None)
 
 
 def _adoptable(options: TrainingOptions, cell: Cell) -> Cell:
-    """Return the cell with only what may be set for a program unasked, if there is any of that."""
+    """Return the cell with only what may be set automatically, if there is any of that."""
     assert cell.facts is not None
     vary = {
-        name: values for name, values in cell.vary.items() if not why_not_unasked(tunable_of(name))
+        name: values
+        for name, values in cell.vary.items()
+        if not why_not_adoptable(tunable_of(name))
     }
     if not vary or len(vary) == len(cell.vary):
         return cell
@@ -178,7 +182,7 @@ def _adoptable(options: TrainingOptions, cell: Cell) -> Cell:
     return replace(cell, vary=vary, possible=len(points))
 
 
-def _measure(plan: Plan, directory: OwnedDirectory, observer: TrainingObserver) -> None:
+def _measure(plan: TrainingPlan, directory: OwnedDirectory, observer: TrainingObserver) -> None:
     options = plan.options
     for number, cell in enumerate(plan.cells, 1):
         path = plan.surface(cell)
@@ -195,7 +199,7 @@ def _measure(plan: Plan, directory: OwnedDirectory, observer: TrainingObserver) 
             record_cell(options, cell, path, directory, observer, allowed)
 
 
-def _allowance(plan: Plan, place: int) -> float | None:
+def _allowance(plan: TrainingPlan, place: int) -> float | None:
     """Return a cell's part of what is left of the budget; None: no limit."""
     budget = plan.options.budget_seconds
     if budget is None:
@@ -208,7 +212,7 @@ def _allowance(plan: Plan, place: int) -> float | None:
     return left * weights[0] / sum(weights) if sum(weights) else left
 
 
-def spent_seconds(plan: Plan) -> float:
+def spent_seconds(plan: TrainingPlan) -> float:
     """Return how long all runs took so far: the first ones, and those of the surfaces."""
     recorded = (Surface.load(p) for c in plan.cells if (p := plan.surface(c)).exists())
     runs = sum(run.elapsed_seconds for surface in recorded for run in surface.runs)
@@ -226,7 +230,7 @@ SIZES_MIB = (1, 2, 4, 8, 16, 32, 64, 128)
 AGGREGATORS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256)
 ALL_TARGETS = -1
 MOST_POINTS = 60_000
-"""Of a product of ladders; where it is larger, the tunables that matter least are left out."""
+"""Largest product of ladders; beyond it the tunables that matter least are left out."""
 
 COUNT, SIZE, NODES, BUFFER = (
     f"mpiio.{name}" for name in ("striping_factor", "striping_unit", "cb_nodes", "cb_buffer_size")
@@ -256,8 +260,8 @@ def training_ladders(facts: ProgramFacts, space: Space) -> dict[str, tuple[Value
     """Return the values to measure of each tunable, beside its default.
 
     Args:
-        facts: Of a run of the kernel with nothing set.
-        space: That a study of it would search.
+        facts: Facts of a run of the kernel with nothing set.
+        space: Space that a study of it would search.
     """
     own = {dimension.tunable.name: dimension.values for dimension in space.dimensions}
     published = {

@@ -122,7 +122,7 @@ _SIZES = {"long double": 16, **{name: np.dtype(kind).itemsize for name, kind in 
 
 
 def compare(pair: Pair) -> ContentDifferences:
-    """See `ContentFormat.differences`."""
+    """Compare two outputs; see `ContentFormat.differences`."""
     return compared("ADIOS2 BP", pair, _Side, _compare)
 
 
@@ -158,7 +158,7 @@ class _Side:
         return {name: info["Type"] for name, info in self.io.available_variables().items()}
 
     def shape(self, name: str) -> tuple[Any, ...]:
-        """What is there in this step: a global array, blocks of a local one, or a value."""
+        """Return what this step has: a global array, blocks of a local one, or a value."""
         variable = self.io.inquire_variable(name)
         if variable is None:
             raise TypeError("of a type that cannot be read")
@@ -171,13 +171,13 @@ class _Side:
         return ("blocks", *(_extent(block["Count"]) for block in blocks))
 
     def text(self, name: str) -> str:
-        """A string."""
+        """Return a string variable."""
         return str(self.engine.get(self.io.inquire_variable(name)))
 
     def box(
         self, name: str, kind: str, start: tuple[int, ...], count: tuple[int, ...], block: int
     ) -> np.ndarray[Any, Any]:
-        """A box of a global array (block -1) or of one block; gaps are zeros."""
+        """Return a box of a global array (block -1) or of one block; gaps are zeros."""
         variable = self.io.inquire_variable(name)
         if block >= 0:
             variable.set_block_selection(block)
@@ -261,7 +261,7 @@ def _variables_differ(
 
 
 def _parts(shape: tuple[Any, ...]) -> list[tuple[int, tuple[int, ...]]]:
-    """Block (-1: no blocks) and extent of what a variable has in a step."""
+    """Return block (-1: no blocks) and extent of what a variable has in a step."""
     if shape[0] == "blocks":
         return list(enumerate(shape[1:]))
     return [(-1, shape[1:])]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a format whose content can be compared apart from its bytes."""
+"""Defines the contract of a format whose content can be compared apart from its bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAILURES = (OSError, TypeError, ValueError, KeyError, RuntimeError, NotImplement
 """What libraries raise for what they cannot read."""
 
 MOST = 1000
-"""So many differences tell enough."""
+"""Number of differences that tells enough."""
 
 Finding = tuple[str, str, str]
 """Item, what differs, or else why it is unknown; neither: it is the same."""
@@ -45,7 +45,7 @@ class Pair:
     Attributes:
         first / second: Where they lie.
         ignore: Items not to compare.
-        most: After so many differences the comparison ends.
+        most: Number of differences after which the comparison ends.
         written: What the program wrote; elements that it left undefined do not count.
     """
 
@@ -97,10 +97,10 @@ class ContentFormat(ABC):
 
     Attributes:
         title: For people: "HDF5".
-        noun: With its article: "an HDF5 file".
+        noun: Title with its article: "an HDF5 file".
         mark: Name of a file that makes the directory it is in one output; "" for formats of
             single files.
-        members: Of the names of such a directory's own files; all others in it are not its.
+        members: Pattern of the names of such a directory's own files; others in it are not its.
         volatile: Those of them that differ from run to run and are no content.
         extra: The extra of this package that brings what reads it.
     """
@@ -114,10 +114,10 @@ class ContentFormat(ABC):
 
     @abstractmethod
     def matches(self, path: Path) -> bool:
-        """Whether an output is in this format.  Raises nothing."""
+        """Return whether an output is in this format.  Raises nothing."""
 
     def problem(self) -> str:
-        """Why nothing can be compared here, with the remedy; "" if it can."""
+        """Return why nothing can be compared here, with the remedy; "" if it can."""
         why = missing(self.extra)
         return f"not verifiable: {why}" if why else ""
 
@@ -157,7 +157,7 @@ def boxes(
 def pairs(
     one: Mapping[Key, Value], two: Mapping[Key, Value]
 ) -> Iterator[tuple[Key, Any, Any, str]]:
-    """What each side has of a name, in order of the names; and what is wrong if one has none."""
+    """Yield each name, in order, with what both sides have of it, or which side has none."""
     for name in sorted(one.keys() | two.keys()):
         only = "" if name in one and name in two else "is missing" if name in one else "is new"
         yield name, one.get(name), two.get(name), only
@@ -200,7 +200,7 @@ def compared(
 
 
 def _first_line(error: Exception) -> str:
-    """First line of what a library says, without its colours."""
+    """Return the first line of what a library says, without its colours."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
     return (plain or type(error).__name__).splitlines()[0]
 
@@ -220,5 +220,5 @@ def element_named(start: Sequence[int], count: tuple[int, ...], number: int) -> 
 
 
 def _bits(box: Elements) -> NDArray[np.uint8]:
-    """(n_elements, n_bytes) uint8."""
+    """Return the bytes of a box's elements, (n_elements, n_bytes) uint8."""
     return np.frombuffer(box.tobytes(), np.uint8).reshape(-1, box.dtype.itemsize)

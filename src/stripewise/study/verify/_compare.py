@@ -48,7 +48,7 @@ class _Comparable:
         ignore: Items of its content that differ between the baselines, with what differs.
         reason: Why it cannot be compared at all; "" if it can.
         no_reader: It could be, by content, if what reads it were installed.
-        bytes_lost: Of its bytes, how many cannot be compared.
+        bytes_lost: Number of its bytes that cannot be compared.
         holes: Items to their bytes that differ between the baselines and that no rank wrote.
     """
 
@@ -192,14 +192,14 @@ class Reference:
         return _summary(content.differences | damaged)
 
     def _never_readable(self, known: Unit, kind: ContentFormat) -> dict[str, str]:
-        """Items that cannot be read in the baseline either, with why."""
+        """Return the items that cannot be read in the baseline either, with why."""
         if known.path not in self._unreadable:
             itself = kind.differences(Pair(known.place, known.place))
             self._unreadable[known.path] = itself.unknown
         return self._unreadable[known.path]
 
     def _share_lost(self, lost: int) -> float:
-        """Share of the output's bytes that cannot be compared, some of this candidate's alone."""
+        """Return the share of the output's bytes that cannot be compared, in the end."""
         total = sum(file.size_bytes for file in self._files.values())
         lost += sum(comparable.bytes_lost for comparable in self._comparable.values())
         lost += sum(self._files[path].size_bytes for path in self._unstable if path in self._files)
@@ -231,7 +231,7 @@ class _Result:
             )
 
     def conclude(self, share_lost: float) -> Verification:
-        """Outcome over all files."""
+        """Return the outcome over all files."""
         if self.differences:
             status = VerificationStatus.DIFFERENT
         elif not self.compared or share_lost > 0.5:
@@ -247,16 +247,8 @@ class _Result:
         )
 
 
-def compare_outputs(
-    baseline_a: Path, baseline_b: Path, candidate: Path, *, layout: bool
-) -> Verification:
-    """Verify all that lies in one directory; use `Reference` for several candidates."""
-    first, second, third = map(OutputSet.of, (baseline_a, baseline_b, candidate))
-    return Reference(first, second).verify(third, layout=layout)
-
-
 def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
-    """Items to their bytes that differ between two files and that no rank wrote."""
+    """Return, by item, the bytes that differ between two files and that no rank wrote."""
     if written.ranges is not None:
         return {WHOLE: bytes_apart(first, second, written.ranges)}
     kind = format_of(first)
@@ -300,7 +292,7 @@ def _summary(differences: dict[str, str]) -> str:
 
 
 def _pattern(path: str) -> str:
-    """A file name without the numbers in it (process ids, times, unique suffixes)."""
+    """Return a file name without the numbers in it (process ids, times, unique suffixes)."""
     return re.sub(r"[0-9A-Fa-f]*\d[0-9A-Fa-f]*", "#", path)
 
 
@@ -342,7 +334,7 @@ def bytes_differ(first: Path, second: Path) -> str:
 
 
 def _first_difference(first: Path, second: Path) -> int | None:
-    """Offset of the first byte that differs, or that only one of the files has."""
+    """Return the offset of the first byte that differs, or that only one of the files has."""
     for position, a, b in _blocks(first, second):
         if a != b:
             length = min(len(a), len(b))
@@ -413,7 +405,7 @@ FORMATS: tuple[ContentFormat, ...] = (AdiosBp(), ClassicNetcdf(), Hdf5())
 
 
 def format_of(path: Path) -> ContentFormat | None:
-    """The format that an output is in; None for all others."""
+    """Return the format that an output is in; None if it is in none of them."""
     return next((one for one in FORMATS if one.matches(path)), None)
 
 
@@ -424,14 +416,14 @@ _MARKS = {one.mark: one for one in FORMATS if one.mark}
 
 @dataclass(frozen=True)
 class Unit:
-    """One output.
+    """One output of a run.
 
     Attributes:
         path: Relative to the run's directory.
         place: Where it lies.
         size_bytes: Its length, of a directory that of all its members.
         is_link: A symbolic link, compared by its target.
-        members: Of a directory, the names of its files that do not differ from run to run.
+        members: Names of a directory's files that do not differ from run to run.
     """
 
     path: str
@@ -442,7 +434,7 @@ class Unit:
 
 
 def units_of(outputs: OutputSet) -> dict[str, Unit]:
-    """Path to output, for the outputs of a run.
+    """Return the outputs of a run by their paths.
 
     A directory stands for the files in it that its library makes; others in it are their own.
     """
@@ -482,6 +474,6 @@ def unit_bytes_differ(one: Unit, two: Unit) -> str:
 
 
 def _directories(paths: Iterable[str]) -> dict[str, ContentFormat]:
-    """Directories that hold a mark, with its format; the run's own directory is none."""
+    """Return directories that hold a mark, with its format; never the run's own directory."""
     found = (os.path.split(path) for path in paths)
     return {folder: _MARKS[name] for folder, name in found if folder and name in _MARKS}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""HDF5 files: found by their signature, compared by what h5py reads."""
+"""Finds HDF5 files by their signature, and compares what h5py reads of them."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def compare(one: Side, two: Side, pair: Pair, found: ContentDifferences) -> Iter
 
 
 def _slabs(side: Side, written: Written | None) -> dict[str, Slabs] | None:
-    """What the program wrote of each dataset, by its first name; None: not known.
+    """Return what the program wrote of each dataset, by its first name; None: not known.
 
     That is so too if the trace knows a dataset that is not in the file.
     """
@@ -69,7 +69,7 @@ def _slabs(side: Side, written: Written | None) -> dict[str, Slabs] | None:
 def _undefined(
     slabs: Mapping[str, Slabs] | None, item: str, dataset: h5d.DatasetID
 ) -> Slabs | None:
-    """What was written of a dataset whose other elements nothing defines; None: all are."""
+    """Return what was written of a dataset with undefined elements; None: it has none."""
     if slabs is None or not leaves_holes(dataset):
         return None
     n_dims = len(dataset.get_space().get_simple_extent_dims())
@@ -235,7 +235,7 @@ Sides = tuple[Side, Side]
 
 
 def _open_properties() -> Any:
-    """File access that takes no locks and closes everything with the file."""
+    """Return properties of a file access that takes no locks and closes all with the file."""
     properties = h5p.create(h5p.FILE_ACCESS)
     properties.set_fclose_degree(h5f.CLOSE_STRONG)
     properties.set_file_locking(False, True)
@@ -262,7 +262,7 @@ def _limit(limit: int | None) -> str:
 
 
 def needs_objects(datatype: Any) -> bool:
-    """Whether elements hold pointers: variable-length data or references."""
+    """Return whether elements hold pointers: variable-length data or references."""
     kind = datatype.get_class()
     if kind in (h5t.VLEN, h5t.REFERENCE):
         return True
@@ -285,7 +285,7 @@ def _packed(datatype: Any) -> Any:
 
 
 def leaves_holes(dataset: Any) -> bool:
-    """Whether elements that nobody writes hold whatever was on the storage."""
+    """Return whether elements that nobody writes hold whatever was on the storage."""
     properties = dataset.get_create_plist()
     if properties.get_layout() not in (h5d.CONTIGUOUS, h5d.CHUNKED):
         return False
@@ -294,7 +294,7 @@ def leaves_holes(dataset: Any) -> bool:
 
 
 def _untouched(dataset: Any) -> bool:
-    """Chunked, and no chunk was ever written: every element is the fill value."""
+    """Return whether no chunk was ever written: every element is the fill value."""
     chunked = dataset.get_create_plist().get_layout() == h5d.CHUNKED
     return bool(chunked and dataset.get_storage_size() == 0)
 
@@ -378,7 +378,7 @@ def _objects_differ(first: Any, second: Any, sides: Sides) -> str:
 
 
 def _same_values(first: Any, second: Any, sides: Sides) -> bool:
-    """Whether two values that h5py read mean the same."""
+    """Return whether two values that h5py read mean the same."""
     if isinstance(first, h5r.Reference) and isinstance(second, h5r.Reference):
         return _target(first, sides[0]) == _target(second, sides[1])
     if isinstance(first, bytes | str) or first is None or isinstance(first, h5py.Empty):
@@ -395,7 +395,7 @@ def _same_values(first: Any, second: Any, sides: Sides) -> bool:
 
 
 def _target(reference: Any, side: Side) -> tuple[Any, ...]:
-    """What a reference means: the path of its object, and the region selected there."""
+    """Return what a reference means: the path of its object, and the region selected there."""
     if not reference:
         return ("null",)
     target = h5r.dereference(reference, side.file)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Comparing two classic NetCDF files (CDF-1, CDF-2, CDF-5) by content.
+"""Compares two classic NetCDF files (CDF-1, CDF-2, CDF-5) by content.
 
 Compared are the version, dimensions, attributes, variables, their dimensions, types and every
 element as it is stored.  Not compared: where the header ends, padding and alignment, the order

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which parts of its output a traced run wrote; what lies between them is no output.
+"""Finds which parts of its output a traced run wrote; what lies between them is no output.
 
 Data sieving writes whole ranges back, and allocation without fill values leaves what was on
 the storage: such holes hold another garbage in every run.
@@ -32,8 +32,8 @@ class Written:
     """What the ranks wrote of one file, complete.
 
     Attributes:
-        datasets: Of a file with HDF5 datasets: name to what was written of it.
-        ranges: Of any other: (n, 2) int64, begin and end of byte ranges, apart and ascending.
+        datasets: For a file with HDF5 datasets: name to what was written of it.
+        ranges: For any other: (n, 2) int64, begin and end of byte ranges, apart and ascending.
     """
 
     datasets: Mapping[str, Slabs] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Slabs:
     rows: NDArray[np.int64]
 
     def inside(self, box: Box) -> NDArray[np.bool_]:
-        """(n_elements,) bool, in C order: the element of a box was written."""
+        """Return which elements of a box were written, (n_elements,) bool in C order."""
         start, count = (np.array(part, np.int64) for part in box)
         found = np.zeros(box[1], bool)
         begin, stride, number, block = (self.rows[:, part] for part in range(4))
@@ -95,7 +95,7 @@ def _of_file(entries: Sequence[Selections | Pieces]) -> Written | None:
 
 
 def _ranges(pieces: Pieces) -> NDArray[np.int64] | None:
-    """Byte ranges of MPI-IO calls, merged; None where they are not all known."""
+    """Return the byte ranges of MPI-IO calls, merged; None where they are not all known."""
     if pieces.source != "view" or pieces.notes or int(pieces.repeat.sum()) > MOST_RANGES:
         return None
     row, begin = unfolded(pieces)
@@ -108,7 +108,7 @@ def _ranges(pieces: Pieces) -> NDArray[np.int64] | None:
 
 
 def _on_axis(slab: Sequence[int], start: int, count: int) -> NDArray[np.bool_]:
-    """(count,) bool: which of these places one dimension of a hyperslab selects."""
+    """Return which places one dimension of a hyperslab selects, (count,) bool."""
     begin, stride, number, block = slab
     away = np.arange(start, start + count) - begin
     step = max(stride, 1)

@@ -42,7 +42,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def can_clone(source: Path, directory: Path) -> bool:
-    """Whether a file of `source`'s file system can be reflinked into `directory`."""
+    """Return whether a file of `source`'s file system can be reflinked into `directory`."""
     probe = directory / f".reflink-{os.getpid()}"
     try:
         with source.open("rb") as reader, probe.open("xb") as writer:

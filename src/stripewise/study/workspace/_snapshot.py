@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inputs as they were when the study began."""
+"""Keeps the inputs as they were when the study began."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Entry:
     Attributes:
         kind: "file", "directory" or "link".
         mode: Permission bits that the original had.
-        size_bytes / mtime_ns: Of a file.
-        target: Of a link, as it stands in the snapshot.
-        layout: That a file or directory has on emulated storage, as its attribute says it.
+        size_bytes / mtime_ns: Size and time of change of a file.
+        target: Target of a link, as it stands in the snapshot.
+        layout: Layout that a file or directory has on emulated storage, as its attribute says it.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Entry:
     layout: str = ""
 
     def is_same(self, status: os.stat_result) -> bool:
-        """Whether what has this status is of the same kind and, if a file, unchanged."""
+        """Return whether what has this status is of the same kind and, if a file, unchanged."""
         if _kind(status.st_mode) != self.kind:
             return False
         unchanged = (status.st_size, status.st_mtime_ns) == (self.size_bytes, self.mtime_ns)
@@ -67,7 +67,8 @@ class InputSnapshot:
         source: The user's directory.
         entries: Path relative to the directory to what it is; what cannot be taken (sockets,
             unreadable files) is not among them.
-        layout: Of the user's directory on emulated storage, its own or inherited; "" if none.
+        layout: Layout of the user's directory on emulated storage, its own or inherited; "" if
+            none.
     """
 
     directory: Path
@@ -167,7 +168,7 @@ class InputSnapshot:
 
 
 def _walk(root: Path, left_out: Path | None = None) -> Iterator[tuple[str, os.stat_result]]:
-    """All names below `root`, directories before what they hold, links not followed."""
+    """Yield all names below `root`, directories before what they hold; no link is followed."""
     pending = [""]
     while pending:
         folder = pending.pop()
@@ -185,7 +186,7 @@ def _walk(root: Path, left_out: Path | None = None) -> Iterator[tuple[str, os.st
 
 
 def _scan(folder: Path) -> list[os.DirEntry[str]]:
-    """Entries in order; none where the user may not look or nothing is left."""
+    """Return a directory's entries in order; none where the user may not look."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -200,7 +201,7 @@ def _is_left_out(entry: os.DirEntry[str], study: Path) -> bool:
 
 
 def _select(source: Path, study: Path, inputs: Sequence[Path]) -> dict[str, os.stat_result]:
-    """Names to take with their status; what is no file, or cannot be read, is not among them."""
+    """Return the names to take with their status, without what is no file or is unreadable."""
     chosen: dict[str, os.stat_result] = {}
     try:
         for given in inputs or (Path("."),):
@@ -222,7 +223,7 @@ def _select(source: Path, study: Path, inputs: Sequence[Path]) -> dict[str, os.s
 
 
 def _named_by(command: Sequence[str], source: Path) -> list[Path]:
-    """Relative paths in a command that exist inside the source."""
+    """Return the relative paths in a command that exist inside the source."""
     words = [word for argument in command for word in (argument, argument.partition("=")[2])]
     paths = [Path(os.path.normpath(source / word)) for word in words if word and word[0] != "/"]
     return [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A working directory for each run: inputs as at the start, outputs new in every run."""
+"""Makes a working directory for each run: inputs as at the start, outputs new in every run."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Workspace:
         Args:
             snapshot: The inputs.
             home: Folder.
-            command: Of the runs.
+            command: Command of the runs.
             emulated: Runs are on emulated storage: inputs lie in the directory of the run, by
                 hard links where they are large, and have the layouts of the originals.
             allowed: Directories and files outside, absolute, that runs may change.
@@ -131,7 +131,7 @@ class Workspace:
 
         Args:
             written_inputs: Paths relative to the run.
-            output_bytes: In all; a run that has no room for them is refused.
+            output_bytes: Bytes of all outputs; a run that has no room for them is refused.
             old_outputs: Files of the snapshot that are not inputs but what an earlier run by
                 hand left, and that the program replaces: left out of the runs that follow, so
                 that they are made anew.
@@ -188,7 +188,7 @@ class Workspace:
         new = (file for file in every.files if not self._is_input(every.directory, file))
         return OutputSet(every.directory, tuple(new))
 
-    def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
+    def release(self, run_id: str, *, evidence: bool = True) -> None:
         """Remove a run's files and containers, if not gone yet; what it said stays.
 
         Only what lies inside is removed; links are removed, never followed.
@@ -197,12 +197,11 @@ class Workspace:
             StudyError: It is not a directory that `prepare` made.
             StorageError: It cannot be removed.
         """
-        if outputs:
-            top = self._directory(run_id).parent
-            if run_id in self._work.names():
-                self._work.remove(run_id)
-            elif os.path.lexists(top):
-                raise StudyError(f"{top} is not a run's directory; it is left alone")
+        top = self._directory(run_id).parent
+        if run_id in self._work.names():
+            self._work.remove(run_id)
+        elif os.path.lexists(top):
+            raise StudyError(f"{top} is not a run's directory; it is left alone")
         if evidence:
             self._records.inside(run_id).remove("containers")
 
@@ -264,7 +263,7 @@ class Workspace:
         return text
 
     def _copied_bytes(self) -> int:
-        """Bytes that a run's copies of the inputs take."""
+        """Return the bytes that a run's copies of the inputs take."""
         if self._clones:
             return 0
         return sum(
@@ -309,7 +308,7 @@ class Workspace:
             set_layout(target, Layout.parse(entry.layout), even_with_data=True)
 
     def _is_input(self, directory: Path, file: OutputFile) -> bool:
-        """Whether a file of a run is as it came from the snapshot."""
+        """Return whether a file of a run is as it came from the snapshot."""
         entry = self.snapshot.entries.get(file.path)
         if entry is None:
             return False

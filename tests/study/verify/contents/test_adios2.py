@@ -16,11 +16,11 @@ import pytest
 
 from stripewise.core import VerificationStatus
 from stripewise.study.verify import FORMATS, _adios, _base, format_of, unreadable
-from stripewise.study.verify import compare_outputs as compare
 from stripewise.study.verify._adios import AdiosBp
 from stripewise.study.verify._adios import compare as read_bp
 from stripewise.study.verify._compare import units_of
 from stripewise.study.workspace import OutputSet
+from support.outputs import compare
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT

@@ -13,8 +13,8 @@ import pytest
 
 from stripewise.core import VerificationStatus
 from stripewise.study.verify import Reference, _compare
-from stripewise.study.verify import compare_outputs as compare
 from stripewise.study.workspace import OutputSet
+from support.outputs import compare
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT

@@ -14,8 +14,8 @@ import pytest
 
 from stripewise.core import VerificationStatus
 from stripewise.study.verify import _base, format_of
-from stripewise.study.verify import compare_outputs as compare
 from stripewise.study.verify._netcdf import ClassicNetcdf
+from support.outputs import compare
 
 SAME = VerificationStatus.SAME_CONTENT
 DIFFERENT = VerificationStatus.DIFFERENT
