@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The load of one file system over a time: its rates, its servers, its targets."""
+"""Gives the load of one file system over a time: its rates, its servers, its targets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lustre's clients: what programs of this host did to each file system, through `lctl`."""
+"""Reads what programs of a Lustre client did to each file system, through `lctl`."""
 
 from __future__ import annotations
 

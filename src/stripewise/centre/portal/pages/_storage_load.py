@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The load of one file system: its rates, its servers, its targets, its events."""
+"""Builds the page of the load of a file system: rates, servers, targets, events."""
 
 from __future__ import annotations
 

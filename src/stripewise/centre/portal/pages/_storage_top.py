@@ -249,7 +249,7 @@ def _share(part: Amount, whole: Amount) -> Amount:
 
 # Jobs that did most of what a server did while it was slow.
 
-_COLUMNS = (
+_HURTING_COLUMNS = (
     Column("raw_id", "Job", "id", link="url"),
     Column("user", "User"),
     Column("program", "Program"),
@@ -262,7 +262,7 @@ _COLUMNS = (
     Column("at", "Hour (UTC)", "moment"),
     Column("hours", "Hours", "count"),
 )
-_NOTE_STORAGE_HURTING = (
+_HURTING_NOTE = (
     "In these hours of the last day, an operation of the server's targets took more than three "
     "times what was usual in the 28 days before, for storage targets a byte took longer too, and "
     "this job made more than half of all that the server did. That it was the cause is likely, "
@@ -281,12 +281,12 @@ def hurting(asked: Asked, key: int) -> list[Block]:
         else "Your jobs with most of the load of a slow server"
     )  # fmt: skip
     return [
-        Table("hurting", title, _COLUMNS, [_row(one) for one in found], note=_NOTE_STORAGE_HURTING,
+        Table("hurting", title, _HURTING_COLUMNS, [_hurting_row(one) for one in found], note=_HURTING_NOTE,
               empty="No job made most of the load of a server that was slow in the last day.")
     ]  # fmt: skip
 
 
-def _row(one: Hurting) -> dict[str, Any]:
+def _hurting_row(one: Hurting) -> dict[str, Any]:
     return {
         **{name: one.job[name] for name in ("raw_id", "user", "program", "cluster")},
         "url": address(f"/jobs/{one.job['id']}"),
