@@ -281,7 +281,8 @@ def hurting(asked: Asked, key: int) -> list[Block]:
         else "Your jobs with most of the load of a slow server"
     )  # fmt: skip
     return [
-        Table("hurting", title, _HURTING_COLUMNS, [_hurting_row(one) for one in found], note=_HURTING_NOTE,
+        Table("hurting", title, _HURTING_COLUMNS, [_hurting_row(one) for one in found],
+              note=_HURTING_NOTE,
               empty="No job made most of the load of a server that was slow in the last day.")
     ]  # fmt: skip
 
