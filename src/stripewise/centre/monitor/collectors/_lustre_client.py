@@ -15,11 +15,11 @@ from stripewise.centre.monitor.collectors._base import (
     Problem,
     Sums,
 )
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     parse_mount,
 )
-from stripewise.centre.monitor.collectors._lustre_state import LustreCollector, LustreSettings
-from stripewise.centre.monitor.collectors._lustre_stats import (
+from stripewise.centre.monitor.collectors.lustre._state import LustreCollector, LustreSettings
+from stripewise.centre.monitor.collectors.lustre._stats import (
     USECS_PER_SECOND,
     Stats,
     bytes_of,

@@ -18,8 +18,8 @@ from stripewise.centre.monitor.collectors._base import (
     Problem,
     Sums,
 )
-from stripewise.centre.monitor.collectors._lustre_job_stats import JobStatsReader
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._job_stats import JobStatsReader
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     Parameters,
     TargetName,
     excerpt,
@@ -28,8 +28,8 @@ from stripewise.centre.monitor.collectors._lustre_parameters import (
     parse_target,
     problem_of,
 )
-from stripewise.centre.monitor.collectors._lustre_quota import QUOTA_PATTERNS, Quota
-from stripewise.centre.monitor.collectors._lustre_state import (
+from stripewise.centre.monitor.collectors.lustre._quota import QUOTA_PATTERNS, Quota
+from stripewise.centre.monitor.collectors.lustre._state import (
     LOCK_PATTERNS,
     SERVICE_PATTERNS,
     LustreCollector,
@@ -40,7 +40,7 @@ from stripewise.centre.monitor.collectors._lustre_state import (
     service_readings,
     space_readings,
 )
-from stripewise.centre.monitor.collectors._lustre_stats import (
+from stripewise.centre.monitor.collectors.lustre._stats import (
     METADATA_KINDS,
     Target,
     brw_readings,

@@ -19,7 +19,7 @@ from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._records import Metric, Reading
 from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     STATES,
     LctlCommand,
     Parameters,
@@ -30,7 +30,7 @@ from stripewise.centre.monitor.collectors._lustre_parameters import (
     parse_recovery_status,
     parse_version,
 )
-from stripewise.centre.monitor.collectors._lustre_stats import (
+from stripewise.centre.monitor.collectors.lustre._stats import (
     USECS_PER_SECOND,
     Stats,
     Target,

@@ -14,14 +14,14 @@ from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._records import Reading
 from stripewise.centre.monitor.collectors._base import Problem, number
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     Damage,
     Parameters,
     parse_quota_master,
     parse_target,
     problem_of,
 )
-from stripewise.centre.monitor.collectors._lustre_stats import told
+from stripewise.centre.monitor.collectors.lustre._stats import told
 
 TYPES = {"user": "usr", "group": "grp", "project": "prj"}
 QUOTA_PATTERNS = ("osd-*.*.quota_slave.acct_*", "qmt.*.*.glb-*")

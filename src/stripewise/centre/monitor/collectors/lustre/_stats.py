@@ -13,7 +13,7 @@ from typing import NamedTuple
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._records import Histogram, Metric, Reading
 from stripewise.centre.monitor.collectors._base import Problem, number
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     Damage,
     parse_target,
     whole_lines,
