@@ -322,6 +322,15 @@ def _is_name(user: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=4096)
+def user_name(uid: int) -> str:
+    """Return the name of a user of this host; "" if there is none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except (KeyError, OverflowError):
+        return ""
+
+
 def _storable(text: str) -> str:
     """Return a text without what a database refuses: zero bytes, halves of surrogate pairs."""
     if text.isascii() and "\0" not in text:

@@ -26,7 +26,6 @@ from stripewise.centre.portal.pages._base import (
     Page,
     address,
     columns,
-    counted,
     not_estimated,
     period_search,
     program_url,
@@ -108,7 +107,7 @@ def _lead(jobs: int, profiled: int, avoidable: Amount, period: Period) -> str:
     if not jobs:
         return f"No job started {period.text}."
     share = written(profiled / jobs, "share")
-    text = f"{counted(jobs, 'job')} started {period.text}; {share} have "
+    text = f"{plural(jobs, 'job')} started {period.text}; {share} have "
     if avoidable.value is None:
         return f"{text}a profile; what could have been avoided is not known: {avoidable.why}."
     saved = written(avoidable.value, "node-seconds", avoidable.why)
@@ -223,7 +222,7 @@ class StaffIgnored(Page):
         lead = f"No advice was ignored {period.text}."
         if rows:
             lead = (
-                f"{counted(len(rows), 'finding')} came back in job after job {period.text} and "
+                f"{plural(len(rows), 'finding')} came back in job after job {period.text} and "
                 f"cost {_cost_text(every)}."
             )
         field = Field(
