@@ -202,7 +202,7 @@ class Problems:
         else:
             self._more += 1
 
-    def told(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence each."""
         more = [f"{self._more} more could not be used"] if self._more else []
         return (*self._first, *more)

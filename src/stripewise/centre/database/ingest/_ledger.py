@@ -212,7 +212,7 @@ _ROWS = 2000
 
 
 @dataclass
-class Asked:
+class SlurmIntake:
     """What asking Slurm gave.
 
     Attributes:
@@ -251,7 +251,7 @@ def _last(engine: Engine, name: str) -> int | None:
         return connection.scalar(query)
 
 
-def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) -> Asked:
+def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) -> SlurmIntake:
     """Store the jobs of a time; that they were asked for is noted when all are stored.
 
     A time that begins only after what was asked for before leaves a gap: then it is not noted, and
@@ -267,7 +267,7 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
         StorageError: The database refuses; what was stored before is whole.
     """
     began = int(time.time())
-    asked = Asked(span)
+    asked = SlurmIntake(span)
     for part in parts:
         for first in range(0, len(part.records), _ROWS):
             records = part.records[first : first + _ROWS]

@@ -23,9 +23,9 @@ from stripewise.centre.monitor.collectors.lustre._stats import (
     USECS_PER_SECOND,
     Stats,
     bytes_of,
+    named_problems,
     operations_of,
     parse_stats,
-    told,
 )
 
 _PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
@@ -86,7 +86,7 @@ class LustreClient(LustreCollector):
             yield Problem(f"{name}: this is no mount of a file system")
             return
         stats = parse_stats(text)
-        yield from told(name, stats.problems)
+        yield from named_problems(name, stats.problems)
         is_base = self.is_repeated and self._firsts.is_base(name)
         for key, value in _counters(fs, stats):
             self._sums.add(name, key, value, is_base=is_base)

@@ -45,9 +45,9 @@ from stripewise.centre.monitor.collectors.lustre._stats import (
     Target,
     brw_readings,
     bytes_of,
+    named_problems,
     parse_stats,
     stats_readings,
-    told,
 )
 
 _TARGET_PATTERNS = (
@@ -338,7 +338,7 @@ class Exports:
         if export is None:
             return
         stats = parse_stats(text)
-        yield from told(name, stats.problems)
+        yield from named_problems(name, stats.problems)
         part, client = _part(name), (export[0].fs, export[1])
         is_base = self.is_repeated and self._firsts.is_base(name)
         for metric, kind in (
@@ -434,7 +434,7 @@ class Jobs:
                     raise HostError("slow", f"{name}: {error}") from error
                 yield problem_of(name, error)
                 continue
-            yield from told(name, found.problems)
+            yield from named_problems(name, found.problems)
             yield TargetJobs(
                 *target, found.changed, found.gone, found.count, found.is_first, found.is_settled
             )

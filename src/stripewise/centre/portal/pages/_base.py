@@ -194,7 +194,7 @@ def in_order(
     return known + [row for row in every if row[name] is None]
 
 
-def some(
+def rows_of_page(
     rows: Sequence[Mapping[str, Any]], path: str, words: Mapping[str, str], begin: str
 ) -> tuple[Sequence[Mapping[str, Any]], str]:
     """Return the rows of a page of a list, and the address of the next one; "" at the end.

@@ -29,7 +29,7 @@ from stripewise.centre.portal.pages._base import (
     not_estimated,
     period_search,
     program_url,
-    some,
+    rows_of_page,
     sorted_columns,
 )
 from stripewise.centre.portal.pages._program import with_direction
@@ -231,7 +231,7 @@ class Programs(Page):
         found = survey(asked.connection, asked.viewer, period)
         rows = in_order(map(row_of, found), sort, COLUMNS)
         words = {**period.words, "sort": sort}
-        shown, following = some(rows, self.path, words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, words, asked.words.get("from", ""))
         blocks: list[Block] = [
             period_search(self.path, period, kept={"sort": sort}),
             Table(

@@ -29,8 +29,8 @@ from stripewise.centre.portal.pages._base import (
     not_estimated,
     period_search,
     program_url,
+    rows_of_page,
     share_of,
-    some,
 )
 from stripewise.centre.portal.pages._storage import age_text, names_text
 from stripewise.core import Amount, total
@@ -146,7 +146,7 @@ class StaffPrograms(Page):
              "missing": _missing(row)}
             for row in costly_programs(asked.connection, asked.viewer, period)
         ]  # fmt: skip
-        shown, following = some(rows, self.path, period.words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, period.words, asked.words.get("from", ""))
         specs = (
             ("program", "Program", "text"), ("area", "Research area", "text"),
             ("avoidable_node_seconds", "Avoidable node-hours", "node-hours"),
@@ -203,7 +203,7 @@ class StaffIgnored(Page):
             )
         ]
         words = {**period.words, "least_avoidable_seconds": word}
-        shown, following = some(rows, self.path, words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, words, asked.words.get("from", ""))
         specs = (
             ("user", "User", "text"), ("program", "Program", "text"), ("code", "Finding", "code"),
             ("job_count", "Jobs in a row", "count"), ("since_at", "Since", "day"),

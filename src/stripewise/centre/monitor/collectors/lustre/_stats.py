@@ -59,7 +59,7 @@ class Target(NamedTuple):
         return self.target.startswith("MDT")
 
 
-def told(name: str, problems: Sequence[str]) -> Iterator[Problem]:
+def named_problems(name: str, problems: Sequence[str]) -> Iterator[Problem]:
     """Say of which parameter the problems are."""
     for problem in problems:
         yield Problem(f"{name}: {problem}")
@@ -78,7 +78,7 @@ def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
             is_whole = False
             continue
         stats = parse_stats(values[name])
-        yield from told(name, stats.problems)
+        yield from named_problems(name, stats.problems)
         rows = {**stats.rows, **rows}
         is_whole = is_whole and stats.is_whole
         starts += [stats.start_seconds] if stats.start_seconds is not None else []
@@ -163,7 +163,7 @@ def brw_readings(name: str, values: Mapping[str, str]) -> Iterator[Reading | Pro
     if target is None or name not in values:
         return
     found = parse_brw_stats(values[name])
-    yield from told(name, found.problems)
+    yield from named_problems(name, found.problems)
     for section, (metric, units) in _HISTOGRAMS.items():
         if section in found.sections:
             buckets: Buckets = found.sections[section]
