@@ -94,7 +94,7 @@ class StorageLoad(StoragePage):
         """Show the load."""
         period = period_of(asked)
         load = view_load(asked.connection, key, period, asked.now)
-        events = events_within(asked.connection, key, period)
+        events = events_within(asked.connection, key, period.since, period.until)
         spans = _spans(events, period)
         return Content(
             f"Load of {name}",
