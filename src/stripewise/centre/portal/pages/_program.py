@@ -151,7 +151,7 @@ def _lead(name: str, whole: ProgramSurvey | None, period: Period) -> str:
     jobs = plural(whole.job_count, "job")
     io_seconds, share = whole.median("io_seconds"), whole.median("io_share")
     if io_seconds is None:
-        return f"{jobs} of {name} ran {period.text}; no profile tells the time of their I/O."
+        return f"{jobs} of {name} ran {period.text}; no profile records the time of their I/O."
     text = f"{jobs} of {name} ran {period.text}; the median I/O time is "
     text += written(io_seconds, "seconds")
     if share is not None:
@@ -262,7 +262,7 @@ def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
     told = [with_direction(row, words) for row in rows]
     return Table("patterns", "Patterns of access", columns(specs, {"form": "url"}), told,
                  "What is lost is the expected gain of findings about the same files.",
-                 empty="No profile of these jobs tells its patterns.")  # fmt: skip
+                 empty="No profile of these jobs records its patterns.")  # fmt: skip
 
 
 def with_direction(row: Row, words: Mapping[str, str]) -> dict[str, Any]:
@@ -281,7 +281,7 @@ def settings_table(rows: Sequence[Row]) -> Table:
     )  # fmt: skip
     return Table("settings", "Settings in use", columns(specs), rows,
                  "Requested by the program, applied by Stripewise.",
-                 empty="No profile of these jobs tells settings.")  # fmt: skip
+                 empty="No profile of these jobs records settings.")  # fmt: skip
 
 
 PAIR_COLUMNS = (

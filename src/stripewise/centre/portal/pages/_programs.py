@@ -160,7 +160,7 @@ MEDIANS: tuple[Spec, ...] = (
     ("meta_operations", "# metadata operations", "count"),
     ("meta_share", "% metadata of I/O time", "share"),
 )
-OF_OPENED = "Metadata is that of opened files: calls by name, such as stat, are not in it."
+OF_OPENED = "Metadata is that of opened files: calls by name, such as stat, are not included."
 COLUMNS: tuple[Spec, ...] = (
     ("program", "Program", "text"),
     ("area", "Research area", "text"),
@@ -211,7 +211,7 @@ def row_of(one: ProgramSurvey) -> dict[str, Any]:
 USUAL_SORT = "-node_seconds"
 _LINKS = {"program": "program_url"}
 _NOTE = (
-    "Only profiles name programs: jobs without one are not in this table. Figures of I/O are "
+    "Only profiles name programs: jobs without one are not included. Figures of I/O are "
     "medians over the jobs. “Jobs at the same time” is the typical number of jobs that run "
     "together, then the greatest. “Avoidable” is the part of the node-hours that findings expect "
     f"to gain. {OF_OPENED}"

@@ -312,7 +312,7 @@ def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Seq
 
 def _witnesses(found: Sequence[Agreement]) -> Table:
     specs = (
-        ("witnesses", "Witnesses", "text"), ("job_count", "Jobs of both", "count"),
+        ("witnesses", "Witnesses", "text"), ("job_count", "Jobs with both", "count"),
         ("close_share", "within 10 %", "share"), ("near_share", "within a factor of 2", "share"),
         ("first_bytes", "First: bytes of all", "bytes"),
         ("second_bytes", "Second: bytes of all", "bytes"), ("ratio", "First / second", "factor"),

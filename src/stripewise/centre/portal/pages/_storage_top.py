@@ -31,15 +31,16 @@ _AMOUNTS = (
     Column("meta_operations", "Metadata operations", "count"),
     Column("meta_share", "Share of operations", "share"),
 )
-_NONE = "No job that you see used this file system in this time, as far as {} tell."
+_NONE = "No job that you see used this file system in this time, as far as {} show."
 _NOTE = (
-    "From profiles of jobs: what ran without one is not in it. A job's amounts are taken to be "
-    "even over its run; the part that lies in this time counts. Shares are of the jobs that you "
-    "see, as far as their amounts are known."
+    "From profiles of jobs; jobs without a profile are not included. A job's amounts are assumed "
+    "to be spread evenly over its run, and the part within this time counts. Shares are of the "
+    "jobs that you see, as far as their amounts are known."
 )
 _SERVED_NOTE = (
-    "By the servers' counters of jobs, exact to the interval; programs outside of jobs count for "
-    "their user where the servers know it. Shares are of what you see, as far as it is known."
+    "From the servers' counters of jobs, exact to the interval. Programs outside of jobs count "
+    "for their user where the servers know the user. Shares are of what you see, as far as it is "
+    "known."
 )
 _NAMES = ("read_bytes", "write_bytes", "meta_operations")
 _ALL = "the file system"
@@ -76,7 +77,7 @@ def _lead(name: str, top: Top, period: LoadPeriod) -> str:
     if not seen.jobs and seen.moved == NOTHING:
         return (
             f"{_when(period)}, no job that you see used {printable(name)}, as far as "
-            f"{_source(top)} tell."
+            f"{_source(top)} show."
         )
     jobs = plural(seen.jobs, "job")
     text = f"{_when(period)}, {jobs} that you see moved {_amount_text(seen.moved)}"
@@ -169,7 +170,7 @@ def _whole(top: Top, is_staff: bool) -> list[Fact]:
     moved, asked = (whole.moved, _operations(whole)) if whole else (None, None)
     note = "" if whole else "too few samples in this time"
     items = [
-        Fact("source", "Told by", _source(top)),
+        Fact("source", "Source of these figures", _source(top)),
         _fact("whole_bytes", "The whole file system moved", moved, "bytes", note),
         _fact("whole_meta_operations", "Metadata operations of all", asked),
     ]

@@ -116,7 +116,7 @@ class StoragePatterns(StoragePage):
                 *_charts(found),
                 Table("days", "Minutes of each day", _DAYS, [_day(one) for one in found.days],
                       empty="This file system has too many series to look at their minutes."),
-                Notice("how", "How this is told", _HOW),
+                Notice("how", "How patterns are determined", _HOW),
                 pages_of(name),
             ],
         )  # fmt: skip
@@ -266,7 +266,7 @@ def _benchmark_lead(cases: Sequence[CaseHistory], now: float) -> str:
     elif any(one.verdict for one in cases):
         text += "None is slower than before beyond the spread."
     else:
-        text += f"Changes are told from {FEWEST_BEFORE} campaigns before the latest on."
+        text += f"Changes are judged once there are {FEWEST_BEFORE} earlier campaigns."
     if all(one.is_emulated for one in cases):
         text += " All of it was measured on emulated storage."
     return text
