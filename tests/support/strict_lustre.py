@@ -11,12 +11,12 @@ from functools import cache
 from math import inf
 from typing import Any
 
-from stripewise.centre.monitor.collectors._lustre_parameters import parse_recovery_status, split
-from stripewise.centre.monitor.collectors._lustre_quota import (
+from stripewise.centre.monitor.collectors.lustre._parameters import parse_recovery_status, split
+from stripewise.centre.monitor.collectors.lustre._quota import (
     parse_quota_limits,
     parse_quota_usage,
 )
-from stripewise.centre.monitor.collectors._lustre_stats import parse_brw_stats, parse_stats
+from stripewise.centre.monitor.collectors.lustre._stats import parse_brw_stats, parse_stats
 from support.lustre_servers import VERSIONS, parameters
 from support.monitor_host import printed
 from support.strict_readers import (

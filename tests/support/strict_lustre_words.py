@@ -8,7 +8,7 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     parse_count,
     parse_export,
     parse_health,

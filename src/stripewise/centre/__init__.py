@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everything for a whole centre: the statistics database, the portal and the monitor."""
+"""Serves a whole centre: the statistics database, the portal and the monitor."""

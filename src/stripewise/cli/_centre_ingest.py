@@ -22,7 +22,7 @@ from stripewise.cli._options import json_option
 from stripewise.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from stripewise.centre.database.ingest import Asked, IngestOptions, Tally
+    from stripewise.centre.database.ingest import IngestOptions, SlurmIntake, Tally
 
 
 db_option = option(
@@ -274,7 +274,7 @@ class Scheduler:
         parts = read_sacct(Sacct(self.cluster), span)
         self._say(name, take_jobs(engine, name, span, parts), as_json)
 
-    def _say(self, name: str, asked: Asked, as_json: bool) -> None:
+    def _say(self, name: str, asked: SlurmIntake, as_json: bool) -> None:
         from stripewise.present import plural
 
         if not as_json:

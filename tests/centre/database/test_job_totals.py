@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.centre.database.store import _figures as _totals
-from stripewise.centre.database.store._figures import Told, distinct, totals
+from stripewise.centre.database.store._figures import SourceFigures, distinct, totals
 from support.fleet_records import figures
 
 
 def told(
     start: float | None = 0.0, end: float | None = 100.0, kind: str = "darshan",
     program: int | None = 1, findings: Any = (), pattern: str = "", **given: Any,
-) -> Told:  # fmt: skip
-    return Told(kind, program, start, end, figures(**given), findings, pattern)
+) -> SourceFigures:  # fmt: skip
+    return SourceFigures(kind, program, start, end, figures(**given), findings, pattern)
 
 
 def test_nothing_is_told_by_nothing() -> None:
@@ -93,7 +93,12 @@ def test_many_logs_of_one_job_are_not_compared_with_each_other(
 
 def test_what_nobody_tells_is_not_known() -> None:
     unknown = dict.fromkeys(figures())
-    row = totals([Told("darshan", None, None, None, unknown), Told("x", None, 1.0, 2.0, unknown)])
+    row = totals(
+        [
+            SourceFigures("darshan", None, None, None, unknown),
+            SourceFigures("x", None, 1.0, 2.0, unknown),
+        ]
+    )
     for name in ("io_seconds", "io_share", "read_bytes", "bytes_per_second", "rank_count"):
         assert row[name] is None
     assert (row["avoidable_seconds"], row["top_finding"], row["finding_count"]) == (None, None, 0)
@@ -148,7 +153,7 @@ sources = st.lists(
 
 
 @given(sources=sources)
-def test_time_lies_between_the_slowest_and_the_sum(sources: list[Told]) -> None:
+def test_time_lies_between_the_slowest_and_the_sum(sources: list[SourceFigures]) -> None:
     row, kept = totals(sources), distinct(sources)
     seconds = [one.figures["io_seconds"] for one in kept if one.figures["io_seconds"] is not None]
     assert row["read_bytes"] == 1000 * len(kept)

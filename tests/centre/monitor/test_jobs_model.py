@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from stripewise.centre.monitor._records import TargetJobs
 from stripewise.centre.monitor.collectors import JobStatsReader
-from stripewise.centre.monitor.collectors._lustre_job_stats import raw_id, tag_of
+from stripewise.centre.monitor.collectors.lustre._job_stats import raw_id, tag_of
 from stripewise.centre.monitor.sinks._store_growth import EntryState, decode, encode, grow_entries
 from support.job_stats_text import MDT_ROWS, OST_ROWS, VERSIONS, Target, printed_id
 

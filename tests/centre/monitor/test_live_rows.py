@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.centre.monitor._records import JobEntry, OperationCount, TargetJobs
-from stripewise.centre.monitor.collectors._lustre_job_rows import PackedCounts
+from stripewise.centre.monitor.collectors.lustre._job_rows import PackedCounts
 from stripewise.centre.monitor.sinks._store_growth import (
     EntryState,
     JobGrowth,

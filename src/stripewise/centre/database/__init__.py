@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The statistics database: jobs and what is known of their I/O, for a whole centre."""
+"""Keeps the statistics database: jobs and what is known of their I/O, for a whole centre."""
 
 from typing import TYPE_CHECKING
 

@@ -202,7 +202,7 @@ class Problems:
         else:
             self._more += 1
 
-    def told(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence each."""
         more = [f"{self._more} more could not be used"] if self._more else []
         return (*self._first, *more)
@@ -320,6 +320,15 @@ def _is_name(user: str) -> bool:
     except KeyError:
         return False
     return True
+
+
+@lru_cache(maxsize=4096)
+def user_name(uid: int) -> str:
+    """Return the name of a user of this host; "" if there is none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except (KeyError, OverflowError):
+        return ""
 
 
 def _storable(text: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Monitoring of storage: what servers and clients count, read at intervals and handed on."""
+"""Monitors storage: reads what servers and clients count at intervals, and hands it on."""
 
 from typing import TYPE_CHECKING
 

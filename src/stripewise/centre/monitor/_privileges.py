@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who the agent is: never root unless that is asked for.
+"""Decides as which user the agent runs: never as root unless that is asked for.
 
 Some parameters of Lustre are for root alone (debugfs).  Reading them takes CAP_DAC_READ_SEARCH,
 which lets a process read every file and write none that it could not write before.  util-linux's

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The portal: pages for people and an API for programs, over the statistics database."""
+"""Serves the portal: pages for people and an API for programs, over the statistics database."""
 
 from typing import TYPE_CHECKING
 

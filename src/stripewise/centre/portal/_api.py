@@ -101,7 +101,7 @@ class Routes(ABC):
         )  # fmt: skip
 
     @contextmanager
-    def asked(self, request: Request) -> Iterator[tuple[Connection, Viewer]]:
+    def answering(self, request: Request) -> Iterator[tuple[Connection, Viewer]]:
         """Begin to answer whoever sends a request.
 
         Raises:
@@ -199,7 +199,7 @@ class JobRoutes(Routes):
 
     def me(self, request: Request) -> Me:
         """Tell whose token or session this is."""
-        with self.asked(request) as (_, viewer):
+        with self.answering(request) as (_, viewer):
             return Me(
                 login=viewer.login,
                 role=viewer.role or "",
@@ -237,7 +237,7 @@ class JobRoutes(Routes):
     ) -> JobPage:  # fmt: skip
         """List jobs; parameters that are given all hold.  Sorted, in parts by key."""
         asked = JobFilter.parse(dict(request.query_params))
-        with self.asked(request) as (connection, viewer):
+        with self.answering(request) as (connection, viewer):
             found = list_jobs(connection, viewer, asked, sort=sort, after=after, limit=limit)
             if viewer.is_staff:
                 self.desk.audit(connection, viewer, f"jobs: {asked.words()}")
@@ -248,7 +248,7 @@ class JobRoutes(Routes):
 
     def job(self, request: Request, job: int) -> JobDetail:
         """Return one job with what its sources tell."""
-        with self.asked(request) as (connection, viewer):
+        with self.answering(request) as (connection, viewer):
             found = view_job(connection, viewer, job)
             if found is None:
                 raise HTTPException(404)
@@ -259,7 +259,7 @@ class JobRoutes(Routes):
         self, request: Request, job: int, source: int, after: After = "", limit: Limit = 50
     ) -> FilePage:
         """List the files of one source, in the order of its profile."""
-        with self.asked(request) as (connection, viewer):
+        with self.answering(request) as (connection, viewer):
             found = list_files(connection, viewer, job, source, after=after, limit=limit)
             row = find_job(connection, viewer, job)
             if found is None or row is None:
@@ -270,7 +270,7 @@ class JobRoutes(Routes):
 
     def profile(self, request: Request, job: int, source: int) -> Any:
         """Return the profile of one source, if the caller may read names of files."""
-        with self.asked(request) as (connection, viewer):
+        with self.answering(request) as (connection, viewer):
             found = full_profile(connection, viewer, job, source)
             row = find_job(connection, viewer, job)
             if found is None or row is None:
@@ -317,14 +317,14 @@ class StorageRoutes(Routes):
     def programs(self, request: Request, since: Since = None, until: Until = None) -> ProgramList:
         """Sum up each program over the jobs that the caller sees; by default of 90 days."""
         words = {"since": since or "", "until": until or ""}
-        with self.asked(request) as (connection, viewer):
+        with self.answering(request) as (connection, viewer):
             period = Period.parse(words, time.time())
             found = survey(connection, viewer, period)
             return ProgramList(since=period.since, until=period.until, items=found)
 
     def storage(self, request: Request) -> StorageList:
         """Tell how each file system is now."""
-        with self.asked(request) as (connection, _):
+        with self.answering(request) as (connection, _):
             return StorageList(items=view_storage(connection, time.time()))
 
     def load(
@@ -333,7 +333,7 @@ class StorageRoutes(Routes):
         """Tell the load of a file system in a period that ends now, or at `until`."""
         now = time.time()
         end = JobFilter.parse({"until": until or ""}).until
-        with self.asked(request) as (connection, _):
+        with self.answering(request) as (connection, _):
             key = find_file_system(connection, name)
             if key is None:
                 raise HTTPException(404)
@@ -353,7 +353,7 @@ class StorageRoutes(Routes):
 
     def benchmarks(self, request: Request, name: str) -> BenchmarkList:
         """Tell what benchmarks of a file system measured, campaign by campaign."""
-        with self.asked(request) as (connection, _):
+        with self.answering(request) as (connection, _):
             if find_file_system(connection, name) is None:
                 raise HTTPException(404)
             return BenchmarkList(name=name, items=benchmark_history(connection, name))
@@ -372,7 +372,7 @@ class StorageRoutes(Routes):
         words = {"file_system": file_system, "kind": kind, "since": since or "",
                  "until": until or ""}  # fmt: skip
         asked = EventFilter.parse(words)
-        with self.asked(request) as (connection, _):
+        with self.answering(request) as (connection, _):
             found = list_events(connection, asked, after=after, limit=limit)
             items = [EventItem(**only(row._mapping, EventItem)) for row in found.rows]
             return EventPage(items=items, next=found.next or None)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the API answers.  Fields may be added within a version; none changes or goes."""
+"""Defines what the API answers: fields may be added within a version, none changes or goes."""
 
 from __future__ import annotations
 

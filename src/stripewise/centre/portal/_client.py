@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client of the portal's API, version 1."""
+"""Asks the portal's API, version 1."""
 
 from __future__ import annotations
 

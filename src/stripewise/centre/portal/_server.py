@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The web server: uvicorn, with bounds on what clients may hold open and for how long."""
+"""Runs the web server, uvicorn, with bounds on what clients hold open and for how long."""
 
 from __future__ import annotations
 

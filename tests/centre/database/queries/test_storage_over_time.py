@@ -136,7 +136,7 @@ def test_events_that_touch_a_time(connection: Connection) -> None:
         EventRecord("", NOW - 10, None, "c", "of all"),
         EventRecord("home", NOW - 10, None, "d", "of another"),
     ])  # fmt: skip
-    rows = events_within(connection, key_of(connection), period)
+    rows = events_within(connection, key_of(connection), period.since, period.until)
     assert [row.kind for row in rows] == ["c", "a"]
 
 

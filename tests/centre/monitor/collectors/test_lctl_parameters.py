@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.centre.monitor._host import HostError
-from stripewise.centre.monitor.collectors._lustre_parameters import Parameters, split
+from stripewise.centre.monitor.collectors.lustre._parameters import Parameters, split
 from support.monitor_host import FakeHost, denied, printed
 
 PATTERNS = ("obdfilter.*.stats", "osd-*.*.kbytesfree")

@@ -206,6 +206,6 @@ def test_settings_that_are_refused(settings: dict[str, object]) -> None:
 
 def test_metadata_kinds_are_those_of_the_statistics_database() -> None:
     from stripewise.centre.database.queries import _series as _metrics
-    from stripewise.centre.monitor.collectors._lustre_stats import METADATA_KINDS
+    from stripewise.centre.monitor.collectors.lustre._stats import METADATA_KINDS
 
     assert METADATA_KINDS == _metrics.KINDS

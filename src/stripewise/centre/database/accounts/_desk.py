@@ -123,8 +123,7 @@ class Desk:
 
     def audit(self, connection: Connection, by: str, action: str, target: str) -> None:
         """Write a line of the audit trail, within the transaction of what it tells."""
-        line = {"at": self.now(), "login": by[:255], "action": action, "target": target}
-        connection.execute(insert(Audit).values(**line))
+        _audit(connection, self.now(), by, action, target)
 
 
 @contextmanager
@@ -210,5 +209,9 @@ def note_look(connection: Connection, login: str, target: str) -> None:
         login: Who looked.
         target: At what.
     """
-    line = {"at": int(time.time()), "login": login, "action": "looked", "target": target}
+    _audit(connection, int(time.time()), login, "looked", target)
+
+
+def _audit(connection: Connection, at: int, login: str, action: str, target: str) -> None:
+    line = {"at": at, "login": login[:255], "action": action, "target": target}
     connection.execute(insert(Audit).values(**line))

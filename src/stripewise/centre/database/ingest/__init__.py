@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.ingest._ingest import Tally as Tally
     from stripewise.centre.database.ingest._ingest import ingest as ingest
     from stripewise.centre.database.ingest._ingest import watch as watch
-    from stripewise.centre.database.ingest._ledger import Asked as Asked
+    from stripewise.centre.database.ingest._ledger import SlurmIntake as SlurmIntake
     from stripewise.centre.database.ingest._ledger import next_window as next_window
     from stripewise.centre.database.ingest._ledger import take_jobs as take_jobs
     from stripewise.centre.database.ingest._report import leave_report as leave_report

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, StatementError
 
 from stripewise import __version__
@@ -22,9 +21,9 @@ from stripewise.centre.database.ingest._inputs import Input
 from stripewise.centre.database.ingest._profile_record import clean
 from stripewise.centre.database.ingest._sacct import Window, window
 from stripewise.centre.database.ingest._work import Refused, Stored
+from stripewise.centre.database.store._jobs import put_all
 from stripewise.centre.database.store._writer import Writer
 from stripewise.centre.database.tables._access import Ledger, SeenFile
-from stripewise.centre.database.tables._base import Base
 from stripewise.centre.database.tables._storage import FileSystem
 from stripewise.present import printable
 
@@ -122,7 +121,7 @@ def store(
     with refusals_said(engine), engine.execution_options(writing=True).begin() as connection:
         Writer(connection).store(answer.records)
         row = _row(identity("asked", kind, name), name, 0, answer, at)
-        _put_all(connection, Ledger, "digest", [row])
+        put_all(connection, Ledger, ("digest",), [row])
 
 
 def _write(engine: Engine, entries: Sequence[Entry]) -> None:
@@ -137,7 +136,7 @@ def _write(engine: Engine, entries: Sequence[Entry]) -> None:
         ]
         for (one, _), row in zip(answers, rows, strict=True):
             one.outcome = row["outcome"]
-        _put_all(connection, Ledger, "digest", rows)
+        put_all(connection, Ledger, ("digest",), rows)
         good = {one.digest for one in entries if STORED in (one.outcome, present.get(one.digest))}
         _see(writer, [(place, one.digest) for one in entries for place in one.inputs], good)
         stored = [answer for _, answer in answers if isinstance(answer, Stored)]
@@ -187,7 +186,7 @@ def _see(writer: Writer, found: Sequence[tuple[Input, str]], good: Collection[st
         }
         for one, digest in found
     }
-    _put_all(connection, SeenFile, "place", list(rows.values()))
+    put_all(connection, SeenFile, ("place",), list(rows.values()))
     for place, was in former.items():
         if was != rows[place]["digest"]:
             _forget(writer, was, is_replaced=rows[place]["digest"] in good)
@@ -206,18 +205,6 @@ def _forget(writer: Writer, digest: str, *, is_replaced: bool) -> None:
     writer.connection.execute(line)
 
 
-def _put_all(
-    connection: Connection, table: type[Base], key: str, rows: Sequence[dict[str, Any]]
-) -> None:
-    """Insert rows, or change those with the same keys."""
-    if not rows:
-        return
-    make: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[connection.dialect.name]
-    line = make(table.__table__)
-    changes = {name: line.excluded[name] for name in rows[0] if name != key}
-    connection.execute(line.on_conflict_do_update(index_elements=[key], set_=changes), rows)
-
-
 # Jobs that Slurm is asked for, into the database: what is new since it was last asked.
 
 KIND = "scheduler"
@@ -225,7 +212,7 @@ _ROWS = 2000
 
 
 @dataclass
-class Asked:
+class SlurmIntake:
     """What asking Slurm gave.
 
     Attributes:
@@ -264,7 +251,7 @@ def _last(engine: Engine, name: str) -> int | None:
         return connection.scalar(query)
 
 
-def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) -> Asked:
+def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) -> SlurmIntake:
     """Store the jobs of a time; that they were asked for is noted when all are stored.
 
     A time that begins only after what was asked for before leaves a gap: then it is not noted, and
@@ -280,7 +267,7 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
         StorageError: The database refuses; what was stored before is whole.
     """
     began = int(time.time())
-    asked = Asked(span)
+    asked = SlurmIntake(span)
     for part in parts:
         for first in range(0, len(part.records), _ROWS):
             records = part.records[first : first + _ROWS]

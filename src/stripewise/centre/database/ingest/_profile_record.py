@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Evidence of a run -> the record that is stored: its profile, and rows that can be searched.
+"""Makes the record of a run that is stored: its profile, and rows that can be searched.
 
 The profile is the truth; every row follows from it.
 """

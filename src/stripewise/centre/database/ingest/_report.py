@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import stat
 import threading
 import time
@@ -18,6 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from stripewise.centre.database._records import user_name
 from stripewise.centre.database.ingest._base import Feed, Reading
 from stripewise.centre.database.ingest._profile_record import Origin, clean, documents, record_of
 from stripewise.core import Configuration
@@ -157,7 +157,7 @@ def report_of(
         "version": VERSION,
         "cluster": os.environ.get("SLURM_CLUSTER_NAME", "")[:64],
         "job_id": os.environ.get("SLURM_JOB_ID", "")[:32],
-        "user": _name(uid),
+        "user": user_name(uid),
         "uid": uid,
         "start": end - elapsed_seconds,
         "end": end,
@@ -214,10 +214,3 @@ def _profile(evidence: Evidence) -> Any:
         if len(json.dumps(finite(document))) <= _MOST_BYTES:
             break
     return document
-
-
-def _name(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return ""

@@ -167,7 +167,9 @@ class _Reader:
     def parsed(self) -> Parsed:
         """Return what was read."""
         self._end_of_job()
-        return Parsed(tuple(self.jobs.values()), (*self.problems.told(), *not_started(self.rests)))
+        return Parsed(
+            tuple(self.jobs.values()), (*self.problems.sentences(), *not_started(self.rests))
+        )
 
 
 def _record(row: dict[str, str], seen: JobId, cluster: str) -> JobRecord:

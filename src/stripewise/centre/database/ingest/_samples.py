@@ -101,7 +101,7 @@ def parse_samples(lines: Iterable[str]) -> SamplesText:
             table.add(parse_json(line))
         except ValueError as error:
             problems.add(f"line {number}: {printable(str(error))}")
-    return SamplesText(table.records(), problems.told())
+    return SamplesText(table.records(), problems.sentences())
 
 
 class _Table:

@@ -109,7 +109,7 @@ def parse_rest(text: str, cluster: str = "") -> Parsed:
     if not isinstance(jobs, list):
         return Parsed((), ("it has no list of jobs",))
     problems = Problems()
-    for said in filter(None, map(_said, rest_items(document, "errors"))):
+    for said in filter(None, map(_error_text, rest_items(document, "errors"))):
         problems.add(f"Slurm reports: {said}")
     records: dict[tuple[str, int, int], JobRecord] = {}
     rests: list[str] = []
@@ -124,7 +124,7 @@ def parse_rest(text: str, cluster: str = "") -> Parsed:
             records[key] = record
         except (ValueError, OverflowError) as error:
             problems.add(f"job {number} of the list is left out: {error}")
-    return Parsed(tuple(records.values()), (*problems.told(), *not_started(rests)))
+    return Parsed(tuple(records.values()), (*problems.sentences(), *not_started(rests)))
 
 
 def _record(job: Any, cluster: str) -> JobRecord:
@@ -219,7 +219,7 @@ def _seconds(told: Any) -> float | None:
     return None if number is None else float(number)
 
 
-def _said(error: Any) -> str:
+def _error_text(error: Any) -> str:
     return (
         rest_text(rest_member(error, "description"))
         or rest_text(rest_member(error, "error"))

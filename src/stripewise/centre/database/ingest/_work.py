@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import atexit
 import os
-import pwd
 import signal
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
 
-from stripewise.centre.database._records import PairRecord, Record, SourceRecord
+from stripewise.centre.database._records import PairRecord, Record, SourceRecord, user_name
 from stripewise.centre.database.ingest._base import (
     HEAD_BYTES,
     Feed,
@@ -233,16 +231,16 @@ def owned(record: Record, owner: int, trusted: frozenset[int]) -> Record:
     if isinstance(record, PairRecord):
         # nobody may tell somebody else's study anew
         digest = identity(record.digest, owner)
-        return replace(record, digest=digest, user="" if owner == ROOT else name_of(owner))
+        return replace(record, digest=digest, user="" if owner == ROOT else user_name(owner))
     if not isinstance(record, SourceRecord):
         return record
     record = replace(record, is_vouched=owner in trusted)
     if record.uid is None and not record.user:
         if owner == ROOT:
             return record
-        return replace(record, uid=owner, user=name_of(owner))
+        return replace(record, uid=owner, user=user_name(owner))
     if record.uid == owner:
-        return replace(record, user=name_of(owner) or (record.user if owner in trusted else ""))
+        return replace(record, user=user_name(owner) or (record.user if owner in trusted else ""))
     if owner not in trusted:
         whose = f"uid {record.uid}" if record.uid is not None else record.user
         raise RefusedError(
@@ -252,17 +250,8 @@ def owned(record: Record, owner: int, trusted: frozenset[int]) -> Record:
     return record
 
 
-@cache
-def name_of(uid: int) -> str:
-    """Return the name of a user of this host; "" if there is none."""
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except (KeyError, OverflowError):
-        return ""
-
-
 def _user(uid: int) -> str:
-    name = name_of(uid)
+    name = user_name(uid)
     return f"{name} (uid {uid})" if name else f"uid {uid}"
 
 

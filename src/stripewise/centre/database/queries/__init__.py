@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._storage import FileSystemState as FileSystemState
     from stripewise.centre.database.queries._storage import Space as Space
     from stripewise.centre.database.queries._storage import advice_now as advice_now
+    from stripewise.centre.database.queries._storage import events_within as events_within
     from stripewise.centre.database.queries._storage import find_file_system as find_file_system
     from stripewise.centre.database.queries._storage import kinds_of_events as kinds_of_events
     from stripewise.centre.database.queries._storage import list_events as list_events
@@ -109,7 +110,6 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._storage_load import FileSystemLoad as FileSystemLoad
     from stripewise.centre.database.queries._storage_load import LoadPeriod as LoadPeriod
     from stripewise.centre.database.queries._storage_load import TargetLoad as TargetLoad
-    from stripewise.centre.database.queries._storage_load import events_within as events_within
     from stripewise.centre.database.queries._storage_load import view_load as view_load
     from stripewise.centre.database.queries._storage_tempo import TEMPO_DAYS as TEMPO_DAYS
     from stripewise.centre.database.queries._storage_tempo import DayTempo as DayTempo

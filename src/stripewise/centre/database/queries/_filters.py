@@ -183,7 +183,7 @@ def _keys_of_rare(
 def _evidence(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if asked.finding is not None:
-        found.append(_told_by(connection, FindingRow, [FindingRow.code == asked.finding]))
+        found.append(_has_row(connection, FindingRow, [FindingRow.code == asked.finding]))
     about: list[ColumnElement[bool]] = []
     if asked.pattern is not None:
         about.append(JobPattern.form == asked.pattern)
@@ -192,7 +192,7 @@ def _evidence(connection: Connection, asked: JobFilter) -> list[ColumnElement[bo
     if asked.least_lost_seconds is not None:
         about.append(JobPattern.lost_seconds >= asked.least_lost_seconds)
     if about:
-        found.append(_told_by(connection, JobPattern, about))
+        found.append(_has_row(connection, JobPattern, about))
     if asked.source == "none":
         found.append(Job.source_count == 0)
     elif asked.source == "any":
@@ -202,7 +202,7 @@ def _evidence(connection: Connection, asked: JobFilter) -> list[ColumnElement[bo
     return found
 
 
-def _told_by(
+def _has_row(
     connection: Connection, table: Any, about: list[ColumnElement[bool]]
 ) -> ColumnElement[bool]:
     """Return the condition that a source of a job has such a row.
@@ -382,13 +382,13 @@ def rows_of(result: Any) -> list[dict[str, Any]]:
     ]
 
 
-def left_out(column: Any, name: str) -> ColumnElement[int]:
+def count_unknown(column: Any, name: str) -> ColumnElement[int]:
     """Return how many rows the sum of a column, which is called `name`, leaves out."""
     return (func.count() - func.count(column)).label(_LEFT_OUT + name)
 
 
 def with_missing(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with what is missing of its sums, where `left_out` counted that."""
+    """Return a row with what is missing of its sums, where `count_unknown` counted that."""
     counts = {name.removeprefix(_LEFT_OUT): n for name, n in row.items() if _LEFT_OUT in name}
     told = {name: value for name, value in row.items() if _LEFT_OUT not in name}
     missing = {name: f"of {plural(n, 'job')} it is not known" for name, n in counts.items() if n}

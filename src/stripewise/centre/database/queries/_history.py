@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 
 from stripewise.centre.database.queries._filters import total
-from stripewise.centre.database.queries._jobs import COLUMNS, with_names
+from stripewise.centre.database.queries._jobs import COLUMNS, join_names
 from stripewise.centre.database.queries._load import rates_in_hours
 from stripewise.centre.database.queries._viewer import Viewer, jobs_of, veiled, without_paths
 from stripewise.centre.database.tables._jobs import Job, JobFile, JobIo, JobSource, SettingRow
@@ -40,7 +40,7 @@ def list_runs(connection: Connection, viewer: Viewer, job: Row) -> list[Row]:
     at, key = job["start_at"], job["id"]
     if whose is None or at is None or job["program_id"] is None:
         return []
-    query = with_names(jobs_of(viewer, *_COLUMNS))
+    query = join_names(jobs_of(viewer, *_COLUMNS))
     # as an expression, so that the index of the user's jobs serves: of a program that all use
     # the jobs of everybody would be walked through
     query = query.where(Job.program_id + 0 == job["program_id"], whose)

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, case, func, select
 
 from stripewise.centre.database._records import join, unpack
-from stripewise.centre.database.queries._jobs import with_names
+from stripewise.centre.database.queries._jobs import join_names
 from stripewise.centre.database.queries._paging import MOST_ROWS, Listing, Order, page
 from stripewise.centre.database.queries._viewer import (
     HIDDEN,
@@ -21,7 +21,7 @@ from stripewise.centre.database.queries._viewer import (
     veiled,
     veiled_reasons,
 )
-from stripewise.centre.database.store._figures import Told, distinct
+from stripewise.centre.database.store._figures import SourceFigures, distinct
 from stripewise.centre.database.store._settle import parts_of
 from stripewise.centre.database.tables._jobs import (
     Cluster,
@@ -102,7 +102,7 @@ def find_job(connection: Connection, viewer: Viewer, job_id: int) -> Row | None:
     """Return the row of a job with its names; None: there is none that the viewer sees."""
     if not 0 < job_id < 1 << 62:
         return None
-    query = with_names(jobs_of(viewer, *Job.__table__.c, *_NAMES)).where(Job.id == job_id)
+    query = join_names(jobs_of(viewer, *Job.__table__.c, *_NAMES)).where(Job.id == job_id)
     found = connection.execute(query).one_or_none()
     return None if found is None else veiled(viewer, dict(found._mapping))
 
@@ -133,7 +133,7 @@ def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | N
 def _mark_counted(sources: Sequence[Source]) -> None:
     """Say of each source whether the job's figures are made of it."""
     told = [
-        Told(one.about["kind"], one.about["program_id"], one.about["start_at"],
+        SourceFigures(one.about["kind"], one.about["program_id"], one.about["start_at"],
              one.about["end_at"], one.figures)
         for one in sources
     ]  # fmt: skip

@@ -66,7 +66,7 @@ def order_of(text: str = "") -> Order:
     return Order(getattr(Job, name), Job.id, text.startswith("-"))
 
 
-def with_names(query: Select[Any]) -> Select[Any]:
+def join_names(query: Select[Any]) -> Select[Any]:
     """Join the tables that have the names of a job."""
     return (
         query.join(Cluster, Cluster.id == Job.cluster_id)
@@ -99,7 +99,7 @@ def list_jobs(
     few = None
     if wanted.all or not viewer.is_staff:
         few = _found(viewer, wanted)
-    query = with_names(jobs_of(viewer, *COLUMNS, by_index=False))
+    query = join_names(jobs_of(viewer, *COLUMNS, by_index=False))
     most = RARE if wanted.is_rare else None
     return page(connection, query, order, after, limit, places=places, few=few, most=most)
 
@@ -128,7 +128,7 @@ def exported_jobs(
         names: Only jobs of whose files the viewer may read the names.
     """
     columns = [without_reasons(viewer) if one is Job.missing else one for one in COLUMNS]
-    query = with_names(jobs_of(viewer, *columns)).where(*conditions(connection, asked).all)
+    query = join_names(jobs_of(viewer, *columns)).where(*conditions(connection, asked).all)
     if names:
         query = query.where(readable(viewer))
     return query.order_by(Job.id)
@@ -181,7 +181,7 @@ def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummar
         func.count(case((is_not_all_known(Job.avoidable_seconds), 1))),
     ).where(*own)
     sums = connection.execute(figures).one()
-    worst = with_names(jobs_of(viewer, *COLUMNS)).where(*own, Job.avoidable_seconds > 0)
+    worst = join_names(jobs_of(viewer, *COLUMNS)).where(*own, Job.avoidable_seconds > 0)
     worst = worst.order_by(Job.avoidable_seconds.desc(), Job.id.desc()).limit(1)
     found = connection.execute(worst).one_or_none()
     user = select(Person.name).where(Person.id == viewer.person_id)

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Double, Select, case, cast, distinct, func, select
 
-from stripewise.centre.database.queries._filters import Period, left_out, rows_of, with_missing
+from stripewise.centre.database.queries._filters import (
+    Period,
+    count_unknown,
+    rows_of,
+    with_missing,
+)
 from stripewise.centre.database.queries._job import Row, find_job
 from stripewise.centre.database.queries._viewer import Viewer, jobs_of, without_paths
 from stripewise.centre.database.tables._jobs import (
@@ -174,7 +179,7 @@ def survey_of(
     table = _table(connection, query, len(names))
     order = np.argsort(table[:, 0], kind="stable")
     keys, firsts = np.unique(table[order, 0], return_index=True)
-    told = _told(connection, [int(key) for key in keys])
+    told = _names_and_areas(connection, [int(key) for key in keys])
     found = []
     for key, rows in zip(keys, np.split(order, firsts[1:]), strict=False):
         columns = dict(zip(names, table[rows].T, strict=True))
@@ -189,7 +194,9 @@ def _table(connection: Connection, query: Select[Any], width: int) -> NDArray[np
     return np.concatenate(parts) if parts else np.empty((0, width))
 
 
-def _told(connection: Connection, keys: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+def _names_and_areas(
+    connection: Connection, keys: Sequence[int]
+) -> dict[int, tuple[str, str | None]]:
     query = select(Program.id, Program.name, Program.area)
     if len(keys) <= _CHUNK // 100:
         query = query.where(Program.id.in_(keys))
@@ -317,8 +324,8 @@ def program_findings(
         func.count().label("job_count"),
         seconds.label("cost_seconds"),
         node_seconds.label("cost_node_seconds"),
-        left_out(each.c.cost, "cost_seconds"),
-        left_out(each.c.cost * each.c.node_count, "cost_node_seconds"),
+        count_unknown(each.c.cost, "cost_seconds"),
+        count_unknown(each.c.cost * each.c.node_count, "cost_node_seconds"),
     ).group_by(each.c.code)
     rows = rows_of(connection.execute(_costliest(query, seconds, each.c.code)))
     return list(map(with_missing, rows))

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, or_
 
 from stripewise.centre.database.queries._filters import Period, rows_of, total
 from stripewise.centre.database.queries._job import Row
-from stripewise.centre.database.queries._jobs import with_names
+from stripewise.centre.database.queries._jobs import join_names
 from stripewise.centre.database.queries._paging import Listing, Order, page
 from stripewise.centre.database.queries._viewer import Viewer, jobs_of
 from stripewise.centre.database.store._match import CLOCKS_SECONDS
@@ -93,7 +93,7 @@ def disagreements(
         for (_, one), (_, other) in _pairs()
     ]
     sums = (witness.label(f"{name}_bytes") for name, witness in _WITNESSES)
-    query = with_names(jobs_of(viewer, *_JOB, *sums)).where(*period.jobs, or_(*apart))
+    query = join_names(jobs_of(viewer, *_JOB, *sums)).where(*period.jobs, or_(*apart))
     found = page(connection, query, Order(Job.start_at, Job.id), after, limit)
     return Listing([_with_ratio(dict(row._mapping)) for row in found.rows], found.next)
 
@@ -114,7 +114,7 @@ def match_rules(connection: Connection, viewer: Viewer, period: Period) -> Seque
 
 def unrecorded_jobs(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
     """Return jobs of which profiles alone tell, the latest first, with their number as total."""
-    query = with_names(jobs_of(viewer, *_JOB, func.count().over().label("total")))
+    query = join_names(jobs_of(viewer, *_JOB, func.count().over().label("total")))
     query = query.where(*period.jobs, Job.is_recorded.is_(False))
     return rows_of(connection.execute(query.order_by(Job.start_at.desc()).limit(MOST_ODD)))
 
@@ -126,7 +126,7 @@ def clocks_apart(connection: Connection, viewer: Viewer, period: Period) -> Sequ
     """
     early = JobSource.start_at - Job.start_at
     late = JobSource.start_at - Job.end_at
-    query = with_names(
+    query = join_names(
         jobs_of(
             viewer, *_JOB, JobSource.kind, func.count().over().label("total"),
             case((early < 0, early), else_=late).label("apart_seconds"),

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
-from stripewise.centre.database.queries._jobs import with_names
+from stripewise.centre.database.queries._jobs import join_names
 from stripewise.centre.database.queries._series import (
     METADATA,
     READ,
@@ -434,7 +434,7 @@ def _rows(
         *(Job.id, Job.raw_id, Job.name, Job.start_at, Person.name.label("user")),
         *(Program.name.label("program"), Cluster.name.label("cluster")),
     )
-    query = with_names(jobs_of(viewer, *columns)).where(Job.id.in_(wanted))
+    query = join_names(jobs_of(viewer, *columns)).where(Job.id.in_(wanted))
     if not viewer.is_staff:
         query = query.where(Job.person_id == viewer.person_id)
     return {row.id: dict(row._mapping) for row in connection.execute(query)}

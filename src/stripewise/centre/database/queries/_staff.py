@@ -14,7 +14,7 @@ from sqlalchemy import CTE, ColumnElement, Connection, Select, case, distinct, f
 from stripewise.centre.database.queries._filters import (
     DAY,
     Period,
-    left_out,
+    count_unknown,
     rows_of,
     with_missing,
 )
@@ -132,7 +132,7 @@ def ignored_advice(
             func.max(runs.c.start_at).label("last_at"),
             func.sum(runs.c.cost).label("lost_seconds"),
             lost.label("lost_node_seconds"),
-            left_out(runs.c.node_count, "lost_node_seconds"),
+            count_unknown(runs.c.node_count, "lost_node_seconds"),
         )
         .join(Program, Program.id == runs.c.program_id)
         .join(Person, Person.id == runs.c.person_id)

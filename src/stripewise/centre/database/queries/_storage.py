@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import ColumnElement, Connection, or_, select
 
 from stripewise.centre.database.queries._benchmarks import newest_benchmark
 from stripewise.centre.database.queries._filters import JobFilter
@@ -265,17 +265,10 @@ def parts_before(connection: Connection, key: int, parts: Sequence[Part]) -> lis
 
 def open_events(connection: Connection, key: int, now: float) -> list[tuple[str, str]]:
     """Return (kind, text) of what has begun and not ended, without advice; the newest first."""
-    query = (
-        select(Event.kind, Event.text)
-        .where(
-            or_(Event.file_system_id == key, Event.file_system_id.is_(None)),
-            Event.kind != ADVICE,
-            Event.at <= now,
-            or_(Event.until.is_(None), Event.until > now),
-        )
-        .order_by(Event.at.desc())
-        .limit(50)
+    query = select(Event.kind, Event.text).where(
+        Event.kind != ADVICE, *_events_of(key), *_are_open(now)
     )
+    query = query.order_by(Event.at.desc()).limit(50)
     return [(kind, text) for kind, text in connection.execute(query)]
 
 
@@ -407,10 +400,7 @@ def list_events(
         )
     if asked.kind:
         query = query.where(Event.kind == asked.kind)
-    if asked.since is not None:
-        query = query.where(or_(Event.until.is_(None), Event.until >= asked.since))
-    if asked.until is not None:
-        query = query.where(Event.at < asked.until)
+    query = query.where(*_touch(asked.since, asked.until))
     return page(connection, query, Order(Event.at, Event.id), after, limit)
 
 
@@ -421,17 +411,39 @@ def kinds_of_events(connection: Connection) -> list[str]:
 
 def advice_now(connection: Connection, now: float) -> list[str]:
     """Return the advice of the site that holds now; the newest first."""
-    query = (
-        select(Event.text)
-        .where(
-            Event.kind == ADVICE,
-            Event.at <= now,
-            or_(Event.until.is_(None), Event.until > now),
-        )
-        .order_by(Event.at.desc(), Event.id.desc())
-        .limit(100)
-    )
+    query = select(Event.text).where(Event.kind == ADVICE, *_are_open(now))
+    query = query.order_by(Event.at.desc(), Event.id.desc()).limit(100)
     return list(connection.scalars(query))
+
+
+def events_within(
+    connection: Connection, file_system_id: int, since: int, until: int
+) -> list[Any]:
+    """Return the events of a file system, or of all, that touch a time; the newest first."""
+    query = select(Event.at, Event.until, Event.kind, Event.text).where(
+        *_events_of(file_system_id), *_touch(since, until)
+    )
+    return list(connection.execute(query.order_by(Event.at.desc(), Event.id.desc()).limit(100)))
+
+
+def _events_of(file_system_id: int) -> tuple[ColumnElement[bool]]:
+    """Return the condition that an event is of a file system, or of all."""
+    return (or_(Event.file_system_id == file_system_id, Event.file_system_id.is_(None)),)
+
+
+def _are_open(now: float) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that an event has begun and not ended."""
+    return (Event.at <= now, or_(Event.until.is_(None), Event.until > now))
+
+
+def _touch(since: int | None, until: int | None) -> list[ColumnElement[bool]]:
+    """Return the conditions that an event touches a time."""
+    found: list[ColumnElement[bool]] = []
+    if since is not None:
+        found.append(or_(Event.until.is_(None), Event.until >= since))
+    if until is not None:
+        found.append(Event.at < until)
+    return found
 
 
 def _events() -> Any:

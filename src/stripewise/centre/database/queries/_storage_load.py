@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The load of one file system over a time: its rates, its servers, its targets."""
+"""Gives the load of one file system over a time: its rates, its servers, its targets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import chain
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection
 
 from stripewise.centre.database.queries._series import (
     IS_FAILED,
@@ -37,7 +37,6 @@ from stripewise.centre.database.queries._series import (
 from stripewise.centre.database.queries._service import Service, finest_times, services
 from stripewise.centre.database.queries._storage import parts_before, parts_in_service, parts_now
 from stripewise.centre.database.store._samples import DAY
-from stripewise.centre.database.tables._storage import Event
 from stripewise.core.errors import UsageError
 
 PERIODS = {"hour": 3600, "day": DAY, "week": 7 * DAY, "month": 30 * DAY, "year": 365 * DAY}
@@ -210,21 +209,6 @@ def view_load(
 
 def _moments(period: LoadPeriod, step: int) -> Sequence[int]:
     return range(period.since - period.since % step, period.until, step)
-
-
-def events_within(connection: Connection, file_system_id: int, period: LoadPeriod) -> list[Any]:
-    """Return the events of a file system, or of all, that touch a time; the newest first."""
-    query = (
-        select(Event.at, Event.until, Event.kind, Event.text)
-        .where(
-            or_(Event.file_system_id == file_system_id, Event.file_system_id.is_(None)),
-            Event.at < period.until,
-            or_(Event.until.is_(None), Event.until >= period.since),
-        )
-        .order_by(Event.at.desc(), Event.id.desc())
-        .limit(100)
-    )
-    return list(connection.execute(query))
 
 
 def _ids(parts: Sequence[Part], metric: str) -> list[int]:

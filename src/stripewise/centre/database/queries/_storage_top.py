@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Double, Select, and_, case, cast, func, or_, select, true
 
-from stripewise.centre.database.queries._jobs import with_names
+from stripewise.centre.database.queries._jobs import join_names
 from stripewise.centre.database.queries._patterns import floored, is_mixed
 from stripewise.centre.database.queries._series import (
     ENOUGH,
@@ -276,7 +276,7 @@ def _named(connection: Connection, table: Any, most: Sequence[tuple[Any, Share]]
 
 
 def _jobs(connection: Connection, seen: Any) -> list[dict[str, Any]]:
-    query = with_names(
+    query = join_names(
         select(
             *(Job.id, Job.raw_id, Job.name, Job.start_at, Cluster.name.label("cluster")),
             *(Person.name.label("user"), Project.name.label("project")),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who looks, and the one filter that decides which jobs they see.
+"""Tells who looks, and holds the one filter that decides which jobs they see.
 
 Every query about jobs begins with `jobs_of`; nothing else in the package selects from the table
 of jobs for a viewer.

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from stripewise.centre.database.store._deliver import TakenError as TakenError
     from stripewise.centre.database.store._deliver import deliver as deliver
     from stripewise.centre.database.store._deliver import open_store as open_store
+    from stripewise.centre.database.store._deliver import other_agents as other_agents
     from stripewise.centre.database.store._deliver import read_state as read_state
-    from stripewise.centre.database.store._deliver import told_twice as told_twice
     from stripewise.centre.database.store._deliver import write_parts as write_parts
     from stripewise.centre.database.store._loads import Load as Load
     from stripewise.centre.database.store._loads import Template as Template

@@ -229,7 +229,7 @@ _Key = tuple[str, str, str]
 _Spans = list[tuple[float, float]]
 
 
-class Twice(NamedTuple):
+class OtherAgent(NamedTuple):
     """Another agent that tells of targets, and those targets.
 
     Attributes:
@@ -243,7 +243,7 @@ class Twice(NamedTuple):
     targets: tuple[str, ...]
 
 
-def told_twice(engine: Engine, server: str, samples: Iterable[SampleRecord]) -> list[Twice]:
+def other_agents(engine: Engine, server: str, samples: Iterable[SampleRecord]) -> list[OtherAgent]:
     """Return which other agents told of the same targets for the same minutes.
 
     Args:
@@ -272,7 +272,7 @@ def told_twice(engine: Engine, server: str, samples: Iterable[SampleRecord]) -> 
         own = spans.get(series.get((file_system, server, target), -1), [])
         if other != server and _is_twice(own, spans.get(series[key], [])):
             found.setdefault((file_system, other), []).append(target)
-    return [Twice(*place, tuple(targets)) for place, targets in found.items()]
+    return [OtherAgent(*place, tuple(targets)) for place, targets in found.items()]
 
 
 def _has(series: Mapping[_Key, int], key: _Key, server: str) -> bool:

@@ -45,7 +45,7 @@ def store_figures(connection: Connection, names: Names, job_id: int) -> None:
     if not sources and not job["is_recorded"]:
         connection.execute(delete(Job).where(Job.id == job_id))
         return
-    told = _told(connection, job_id, sources)
+    told = _source_figures(connection, job_id, sources)
     row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), "missing": {}, **totals(told)}
     profiled = row.pop("profiled_seconds", None)
     if not job["is_recorded"]:
@@ -80,7 +80,9 @@ def _sources(connection: Connection, job_id: int) -> Sequence[Any]:
     ).all()
 
 
-def _told(connection: Connection, job_id: int, sources: Sequence[Any]) -> list[Told]:
+def _source_figures(
+    connection: Connection, job_id: int, sources: Sequence[Any]
+) -> list[SourceFigures]:
     if not sources:
         return []
     of_job = (JobSource.job_id == job_id,)
@@ -97,8 +99,10 @@ def _told(connection: Connection, job_id: int, sources: Sequence[Any]) -> list[T
             (form, Amount.of(moved, (missing or {}).get("moved_bytes", "")))
         )
     return [
-        Told(row.kind, row.program_id, row.start_at, row.end_at, _figures(unpack(row.document)),
-             findings[row.id], _largest(patterns[row.id]))
+        SourceFigures(
+            row.kind, row.program_id, row.start_at, row.end_at, _figures(unpack(row.document)),
+            findings[row.id], _largest(patterns[row.id]),
+        )
         for row in sources
     ]  # fmt: skip
 
@@ -125,7 +129,7 @@ _AMOUNTS = ("read_bytes", "write_bytes", "io_seconds", "meta_operations", "n_fil
 
 
 def _of_unrecorded(
-    names: Names, cluster_id: int, sources: Sequence[Any], told: Sequence[Told]
+    names: Names, cluster_id: int, sources: Sequence[Any], told: Sequence[SourceFigures]
 ) -> dict[str, Any]:
     """Return what the profiles tell of a job without a record."""
     users = [row.user for row in sources if row.user]
@@ -159,7 +163,7 @@ _CLOCK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Told:
+class SourceFigures:
     """What one source tells.
 
     Attributes:
@@ -219,7 +223,7 @@ _SECONDS = {
 }  # fmt: skip
 
 
-def totals(sources: Sequence[Told]) -> dict[str, Any]:
+def totals(sources: Sequence[SourceFigures]) -> dict[str, Any]:
     """Return the columns of `tables.Job` that follow from its sources; {} without any.
 
     What one source does not tell makes a sum the least that it can be.
@@ -252,9 +256,9 @@ def totals(sources: Sequence[Told]) -> dict[str, Any]:
     return row
 
 
-def distinct(sources: Sequence[Told]) -> list[Told]:
+def distinct(sources: Sequence[SourceFigures]) -> list[SourceFigures]:
     """Return one source of each run, the one that tells most."""
-    kept: list[Told] = []
+    kept: list[SourceFigures] = []
     ordered = sorted(sources, key=lambda one: (_place(one.kind), one.kind))
     for _, same_kind in groupby(ordered, key=lambda one: one.kind):  # each tells of its own run
         kept += [one for one in same_kind if not any(_is_same_run(one, it) for it in kept)]
@@ -265,7 +269,7 @@ def _place(kind: str) -> int:
     return _BEST.index(kind) if kind in _BEST else len(_BEST)
 
 
-def _is_same_run(one: Told, other: Told) -> bool:
+def _is_same_run(one: SourceFigures, other: SourceFigures) -> bool:
     if one.program != other.program:
         return False
     if one.start is None or other.start is None or one.end is None or other.end is None:
@@ -275,7 +279,7 @@ def _is_same_run(one: Told, other: Told) -> bool:
     return both >= _SAME_RUN * shorter
 
 
-def _together(sources: Sequence[Told]) -> list[list[Told]]:
+def _together(sources: Sequence[SourceFigures]) -> list[list[SourceFigures]]:
     """Put sources whose times overlap side by side; those without times are apart."""
     groups = [[one] for one in sources if one.start is None or one.end is None]
     last: tuple[float, float] | None = None
@@ -297,7 +301,7 @@ def _is_beside(start: float, end: float, other_start: float, other_end: float) -
 
 
 def _share(
-    counted: Sequence[Told], groups: Sequence[Sequence[Told]], io_seconds: Amount
+    counted: Sequence[SourceFigures], groups: Sequence[Sequence[SourceFigures]], io_seconds: Amount
 ) -> tuple[Amount, Amount]:
     """Return the share of I/O in the run, and how long the run took."""
     run = total(_most(one.amount("run_seconds") for one in group) for group in groups)
@@ -309,7 +313,7 @@ def _share(
     return Amount.of(io_seconds.value / run.value, why), run
 
 
-def _rate(counted: Sequence[Told], found: Mapping[str, Amount]) -> Amount:
+def _rate(counted: Sequence[SourceFigures], found: Mapping[str, Amount]) -> Amount:
     if len(counted) == 1:
         return counted[0].amount("rate_bytes_per_second")
     parts = [found[name] for name in ("read_bytes", "write_bytes", "io_seconds")]

@@ -77,7 +77,7 @@ class JobRows:
         """
         if not records:
             return
-        every = [self._told(record) for record in records]
+        every = [self._key_and_columns(record) for record in records]
         known = self._known({key[1] for key, _ in every})
         fresh: dict[JobKey, dict[str, Any]] = {}
         for key, told in every:
@@ -107,7 +107,7 @@ class JobRows:
                     found[key] = dict(row)
         return found
 
-    def _told(self, record: JobRecord) -> tuple[JobKey, dict[str, Any]]:
+    def _key_and_columns(self, record: JobRecord) -> tuple[JobKey, dict[str, Any]]:
         if not (0 <= record.raw_id < 1 << 63 and 0 <= record.submit_at < 1 << 63):
             raise UsageError(
                 f"job {record.raw_id}, submitted at {record.submit_at}, cannot be: correct the "

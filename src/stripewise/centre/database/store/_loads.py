@@ -223,7 +223,7 @@ class Template:
         steps = [0]
         for form in self._forms:
             for values in _ways(tag, form, 0, 0, steps):
-                found.add(_told(form, values, is_cut))
+                found.add(_parts_kept(form, values, is_cut))
                 if len(found) > 1:
                     return found
         return None if steps[0] > _MOST_STEPS else found
@@ -269,7 +269,7 @@ def _ways(
                 yield [tag[place:end], *rest]
 
 
-def _told(form: list[_Part], values: list[str], is_cut: bool) -> tuple[tuple[str, str], ...]:
+def _parts_kept(form: list[_Part], values: list[str], is_cut: bool) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
     for number, (part, value) in enumerate(zip(form, values, strict=True)):
         whole = not (part.most and len(value) >= part.most)

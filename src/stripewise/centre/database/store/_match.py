@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which job a profile belongs to, by which rule, and how sure that is.  Pure.
+"""Tells which job a profile belongs to, by which rule, and how sure that is.
 
 A job id alone does not tell: ids wrap, clusters have their own, a requeued job keeps its id.  The
 answer follows from all profiles and records with one job id, whatever the order they came in.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who may look at what, and who did; what was taken in."""
+"""Declares the tables of accounts, of looks at what is another's, and of what was taken in."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all tables share: names of constraints, types that SQLite and PostgreSQL both have.
+"""Defines what all tables share: names of constraints, types of SQLite and PostgreSQL alike.
 
 Times are seconds since 1970 (UTC), amounts are bytes, durations seconds.  NULL means that a
 figure is not known; it never means zero.

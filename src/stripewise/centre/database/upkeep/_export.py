@@ -223,7 +223,7 @@ _FORMS: Mapping[str, Callable[[IO[bytes], Sequence[str], Select[Any]], _Writer]]
 # are the same throughout a copy and cannot be turned back: their key is random and forgotten.
 # Times and sizes stay: who knows a job's times can find it again.
 
-ROWS_ANONYMOUS = 2000
+_ROWS_COPIED = 2000
 SKIPPED = (
     "audit",
     "ledger",
@@ -350,10 +350,8 @@ def _copy(source: Connection, target: Connection, table: Table, veil: Veil) -> i
 
 def _parts(source: Connection, table: Table) -> Iterator[Sequence[Any]]:
     keys = list(table.primary_key.columns)
-    found = source.execute(
-        select(table).order_by(*keys).execution_options(yield_per=ROWS_ANONYMOUS)
-    )
-    yield from found.mappings().partitions(ROWS_ANONYMOUS)
+    found = source.execute(select(table).order_by(*keys).execution_options(yield_per=_ROWS_COPIED))
+    yield from found.mappings().partitions(_ROWS_COPIED)
 
 
 def _rule(place: str, column: Any, veil: Veil) -> Callable[[Any], Any]:

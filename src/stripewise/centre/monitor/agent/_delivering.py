@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A thread for each sink: it delivers what the sink took, and tries again what failed."""
+"""Runs a thread for each sink, which delivers what the sink took and repeats what failed."""
 
 from __future__ import annotations
 

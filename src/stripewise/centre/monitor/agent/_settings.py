@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The configuration of the agent: monitor.toml, checked."""
+"""Reads and checks the configuration of the agent, monitor.toml."""
 
 from __future__ import annotations
 

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from stripewise.centre.monitor.collectors._base import Collector as Collector
     from stripewise.centre.monitor.collectors._base import CollectorSettings as CollectorSettings
     from stripewise.centre.monitor.collectors._base import Problem as Problem
-    from stripewise.centre.monitor.collectors._lustre_job_stats import JobsRead as JobsRead
-    from stripewise.centre.monitor.collectors._lustre_job_stats import (
-        JobStatsReader as JobStatsReader,
-    )
     from stripewise.centre.monitor.collectors._registry import collector_names as collector_names
     from stripewise.centre.monitor.collectors._registry import (
         collector_problems as collector_problems,
     )
     from stripewise.centre.monitor.collectors._registry import create_collector as create_collector
+    from stripewise.centre.monitor.collectors.lustre._job_stats import JobsRead as JobsRead
+    from stripewise.centre.monitor.collectors.lustre._job_stats import (
+        JobStatsReader as JobStatsReader,
+    )
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lustre's clients: what programs of this host did to each file system, through `lctl`."""
+"""Reads what programs of a Lustre client did to each file system, through `lctl`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from stripewise.centre.monitor.collectors._base import (
     Problem,
     Sums,
 )
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     parse_mount,
 )
-from stripewise.centre.monitor.collectors._lustre_state import LustreCollector, LustreSettings
-from stripewise.centre.monitor.collectors._lustre_stats import (
+from stripewise.centre.monitor.collectors.lustre._state import LustreCollector, LustreSettings
+from stripewise.centre.monitor.collectors.lustre._stats import (
     USECS_PER_SECOND,
     Stats,
     bytes_of,
+    named_problems,
     operations_of,
     parse_stats,
-    told,
 )
 
 _PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
@@ -86,7 +86,7 @@ class LustreClient(LustreCollector):
             yield Problem(f"{name}: this is no mount of a file system")
             return
         stats = parse_stats(text)
-        yield from told(name, stats.problems)
+        yield from named_problems(name, stats.problems)
         is_base = self.is_repeated and self._firsts.is_base(name)
         for key, value in _counters(fs, stats):
             self._sums.add(name, key, value, is_base=is_base)

@@ -18,8 +18,8 @@ from stripewise.centre.monitor.collectors._base import (
     Problem,
     Sums,
 )
-from stripewise.centre.monitor.collectors._lustre_job_stats import JobStatsReader
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._job_stats import JobStatsReader
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     Parameters,
     TargetName,
     excerpt,
@@ -28,8 +28,8 @@ from stripewise.centre.monitor.collectors._lustre_parameters import (
     parse_target,
     problem_of,
 )
-from stripewise.centre.monitor.collectors._lustre_quota import QUOTA_PATTERNS, Quota
-from stripewise.centre.monitor.collectors._lustre_state import (
+from stripewise.centre.monitor.collectors.lustre._quota import QUOTA_PATTERNS, Quota
+from stripewise.centre.monitor.collectors.lustre._state import (
     LOCK_PATTERNS,
     SERVICE_PATTERNS,
     LustreCollector,
@@ -40,14 +40,14 @@ from stripewise.centre.monitor.collectors._lustre_state import (
     service_readings,
     space_readings,
 )
-from stripewise.centre.monitor.collectors._lustre_stats import (
+from stripewise.centre.monitor.collectors.lustre._stats import (
     METADATA_KINDS,
     Target,
     brw_readings,
     bytes_of,
+    named_problems,
     parse_stats,
     stats_readings,
-    told,
 )
 
 _TARGET_PATTERNS = (
@@ -338,7 +338,7 @@ class Exports:
         if export is None:
             return
         stats = parse_stats(text)
-        yield from told(name, stats.problems)
+        yield from named_problems(name, stats.problems)
         part, client = _part(name), (export[0].fs, export[1])
         is_base = self.is_repeated and self._firsts.is_base(name)
         for metric, kind in (
@@ -434,7 +434,7 @@ class Jobs:
                     raise HostError("slow", f"{name}: {error}") from error
                 yield problem_of(name, error)
                 continue
-            yield from told(name, found.problems)
+            yield from named_problems(name, found.problems)
             yield TargetJobs(
                 *target, found.changed, found.gone, found.count, found.is_first, found.is_settled
             )

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, TypeGuard
 
 from pydantic import ValidationError
@@ -196,8 +198,15 @@ def _label_problem(metric: Metric) -> str:
 
 # Collectors by name: our own, imported when they are asked for, and those of other packages.
 
-OWN = ("lustre-server", "lustre-client", "disks", "nfs", "gpfs", "beegfs", "host")
-"""Names of our own; `lustre-server` is the collector of that name in `_lustre_server.py`."""
+_OTHERS = ("_base", "_registry")
+OWN = tuple(
+    sorted(
+        one.name[1:].replace("_", "-")
+        for one in iter_modules([str(Path(__file__).parent)])
+        if one.name not in _OTHERS and not one.ispkg
+    )
+)
+"""Names of our own: each module beside this one has the collector of its name."""
 
 _loaded: PlugIns | None = None
 

@@ -347,7 +347,7 @@ class InfluxClient:
         try:
             connection.request("POST", self._path, packed, headers)
             answer = connection.getresponse()
-            return answer.status, _said(answer.read(_ANSWER_BYTES))
+            return answer.status, _error_text(answer.read(_ANSWER_BYTES))
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise SinkError(
@@ -389,7 +389,7 @@ class InfluxClient:
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
 
 
-def _said(body: bytes) -> str:
+def _error_text(body: bytes) -> str:
     """Return the first line of what a database said, safe to show."""
     text = body.decode("utf-8", "replace").strip()
     try:

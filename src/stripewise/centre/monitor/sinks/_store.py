@@ -29,9 +29,9 @@ from stripewise.centre.monitor.sinks._base import Sink, SinkError, SinkSettings,
 from stripewise.centre.monitor.sinks._store_books import Batch, Books, Limits, WaitingBatches
 from stripewise.centre.monitor.sinks._store_pending import JobRow
 from stripewise.centre.monitor.sinks._store_series import (
+    SeriesSample,
     SetBack,
     SinkClock,
-    Told,
     lead_of,
     was_set_right,
 )
@@ -267,10 +267,10 @@ class StoreSink(Sink):
             if found is not None:
                 batch, parts = found
                 self._books.clock.note_cut()
-                told = as_told(batch, self._books.clock)
+                told = on_told_clock(batch, self._books.clock)
                 self._waiting.add(told)
                 self._parts |= parts
-                self._say_set_back({one.key[0] for one in told.told}, self._books.clock)
+                self._say_set_back({one.key[0] for one in told.samples}, self._books.clock)
 
     def _say_set_back(self, file_systems: Iterable[str], clock: SinkClock) -> None:
         from stripewise.centre.database import EventRecord
@@ -304,9 +304,9 @@ class StoreSink(Sink):
     def _look_for_others(self, delivery: Delivery) -> None:
         """Say once which other agent tells of the same targets; what it tells is kept as well."""
         from stripewise.centre.database import EventRecord
-        from stripewise.centre.database.store import told_twice
+        from stripewise.centre.database.store import other_agents
 
-        for one in told_twice(self._connect(), self.server, delivery.samples):
+        for one in other_agents(self._connect(), self.server, delivery.samples):
             if (one.file_system, one.server) not in self._twice:
                 self._twice.add((one.file_system, one.server))
                 text = twice_words(self.server, one.file_system, one.server, one.targets)
@@ -330,7 +330,7 @@ class StoreSink(Sink):
         self._number += 1
         clock = self._books.clock
         at = clock.wall(self._books.now)
-        told = [one for batch in batches for one in batch.told]
+        told = [one for batch in batches for one in batch.samples]
         mark = json.dumps(
             {"agent": self._token, "number": self._number, "at": at, "clock": clock.memory()}
         )
@@ -359,7 +359,7 @@ def _check_names(names: Iterable[str]) -> None:
             raise UsageError(f"file_systems: {name!r}: give a name of one line without a slash")
 
 
-def _samples(told: Sequence[Told], server: str) -> list[SampleRecord]:
+def _samples(told: Sequence[SeriesSample], server: str) -> list[SampleRecord]:
     from stripewise.centre.database import SampleRecord
 
     found = []
@@ -373,11 +373,11 @@ def _samples(told: Sequence[Told], server: str) -> list[SampleRecord]:
     return found
 
 
-def _events(told: Sequence[Told], server: str) -> list[EventRecord]:
+def _events(told: Sequence[SeriesSample], server: str) -> list[EventRecord]:
     """Return an event for each file system of which growth has no date."""
     from stripewise.centre.database import EventRecord
 
-    pauses: dict[str, Told] = {}
+    pauses: dict[str, SeriesSample] = {}
     for one in told:
         if one.value is None:
             pauses.setdefault(one.key[0], one)
@@ -410,13 +410,13 @@ def _parts(parts: Mapping[str, int]) -> Mapping[str, Any]:
 # What was cut by the clock of the sink, in the times that are told. Pure.
 
 _MOST_NAMES = 3
-_Cut = TypeVar("_Cut", Told, JobRow)
+_Cut = TypeVar("_Cut", SeriesSample, JobRow)
 
 
-def as_told(batch: Batch, clock: SinkClock) -> Batch:
+def on_told_clock(batch: Batch, clock: SinkClock) -> Batch:
     """Return a batch in the times that are told; it is the same unless a clock was set back."""
     return Batch(
-        [_moved(one, clock) for one in batch.told], [_moved(one, clock) for one in batch.rows]
+        [_moved(one, clock) for one in batch.samples], [_moved(one, clock) for one in batch.rows]
     )
 
 

@@ -15,8 +15,8 @@ from stripewise.centre.monitor.sinks._store_series import (
     DAY_SECONDS,
     SeriesBook,
     SeriesKey,
+    SeriesSample,
     SinkClock,
-    Told,
 )
 
 _NEARLY = 0.9
@@ -64,7 +64,7 @@ class Books:
         self._jobs_cut_at: float | None = None
         self._jobs_settled_at: float | None = None
         """When jobs were read last, if all that they did was taken in then."""
-        self._pauses: list[Told] = []
+        self._pauses: list[SeriesSample] = []
         if "series" in parts:
             self.series.restore(parts["series"], self.clock, found.monotonic)
         self.jobs.restore(parts)
@@ -80,7 +80,7 @@ class Books:
             self._jobs_settled_at = found.monotonic if is_settled else None
         for file_system, since in self.jobs.take(found.jobs, found.readings, now):
             key = (file_system, "", "jobs")
-            self._pauses.append(Told(key, "", True, int(since), now - since, None))
+            self._pauses.append(SeriesSample(key, "", True, int(since), now - since, None))
 
     def cut(self) -> tuple[Batch, dict[str, bytes]] | None:
         """Return what is due and the state after it; None: nothing is."""
@@ -88,7 +88,7 @@ class Books:
         parts: dict[str, bytes] = {}
         if self.now - self._cut_at >= self._limits.sample_interval_seconds - 0.5:
             self._cut_at = self.now
-            batch.told, self._pauses = self.series.cut(self.clock) + self._pauses, []
+            batch.samples, self._pauses = self.series.cut(self.clock) + self._pauses, []
             parts = {"series": self.series.state()}
         if self._are_jobs_due():
             self._jobs_cut_at = self._jobs_settled_at
@@ -114,7 +114,7 @@ class Books:
 class Batch:
     """What was cut at one time."""
 
-    told: list[Told] = field(default_factory=list)
+    samples: list[SeriesSample] = field(default_factory=list)
     rows: list[JobRow] = field(default_factory=list)
 
 
@@ -168,7 +168,8 @@ class WaitingBatches:
     def _merge(self, index: int) -> None:
         first, second = self._every[index], self._every.pop(index + 1)
         self._every[index] = Batch(
-            _merged_told([*first.told, *second.told]), _merged_rows([*first.rows, *second.rows])
+            _merged_samples([*first.samples, *second.samples]),
+            _merged_rows([*first.rows, *second.rows]),
         )
         self.merged += 1
 
@@ -182,9 +183,9 @@ class WaitingBatches:
         return len(batch.rows) < before
 
 
-def _merged_told(every: Iterable[Told]) -> list[Told]:
+def _merged_samples(every: Iterable[SeriesSample]) -> list[SeriesSample]:
     """Return samples of one series as one; pauses stay."""
-    found: dict[SeriesKey, Told] = {}
+    found: dict[SeriesKey, SeriesSample] = {}
     pauses = []
     for one in every:
         last = found.get(one.key)

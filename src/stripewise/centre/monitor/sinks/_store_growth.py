@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from stripewise.centre.monitor._records import JobEntry, OperationCount, TargetJobs
-from stripewise.centre.monitor.collectors._lustre_job_rows import (
+from stripewise.centre.monitor.collectors.lustre._job_rows import (
     PackedCounts,
     added_sizes,
     pack_counts,

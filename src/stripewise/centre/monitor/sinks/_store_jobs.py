@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of a server's targets for the statistics database: growth of their counters.  Pure.
+"""Follows the jobs of a server's targets for the statistics database: their counters' growth.
 
 What jobs beyond a limit do is not kept apart: it is what is left of the targets' totals without
 the others, and goes into rows without a name.  Times are seconds since 1970 as `SinkClock` has

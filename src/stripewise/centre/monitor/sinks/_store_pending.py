@@ -16,15 +16,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from stripewise.centre.monitor._records import OperationCount
+from stripewise.centre.monitor.collectors.lustre._stats import METADATA_KINDS
 
 # What a job did, by kind, from the operations that Lustre counts. Pure.
 
-METADATA_KINDS = frozenset({
-    "open", "close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getattr", "setattr",
-    "getxattr", "setxattr", "statfs", "sync",
-})  # fmt: skip
-"""Operations of a metadata target that make up lustre_target_metadata_operations: what clients
-asked for.  Others are parts of these, or work of the servers."""
 _MICROSECONDS = 1e-6
 
 

@@ -29,7 +29,7 @@ SeriesKey = tuple[str, str, str]
 """File system, target, name of the series."""
 
 
-class Told(NamedTuple):
+class SeriesSample(NamedTuple):
     """A sample of one series, or (with `value` None) a pause whose growth has no date."""
 
     key: SeriesKey
@@ -83,7 +83,7 @@ class SeriesBook:
         self._every: dict[SeriesKey, _Series] = {}
         self._served: dict[str, float] = {}
         self._began: float | None = None
-        self._early: list[Told] = []
+        self._early: list[SeriesSample] = []
 
     def __len__(self) -> int:
         return len(self._every)
@@ -174,25 +174,25 @@ class SeriesBook:
         if start is not None:
             began = min(clock.monotonic(start + clock.lead_seconds), now)
         if began - one.last > self._interval:
-            early = self._told(key, one, clock) if one.growth else None
+            early = self._sample(key, one, clock) if one.growth else None
             if one.is_restored and now - one.last > DAY_SECONDS:
                 at, seconds = int(clock.wall(one.last)), now - one.last
-                early = Told(key, one.unit, True, at, seconds, None)
+                early = SeriesSample(key, one.unit, True, at, seconds, None)
             self._early += [early] if early is not None else []
             one.since = began
         one.growth += value
 
-    def cut(self, clock: SinkClock) -> list[Told]:
+    def cut(self, clock: SinkClock) -> list[SeriesSample]:
         """Return the samples of all intervals that are over."""
         found, self._early = self._early, []
         for key, one in self._every.items():
             if one.last - one.since >= self._interval - 0.5:
-                told = self._told(key, one, clock)
+                told = self._sample(key, one, clock)
                 if told is not None:
                     found.append(told)
         return found
 
-    def _told(self, key: SeriesKey, one: _Series, clock: SinkClock) -> Told | None:
+    def _sample(self, key: SeriesKey, one: _Series, clock: SinkClock) -> SeriesSample | None:
         begin = int(max(one.told_until, clock.wall(one.since), clock.floor))
         end = int(clock.wall(one.last))
         if end <= begin:
@@ -202,7 +202,7 @@ class SeriesBook:
             value = None
         one.since, one.growth, one.area, one.weight = one.last, 0, 0.0, 0.0
         one.told_value, one.told_start, one.told_until = one.value, one.start, float(end)
-        return Told(key, one.unit, one.is_counter, begin, float(end - begin), value)
+        return SeriesSample(key, one.unit, one.is_counter, begin, float(end - begin), value)
 
     def state(self) -> bytes:
         """Return what was told last, for the database."""
@@ -324,7 +324,7 @@ class SinkClock:
                 slewed = max(-most, min(behind, most))
                 self._offset += slewed
                 before += slewed
-        now = self._told_now()
+        now = self._now()
         ends = [end for _, end in self._spans if end <= now]
         self.floor = max([*ends, self._begin]) + self.lead_seconds
         self.is_held = is_doubtful or any(begin <= now < end for begin, end in self._spans)
@@ -341,7 +341,7 @@ class SinkClock:
 
     def _step(self, at: float, behind: float) -> float:
         """Go where the clock was set, or to what is free behind it; return what is left of it."""
-        now = self._told_now()
+        now = self._now()
         seconds = self._free_from(at, now) - now
         if abs(seconds) <= FAR_SECONDS:
             return behind
@@ -372,7 +372,7 @@ class SinkClock:
                 at = end
         return at
 
-    def _told_now(self) -> float:
+    def _now(self) -> float:
         return self._last + self._offset - self.lead_seconds
 
     def set_back(self) -> list[SetBack]:

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Back ends by which people log in to the portal."""
+"""Holds the back ends by which people log in to the portal."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a login back end.
+"""Defines the contract of a login back end.
 
 A back end says who somebody is, by one of three ways: a form with name and password, a redirect to
 an identity provider, or headers of a proxy.  It knows nothing of accounts (`Entrance` does), nor

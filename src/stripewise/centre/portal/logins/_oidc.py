@@ -224,8 +224,8 @@ class Provider:
             self._registry(nonce).validate(token.claims)
         except (JoseError, ValueError, TypeError) as error:
             raise LoginError(
-                f"what the login service says of you cannot be believed ({_said(error)}): log in "
-                "again, or tell the staff of the centre"
+                f"what the login service says of you cannot be believed ({_error_text(error)}): "
+                "log in again, or tell the staff of the centre"
             ) from error
         azp, audience = token.claims.get("azp"), token.claims["aud"]
         several = isinstance(audience, list) and len(audience) > 1
@@ -292,5 +292,5 @@ class Provider:
         )
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return str(getattr(error, "description", "") or type(error).__name__)

@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from stripewise.centre.database.queries import Period, Viewer
 from stripewise.core.errors import UsageError
+from stripewise.present import plural
 from stripewise.present.blocks import Column, Content, Download, Field, Search
 
 
@@ -193,7 +194,7 @@ def in_order(
     return known + [row for row in every if row[name] is None]
 
 
-def some(
+def rows_of_page(
     rows: Sequence[Mapping[str, Any]], path: str, words: Mapping[str, str], begin: str
 ) -> tuple[Sequence[Mapping[str, Any]], str]:
     """Return the rows of a page of a list, and the address of the next one; "" at the end.
@@ -224,14 +225,7 @@ def not_estimated(number: int) -> str:
     """Say that a sum of what can be avoided is the least; "": it is exact."""
     if not number:
         return ""
-    return (
-        f"{counted(number, 'job')} with a profile {'has' if number == 1 else 'have'} no estimate"
-    )
-
-
-def counted(number: int, noun: str, nouns: str = "") -> str:
-    """Return a number with its noun: "1 job", "1,200 jobs"."""
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+    return f"{plural(number, 'job')} with a profile {'has' if number == 1 else 'have'} no estimate"
 
 
 def share_of(part: float | None, whole: float | None) -> float | None:

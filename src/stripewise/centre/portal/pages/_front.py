@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The first page."""
+"""Builds the first page."""
 
 from __future__ import annotations
 

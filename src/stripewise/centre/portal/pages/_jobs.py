@@ -19,6 +19,7 @@ from stripewise.centre.database.queries import (
 from stripewise.centre.portal.pages._base import Asked, Page, address
 from stripewise.core.errors import UsageError
 from stripewise.evidence.diagnosis import RULES
+from stripewise.present import plural
 from stripewise.present.blocks import (
     Block,
     Column,
@@ -73,7 +74,7 @@ class Jobs(Page):
         number = listing.total
         if number is None:
             number = count_jobs(asked.connection, asked.viewer, wanted)
-        total = f"{COUNTED:,}+ jobs" if number > COUNTED else f"{number:,} job{'s'[: number != 1]}"
+        total = f"over {plural(COUNTED, 'job')}" if number > COUNTED else plural(number, "job")
         words = wanted.words()
         shown = {name for name, *_ in _COLUMNS} - {"cluster", "no_data_reason"}
         if not (asked.viewer.is_staff or asked.viewer.managed):

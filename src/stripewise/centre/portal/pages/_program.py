@@ -32,13 +32,13 @@ from stripewise.centre.portal.pages._base import (
     Page,
     address,
     columns,
-    counted,
     not_estimated,
     period_search,
     program_url,
 )
 from stripewise.core import Amount, total
 from stripewise.core.errors import UsageError
+from stripewise.present import plural
 from stripewise.present.blocks import (
     Block,
     Chart,
@@ -148,10 +148,10 @@ def _facts(one: ProgramSurvey) -> Facts:
 def _lead(name: str, whole: ProgramSurvey | None, period: Period) -> str:
     if whole is None:
         return f"No job of {name} that you may see started {period.text}."
-    jobs = counted(whole.job_count, "job")
+    jobs = plural(whole.job_count, "job")
     io_seconds, share = whole.median("io_seconds"), whole.median("io_share")
     if io_seconds is None:
-        return f"{jobs} of {name} ran {period.text}; no profile tells the time of their I/O."
+        return f"{jobs} of {name} ran {period.text}; no profile records the time of their I/O."
     text = f"{jobs} of {name} ran {period.text}; the median I/O time is "
     text += written(io_seconds, "seconds")
     if share is not None:
@@ -262,7 +262,7 @@ def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
     told = [with_direction(row, words) for row in rows]
     return Table("patterns", "Patterns of access", columns(specs, {"form": "url"}), told,
                  "What is lost is the expected gain of findings about the same files.",
-                 empty="No profile of these jobs tells its patterns.")  # fmt: skip
+                 empty="No profile of these jobs records its patterns.")  # fmt: skip
 
 
 def with_direction(row: Row, words: Mapping[str, str]) -> dict[str, Any]:
@@ -281,7 +281,7 @@ def settings_table(rows: Sequence[Row]) -> Table:
     )  # fmt: skip
     return Table("settings", "Settings in use", columns(specs), rows,
                  "Requested by the program, applied by Stripewise.",
-                 empty="No profile of these jobs tells settings.")  # fmt: skip
+                 empty="No profile of these jobs records settings.")  # fmt: skip
 
 
 PAIR_COLUMNS = (
@@ -395,20 +395,20 @@ def _note(ledger: SavingsLedger) -> str:
     text = "Later runs are not counted for settings that no profile records (of the job, of HDF5)."
     if ledger.is_whole:
         return text
-    return f"{text} Only the newest {counted(len(ledger.savings), 'proof')} are counted."
+    return f"{text} Only the newest {plural(len(ledger.savings), 'proof')} are counted."
 
 
 def _saved_lead(ledger: SavingsLedger, period: Period) -> str:
     if not ledger.savings:
         return "No pairs of runs that you may see have proved a saving yet."
-    proofs = counted(len(ledger.savings), "proof")
+    proofs = plural(len(ledger.savings), "proof")
     runs = sum(one.run_count for one in ledger.savings)
     if not runs:
         return f"{proofs}; no later run with these settings is known {period.text}."
     seconds = _sum(ledger, "saved_seconds")
     about = "" if seconds.why else "about "
     return (
-        f"{counted(runs, 'later run')} {period.text} used proved settings and regained {about}"
+        f"{plural(runs, 'later run')} {period.text} used proved settings and regained {about}"
         f"{'an ' if seconds.value is None else ''}{written(seconds.value, 'hours', seconds.why)}"
         f"{' amount' if seconds.value is None else ''} of I/O time."
     )

@@ -25,16 +25,16 @@ from stripewise.centre.portal.pages._base import (
     Spec,
     address,
     columns,
-    counted,
     in_order,
     not_estimated,
     period_search,
     program_url,
-    some,
+    rows_of_page,
     sorted_columns,
 )
 from stripewise.centre.portal.pages._program import with_direction
 from stripewise.core.errors import UsageError
+from stripewise.present import plural
 from stripewise.present.blocks import Block, Column, Content, Field, Link, Links, Table, written
 
 # The summary of a survey of applications: a row for each figure, a column for each program.
@@ -95,7 +95,7 @@ class ProgramsSummary(Page):
         ]
         links = [Link(one.program, program_url(one.program)) for one in shown]
         blocks.append(Links("links", "Programs", [*links, Link("All", address("/programs"))]))
-        lead = f"{counted(len(shown), 'program')} side by side, {period.text}."
+        lead = f"{plural(len(shown), 'program')} side by side, {period.text}."
         return Content("Summary of programs", lead, blocks)
 
 
@@ -160,7 +160,7 @@ MEDIANS: tuple[Spec, ...] = (
     ("meta_operations", "# metadata operations", "count"),
     ("meta_share", "% metadata of I/O time", "share"),
 )
-OF_OPENED = "Metadata is that of opened files: calls by name, such as stat, are not in it."
+OF_OPENED = "Metadata is that of opened files: calls by name, such as stat, are not included."
 COLUMNS: tuple[Spec, ...] = (
     ("program", "Program", "text"),
     ("area", "Research area", "text"),
@@ -211,7 +211,7 @@ def row_of(one: ProgramSurvey) -> dict[str, Any]:
 USUAL_SORT = "-node_seconds"
 _LINKS = {"program": "program_url"}
 _NOTE = (
-    "Only profiles name programs: jobs without one are not in this table. Figures of I/O are "
+    "Only profiles name programs: jobs without one are not included. Figures of I/O are "
     "medians over the jobs. “Jobs at the same time” is the typical number of jobs that run "
     "together, then the greatest. “Avoidable” is the part of the node-hours that findings expect "
     f"to gain. {OF_OPENED}"
@@ -231,7 +231,7 @@ class Programs(Page):
         found = survey(asked.connection, asked.viewer, period)
         rows = in_order(map(row_of, found), sort, COLUMNS)
         words = {**period.words, "sort": sort}
-        shown, following = some(rows, self.path, words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, words, asked.words.get("from", ""))
         blocks: list[Block] = [
             period_search(self.path, period, kept={"sort": sort}),
             Table(
@@ -242,7 +242,7 @@ class Programs(Page):
                 note=_NOTE,
                 empty="None of the jobs that you may see names its program in this period.",
                 next=following,
-                total=f"{counted(len(rows), 'program')} {period.text}",
+                total=f"{plural(len(rows), 'program')} {period.text}",
             ),
             Table(
                 "spread",
@@ -263,7 +263,7 @@ def _lead(found: Sequence[ProgramSurvey], is_staff: bool) -> str:
         return "There are no jobs in this period whose program is known."
     jobs = sum(one.job_count for one in found)
     whose = "Jobs of all users" if is_staff else "The jobs that you may see"
-    text = f"{whose}: {counted(jobs, 'job')} of {counted(len(found), 'program')}."
+    text = f"{whose}: {plural(jobs, 'job')} of {plural(len(found), 'program')}."
     known = [one for one in found if one.avoidable_node_seconds]
     why = not_estimated(sum(one.not_estimated for one in found))
     if not known and why:
@@ -348,7 +348,7 @@ class Patterns(Page):
                   note="What is lost is the expected gain of findings about the same files. Links "
                        "lead to the jobs.",
                   empty="No job that you may see matches this search.",
-                  total=f"{counted(len(rows), 'pattern')} {period.text}"),
+                  total=f"{plural(len(rows), 'pattern')} {period.text}"),
         ]  # fmt: skip
         if not asked.viewer.is_staff:
             blocks.append(_everybody_patterns(asked, wanted))
@@ -359,12 +359,12 @@ def _pattern_lead(rows: Sequence[Mapping[str, Any]], period: Period) -> str:
     if not rows:
         return f"No job that you may see accessed files in such a pattern {period.text}."
     first = rows[0]
-    text = f"{counted(len(rows), 'pattern')} {period.text}."
+    text = f"{plural(len(rows), 'pattern')} {period.text}."
     if not first["lost_seconds"]:
         return f"{text} None of them is known to cost time."
     lost = written(first["lost_seconds"], "seconds")
     way = "written" if first["is_write"] else "read"
-    jobs = counted(first["job_count"], "job")
+    jobs = plural(first["job_count"], "job")
     return f"{text} The most is lost in {first['form']}, {way}: {lost} in {jobs}."
 
 

@@ -26,12 +26,11 @@ from stripewise.centre.portal.pages._base import (
     Page,
     address,
     columns,
-    counted,
     not_estimated,
     period_search,
     program_url,
+    rows_of_page,
     share_of,
-    some,
 )
 from stripewise.centre.portal.pages._storage import age_text, names_text
 from stripewise.core import Amount, total
@@ -108,7 +107,7 @@ def _lead(jobs: int, profiled: int, avoidable: Amount, period: Period) -> str:
     if not jobs:
         return f"No job started {period.text}."
     share = written(profiled / jobs, "share")
-    text = f"{counted(jobs, 'job')} started {period.text}; {share} have "
+    text = f"{plural(jobs, 'job')} started {period.text}; {share} have "
     if avoidable.value is None:
         return f"{text}a profile; what could have been avoided is not known: {avoidable.why}."
     saved = written(avoidable.value, "node-seconds", avoidable.why)
@@ -147,7 +146,7 @@ class StaffPrograms(Page):
              "missing": _missing(row)}
             for row in costly_programs(asked.connection, asked.viewer, period)
         ]  # fmt: skip
-        shown, following = some(rows, self.path, period.words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, period.words, asked.words.get("from", ""))
         specs = (
             ("program", "Program", "text"), ("area", "Research area", "text"),
             ("avoidable_node_seconds", "Avoidable node-hours", "node-hours"),
@@ -204,7 +203,7 @@ class StaffIgnored(Page):
             )
         ]
         words = {**period.words, "least_avoidable_seconds": word}
-        shown, following = some(rows, self.path, words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, words, asked.words.get("from", ""))
         specs = (
             ("user", "User", "text"), ("program", "Program", "text"), ("code", "Finding", "code"),
             ("job_count", "Jobs in a row", "count"), ("since_at", "Since", "day"),
@@ -223,7 +222,7 @@ class StaffIgnored(Page):
         lead = f"No advice was ignored {period.text}."
         if rows:
             lead = (
-                f"{counted(len(rows), 'finding')} came back in job after job {period.text} and "
+                f"{plural(len(rows), 'finding')} came back in job after job {period.text} and "
                 f"cost {_cost_text(every)}."
             )
         field = Field(

@@ -32,11 +32,11 @@ from stripewise.centre.portal.pages._base import (
     Spec,
     address,
     columns,
-    counted,
     period_search,
     share_of,
 )
 from stripewise.core.errors import UsageError
+from stripewise.present import count_text, plural
 from stripewise.present.blocks import (
     Block,
     Chart,
@@ -198,8 +198,8 @@ def _intake_lead(
     last = max(row["last_at"] for row in sums)
     most = max((row["stored"] for row in hours), default=0)
     return (
-        f"{counted(every, 'input')} came {period.text}, at most {most:,} in an hour; {refused:,} "
-        f"of them were refused. The last came at {moment(last)} UTC."
+        f"{plural(every, 'input')} came {period.text}, at most {count_text(most)} in an hour; "
+        f"{count_text(refused)} of them were refused. The last came at {moment(last)} UTC."
     )
 
 
@@ -301,18 +301,18 @@ def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Seq
     text = "No job has more than one witness of its bytes."
     if both:
         text = f"Two witnesses agree within a factor of two in {written(near / both, 'share')} of "
-        text += f"{counted(both, 'comparison')}."
-    late = counted(apart[0]["total"], "profile") if apart else "No profile"
+        text += f"{plural(both, 'comparison')}."
+    late = plural(apart[0]["total"], "profile") if apart else "No profile"
     record = "every job has a record of the scheduler"
     if alone:
         only = alone[0]["total"]
-        record = f"{counted(only, 'job')} {'is' if only == 1 else 'are'} known from profiles only"
+        record = f"{plural(only, 'job')} {'is' if only == 1 else 'are'} known from profiles only"
     return f"{text} {late} began outside the time of the job; {record}."
 
 
 def _witnesses(found: Sequence[Agreement]) -> Table:
     specs = (
-        ("witnesses", "Witnesses", "text"), ("job_count", "Jobs of both", "count"),
+        ("witnesses", "Witnesses", "text"), ("job_count", "Jobs with both", "count"),
         ("close_share", "within 10 %", "share"), ("near_share", "within a factor of 2", "share"),
         ("first_bytes", "First: bytes of all", "bytes"),
         ("second_bytes", "Second: bytes of all", "bytes"), ("ratio", "First / second", "factor"),
@@ -359,7 +359,7 @@ def _matches(rows: Sequence[Row]) -> Table:
 def _some(
     name: str, title: str, noun: str, rows: Sequence[Row], specs: Sequence[Spec], note: str
 ) -> Table:
-    total = counted(rows[0]["total"], noun) if rows else ""
+    total = plural(rows[0]["total"], noun) if rows else ""
     if rows and rows[0]["total"] > len(rows):
         total += f"; the latest {len(rows)} are shown"
     return Table(name, title, columns(specs, {"raw_id": "url"}), list(map(_with_url, rows)), note,

@@ -57,12 +57,12 @@ _LOAD = (
 _SPACE = (
     Column("name", "File system", link="url"),
     Column("used_bytes", "Used", "bytes"),
-    Column("total_bytes", "Of", "bytes"),
+    Column("total_bytes", "Capacity", "bytes"),
     Column("used_share", "Share", "share"),
     Column("weekly_bytes", "Growth a week", "bytes"),
     Column("full", "Full on"),
     Column("used_files", "Inodes used", "count"),
-    Column("total_files", "Of", "count"),
+    Column("total_files", "Inodes", "count"),
     Column("used_files_share", "Share", "share"),
     Column("weekly_files", "Growth a week", "count"),
     Column("full_of_files", "Full on"),
@@ -256,7 +256,7 @@ def _samples(state: FileSystemState, now: float) -> tuple[str, list[str]]:
         verb = "is" if len(state.slow) == 1 else "are"
         return "warn", [f"{number} {verb} slow: {_slow_text(state)}."]
     if state.failed is None:
-        return "good", ["Samples arrive; they do not tell whether targets have failed."]
+        return "good", ["Samples arrive, but do not say whether targets have failed."]
     slow = "" if state.slow is None else ", and none takes far longer than its like"
     return "good", [f"All {plural(state.targets, 'target')} serve{slow}."]
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The load of one file system: its rates, its servers, its targets, its events."""
+"""Builds the page of the load of a file system: rates, servers, targets, events."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _SPACE = (
     Column("target", "Target"),
     Column("server", "Server"),
     Column("used_bytes", "Used", "bytes"),
-    Column("total_bytes", "Of", "bytes"),
+    Column("total_bytes", "Capacity", "bytes"),
     Column("used_share", "Share", "share"),
 )
 _NOTE = (
@@ -94,7 +94,7 @@ class StorageLoad(StoragePage):
         """Show the load."""
         period = period_of(asked)
         load = view_load(asked.connection, key, period, asked.now)
-        events = events_within(asked.connection, key, period)
+        events = events_within(asked.connection, key, period.since, period.until)
         spans = _spans(events, period)
         return Content(
             f"Load of {name}",
@@ -186,7 +186,7 @@ def _charts(load: FileSystemLoad, spans: Sequence[Span]) -> list[Block]:
     kinds = [Line(name, name, curve.at(at)) for name, curve in load.kinds.items() if curve.values]
     whole = [Line("metadata_operations", "all", load.metadata.at(at))]
     left = plural(load.other_kinds, "kind")
-    others = f" {left} with less are not drawn." if load.other_kinds else ""
+    others = f" Not drawn: {left} with fewer operations." if load.other_kinds else ""
     return [
         Chart(
             "rates",
@@ -217,7 +217,7 @@ def _server_charts(load: FileSystemLoad, spans: Sequence[Span]) -> list[Block]:
     at = list(load.server_moments)
     step = width_text(load.server_width_seconds)
     left = plural(load.other_servers, "server")
-    others = f"{left} with less are not drawn. " if load.other_servers else ""
+    others = f"Not drawn: {left} with less load. " if load.other_servers else ""
     found: list[Block] = []
     drawn: tuple[tuple[str, str, Mapping[str, Curve], str], ...] = (
         ("servers", "Bytes read and written by each server", load.servers, "rate"),
@@ -246,7 +246,7 @@ def _tables(name: str, load: FileSystemLoad, period: LoadPeriod, asked: Asked) -
     for block, title, columns, targets, note in (
         ("targets", "Targets", _TARGETS, of_data, _NOTE),
         ("metadata_targets", "Metadata targets", _METADATA, of_metadata, ""),
-        ("target_space", "Space of targets", _SPACE, with_space, "The newest that is known."),
+        ("target_space", "Space of targets", _SPACE, with_space, "The newest known values."),
     ):
         if targets[first:] or block == "targets":
             yield Table(

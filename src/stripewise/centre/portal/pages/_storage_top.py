@@ -31,15 +31,16 @@ _AMOUNTS = (
     Column("meta_operations", "Metadata operations", "count"),
     Column("meta_share", "Share of operations", "share"),
 )
-_NONE = "No job that you see used this file system in this time, as far as {} tell."
+_NONE = "No job that you see used this file system in this time, as far as {} show."
 _NOTE = (
-    "From profiles of jobs: what ran without one is not in it. A job's amounts are taken to be "
-    "even over its run; the part that lies in this time counts. Shares are of the jobs that you "
-    "see, as far as their amounts are known."
+    "From profiles of jobs; jobs without a profile are not included. A job's amounts are assumed "
+    "to be spread evenly over its run, and the part within this time counts. Shares are of the "
+    "jobs that you see, as far as their amounts are known."
 )
 _SERVED_NOTE = (
-    "By the servers' counters of jobs, exact to the interval; programs outside of jobs count for "
-    "their user where the servers know it. Shares are of what you see, as far as it is known."
+    "From the servers' counters of jobs, exact to the interval. Programs outside of jobs count "
+    "for their user where the servers know the user. Shares are of what you see, as far as it is "
+    "known."
 )
 _NAMES = ("read_bytes", "write_bytes", "meta_operations")
 _ALL = "the file system"
@@ -76,7 +77,7 @@ def _lead(name: str, top: Top, period: LoadPeriod) -> str:
     if not seen.jobs and seen.moved == NOTHING:
         return (
             f"{_when(period)}, no job that you see used {printable(name)}, as far as "
-            f"{_source(top)} tell."
+            f"{_source(top)} show."
         )
     jobs = plural(seen.jobs, "job")
     text = f"{_when(period)}, {jobs} that you see moved {_amount_text(seen.moved)}"
@@ -169,7 +170,7 @@ def _whole(top: Top, is_staff: bool) -> list[Fact]:
     moved, asked = (whole.moved, _operations(whole)) if whole else (None, None)
     note = "" if whole else "too few samples in this time"
     items = [
-        Fact("source", "Told by", _source(top)),
+        Fact("source", "Source of these figures", _source(top)),
         _fact("whole_bytes", "The whole file system moved", moved, "bytes", note),
         _fact("whole_meta_operations", "Metadata operations of all", asked),
     ]
@@ -249,7 +250,7 @@ def _share(part: Amount, whole: Amount) -> Amount:
 
 # Jobs that did most of what a server did while it was slow.
 
-_COLUMNS = (
+_HURTING_COLUMNS = (
     Column("raw_id", "Job", "id", link="url"),
     Column("user", "User"),
     Column("program", "Program"),
@@ -262,7 +263,7 @@ _COLUMNS = (
     Column("at", "Hour (UTC)", "moment"),
     Column("hours", "Hours", "count"),
 )
-_NOTE_STORAGE_HURTING = (
+_HURTING_NOTE = (
     "In these hours of the last day, an operation of the server's targets took more than three "
     "times what was usual in the 28 days before, for storage targets a byte took longer too, and "
     "this job made more than half of all that the server did. That it was the cause is likely, "
@@ -281,12 +282,13 @@ def hurting(asked: Asked, key: int) -> list[Block]:
         else "Your jobs with most of the load of a slow server"
     )  # fmt: skip
     return [
-        Table("hurting", title, _COLUMNS, [_row(one) for one in found], note=_NOTE_STORAGE_HURTING,
+        Table("hurting", title, _HURTING_COLUMNS, [_hurting_row(one) for one in found],
+              note=_HURTING_NOTE,
               empty="No job made most of the load of a server that was slow in the last day.")
     ]  # fmt: skip
 
 
-def _row(one: Hurting) -> dict[str, Any]:
+def _hurting_row(one: Hurting) -> dict[str, Any]:
     return {
         **{name: one.job[name] for name in ("raw_id", "user", "program", "cluster")},
         "url": address(f"/jobs/{one.job['id']}"),

@@ -112,11 +112,11 @@ class StoragePatterns(StoragePage):
             [
                 Links("days_shown", "", choice, is_row=True),
                 Table("patterns", "Hours of all days together", _WHOLE,
-                      [_row(metric, one) for metric, one in found.patterns.items()]),
+                      [_pattern_row(metric, one) for metric, one in found.patterns.items()]),
                 *_charts(found),
                 Table("days", "Minutes of each day", _DAYS, [_day(one) for one in found.days],
                       empty="This file system has too many series to look at their minutes."),
-                Notice("how", "How this is told", _HOW),
+                Notice("how", "How patterns are determined", _HOW),
                 pages_of(name),
             ],
         )  # fmt: skip
@@ -169,7 +169,7 @@ def _tempo_text(one: TemporalPattern) -> str:
     return f"periodic, every {duration_text(round(one.period_seconds))}"
 
 
-def _row(metric: str, one: TemporalPattern) -> dict[str, Any]:
+def _pattern_row(metric: str, one: TemporalPattern) -> dict[str, Any]:
     return {
         "what": _TITLES[metric],
         "tempo": _tempo_text(one),
@@ -244,9 +244,9 @@ class StorageBenchmarks(Page):
         if cases:
             blocks.append(_benchmark_chart(_chosen(cases, asked)))
         blocks += [
-            _table("bandwidth", "Bandwidth", "rate", name,
+            _case_table("bandwidth", "Bandwidth", "rate", name,
                    [one for one in cases if one.unit == _DATA]),
-            _table("operations", "Operations", "operations", name,
+            _case_table("operations", "Operations", "operations", name,
                    [one for one in cases if one.unit != _DATA]),
             pages_of(name),
         ]  # fmt: skip
@@ -266,13 +266,15 @@ def _benchmark_lead(cases: Sequence[CaseHistory], now: float) -> str:
     elif any(one.verdict for one in cases):
         text += "None is slower than before beyond the spread."
     else:
-        text += f"Changes are told from {FEWEST_BEFORE} campaigns before the latest on."
+        text += f"Changes are judged once there are {FEWEST_BEFORE} earlier campaigns."
     if all(one.is_emulated for one in cases):
         text += " All of it was measured on emulated storage."
     return text
 
 
-def _table(name: str, title: str, kind: str, storage: str, cases: Sequence[CaseHistory]) -> Table:
+def _case_table(
+    name: str, title: str, kind: str, storage: str, cases: Sequence[CaseHistory]
+) -> Table:
     columns = (
         Column("case_words", "Case", link="url"),
         Column("operation", "Operation"),
@@ -289,7 +291,7 @@ def _table(name: str, title: str, kind: str, storage: str, cases: Sequence[CaseH
         name,
         title,
         columns,
-        [_row_storage_benchmarks(one, storage) for one in cases],
+        [_case_row(one, storage) for one in cases],
         note="Low and high are the interval of the latest median at 95 %, or its least and "
         "greatest run where there are fewer than six. A change is beyond the spread if it "
         "exceeds three robust standard deviations of the earlier campaigns, and 5 %.",
@@ -298,7 +300,7 @@ def _table(name: str, title: str, kind: str, storage: str, cases: Sequence[CaseH
     )
 
 
-def _row_storage_benchmarks(one: CaseHistory, storage: str) -> dict[str, Any]:
+def _case_row(one: CaseHistory, storage: str) -> dict[str, Any]:
     words = {"case": one.case, "operation": one.operation, "nodes": one.nodes, "ranks": one.ranks,
              "emulated": "yes" if one.is_emulated else None}  # fmt: skip
     return {

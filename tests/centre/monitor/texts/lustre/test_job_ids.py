@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.centre.monitor.collectors._lustre_job_stats import (
+from stripewise.centre.monitor.collectors.lustre._job_stats import (
     MOST_TAG_CHARACTERS,
     raw_id,
     tag_of,

@@ -8,7 +8,7 @@ from math import inf
 
 import pytest
 
-from stripewise.centre.monitor.collectors._lustre_stats import Buckets, parse_brw_stats
+from stripewise.centre.monitor.collectors.lustre._stats import Buckets, parse_brw_stats
 
 HEADER = "snapshot_time:            1700000000.123456789 secs.nsecs\n"
 COLUMNS = "\n                           read      |     write\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     parse_count,
     parse_export,
     parse_health,
@@ -17,7 +17,7 @@ from stripewise.centre.monitor.collectors._lustre_parameters import (
     parse_target,
     parse_version,
 )
-from stripewise.centre.monitor.collectors._lustre_quota import (
+from stripewise.centre.monitor.collectors.lustre._quota import (
     Limits,
     Usage,
     parse_quota_limits,

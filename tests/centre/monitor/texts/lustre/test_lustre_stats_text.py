@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from stripewise.centre.monitor.collectors._lustre_stats import StatsRow, parse_stats
+from stripewise.centre.monitor.collectors.lustre._stats import StatsRow, parse_stats
 
 HEADER = "snapshot_time             1700000000.123456789 secs.nsecs\n"
 ROW = "write_bytes               10 samples [bytes] 4096 8192 50000 1\n"

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The steps themselves, in order."""
+"""Holds the steps themselves, in order."""

@@ -19,7 +19,7 @@ from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._records import Metric, Reading
 from stripewise.centre.monitor.collectors._base import Collector, CollectorSettings, Problem
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     STATES,
     LctlCommand,
     Parameters,
@@ -30,12 +30,12 @@ from stripewise.centre.monitor.collectors._lustre_parameters import (
     parse_recovery_status,
     parse_version,
 )
-from stripewise.centre.monitor.collectors._lustre_stats import (
+from stripewise.centre.monitor.collectors.lustre._stats import (
     USECS_PER_SECOND,
     Stats,
     Target,
+    named_problems,
     parse_stats,
-    told,
 )
 
 
@@ -170,7 +170,7 @@ def connection_readings(target: Target, values: Mapping[str, str]) -> Iterator[R
     if name not in values:
         return
     found = parse_recovery_status(values[name])
-    yield from told(name, found.problems)
+    yield from named_problems(name, found.problems)
     if found.state:
         for state in dict.fromkeys((*STATES, found.state)):
             is_it = float(state == found.state)
@@ -262,7 +262,7 @@ def service_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
             continue
         if what == "stats":
             stats = parse_stats(values[name])
-            yield from told(name, stats.problems)
+            yield from named_problems(name, stats.problems)
             yield from _requests(service, stats)
         elif what.startswith("threads_"):
             state = what.removeprefix("threads_")

@@ -323,7 +323,7 @@ class Parameters:
         for start in range(0, max(1, len(asked)), _MOST_NAMES):
             yield self._part(host, asked[start : start + _MOST_NAMES])
         if denied := [name for name in names if name in self._unreadable]:
-            yield {}, self._told(denied)
+            yield {}, self._unreadable_problems(denied)
 
     def pieces(self, host: Host, name: str, timeout_seconds: float) -> Iterator[bytes]:
         """Return one text that may be large, in pieces.
@@ -396,7 +396,7 @@ class Parameters:
                 "their order; each parameter was asked by itself"))  # fmt: skip
         return values, problems
 
-    def _told(self, names: Sequence[str]) -> list[Problem]:
+    def _unreadable_problems(self, names: Sequence[str]) -> list[Problem]:
         """Say once for each kind of parameter what cannot be read."""
         kinds = Counter(name.rpartition(".")[2] for name in names)
         problems = []

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stripewise.centre.monitor._records import JobEntry
-from stripewise.centre.monitor.collectors._lustre_job_rows import (
+from stripewise.centre.monitor.collectors.lustre._job_rows import (
     EntryError,
     RowReader,
     split_times,

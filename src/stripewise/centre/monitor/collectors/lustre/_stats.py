@@ -13,7 +13,7 @@ from typing import NamedTuple
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._records import Histogram, Metric, Reading
 from stripewise.centre.monitor.collectors._base import Problem, number
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     Damage,
     parse_target,
     whole_lines,
@@ -59,7 +59,7 @@ class Target(NamedTuple):
         return self.target.startswith("MDT")
 
 
-def told(name: str, problems: Sequence[str]) -> Iterator[Problem]:
+def named_problems(name: str, problems: Sequence[str]) -> Iterator[Problem]:
     """Say of which parameter the problems are."""
     for problem in problems:
         yield Problem(f"{name}: {problem}")
@@ -78,7 +78,7 @@ def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
             is_whole = False
             continue
         stats = parse_stats(values[name])
-        yield from told(name, stats.problems)
+        yield from named_problems(name, stats.problems)
         rows = {**stats.rows, **rows}
         is_whole = is_whole and stats.is_whole
         starts += [stats.start_seconds] if stats.start_seconds is not None else []
@@ -163,7 +163,7 @@ def brw_readings(name: str, values: Mapping[str, str]) -> Iterator[Reading | Pro
     if target is None or name not in values:
         return
     found = parse_brw_stats(values[name])
-    yield from told(name, found.problems)
+    yield from named_problems(name, found.problems)
     for section, (metric, units) in _HISTOGRAMS.items():
         if section in found.sections:
             buckets: Buckets = found.sections[section]
@@ -342,7 +342,7 @@ def _without(rows: dict[str, StatsRow], doubled: Iterable[str]) -> dict[str, Sta
 # I/O to the disks in its size and in those in flight, itself among them.  ZFS counts sizes by
 # request, and tells no I/O time of writes: it writes later.
 
-_TITLES = {
+_HISTOGRAM_TITLES = {
     "pages per bulk r/w rpcs": "pages",
     "discontiguous pages rpcs": "discontiguous_pages",
     "discontiguous blocks rpcs": "discontiguous_blocks",
@@ -354,16 +354,16 @@ _TITLES = {
 }
 """Titles with the unit of their counts."""
 _LINEAR = {"discontiguous_pages", "discontiguous_blocks", "fragments"}
-_HEADER_BRW_STATS = re.compile(
+_HISTOGRAM_HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
     r"(?: secs\.[nu]secs| \(secs\.[nu]secs\))?",
     re.ASCII,
 )
-_COLUMNS = re.compile(r"\s+read\s+\|\s+write\s*", re.ASCII)
-_TITLE = re.compile(
+_HISTOGRAM_COLUMNS = re.compile(r"\s+read\s+\|\s+write\s*", re.ASCII)
+_HISTOGRAM_TITLE = re.compile(
     r"(\S.*?)\s+(rpcs|ios|maps)\s+%\s+cum\s+%\s+\|\s+\2\s+%\s+cum\s+%\s*", re.ASCII
 )
-_ROW_BRW_STATS = re.compile(
+_HISTOGRAM_ROW = re.compile(
     r"(0|[1-9]\d{0,3})([KMG]?):\s+(\d+)\s+\d{1,20}\s+\d{1,20}\s+\|\s+(\d+)\s+\d{1,20}\s+\d{1,20}",
     re.ASCII,
 )
@@ -437,14 +437,14 @@ def parse_brw_stats(text: str) -> BrwStats:
             is_columns = False
             _histogram_row(line, current, damage)
             continue
-        was_columns, is_columns = is_columns, bool(_COLUMNS.fullmatch(line))
+        was_columns, is_columns = is_columns, bool(_HISTOGRAM_COLUMNS.fullmatch(line))
         if is_columns:
             current = None
         elif not line:
             continue
-        elif header := _HEADER_BRW_STATS.fullmatch(line):
+        elif header := _HISTOGRAM_HEADER.fullmatch(line):
             times[header[1]] = float(f"{header[2]}.{header[3]:0>9}")
-        elif title := _TITLE.fullmatch(line):
+        elif title := _HISTOGRAM_TITLE.fullmatch(line):
             if current is not None:
                 current.is_bad = True
             current = _section(f"{title[1]} {title[2]}", line, was_columns, sections, damage)
@@ -460,7 +460,7 @@ def _section(
     title: str, line: str, is_placed: bool, sections: dict[str, _Section], damage: Damage
 ) -> _Section:
     """Begin a section; its title stands below that of the columns."""
-    name = _TITLES.get(title, "")
+    name = _HISTOGRAM_TITLES.get(title, "")
     found = _Section(name)
     if not name:
         damage.add("a section that is not known", line)
@@ -476,7 +476,7 @@ def _section(
 
 
 def _histogram_row(line: str, section: _Section | None, damage: Damage) -> None:
-    found = _ROW_BRW_STATS.fullmatch(line)
+    found = _HISTOGRAM_ROW.fullmatch(line)
     read, write = (number(found[3]), number(found[4])) if found else (None, None)
     if section is None or not found or read is None or write is None:
         damage.add("not a row of a histogram", line)

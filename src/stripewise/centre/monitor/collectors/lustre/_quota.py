@@ -14,14 +14,14 @@ from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._records import Reading
 from stripewise.centre.monitor.collectors._base import Problem, number
-from stripewise.centre.monitor.collectors._lustre_parameters import (
+from stripewise.centre.monitor.collectors.lustre._parameters import (
     Damage,
     Parameters,
     parse_quota_master,
     parse_target,
     problem_of,
 )
-from stripewise.centre.monitor.collectors._lustre_stats import told
+from stripewise.centre.monitor.collectors.lustre._stats import named_problems
 
 TYPES = {"user": "usr", "group": "grp", "project": "prj"}
 QUOTA_PATTERNS = ("osd-*.*.quota_slave.acct_*", "qmt.*.*.glb-*")
@@ -71,7 +71,7 @@ class Quota:
             if isinstance(found, Problem):
                 problems.append(found)
                 continue
-            problems += told(name, found.problems)
+            problems += named_problems(name, found.problems)
             is_metadata = found.is_supported and _is_metadata(name)
             has_files |= is_metadata
             for key, usage in found.by_id.items() if not problems else ():
@@ -112,7 +112,7 @@ class Quota:
                 raise
             yield problem_of(name, error)
             return
-        yield from told(name, found.problems)
+        yield from named_problems(name, found.problems)
         yield from self._limit_readings(fs, kind, pool, found.by_id)
 
     def _limit_readings(
