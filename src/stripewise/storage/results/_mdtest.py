@@ -298,7 +298,7 @@ def _timed(
             continue
         worn_out = bool(run.most) and not operation.endswith("-tree")
         chosen = in_some_order(rates, place) or (mean,)
-        timed += [Timed(operation, amount, amount / rate, repeat, worn_out=worn_out)
+        timed += [Timed(operation, amount, amount / rate, worn_out=worn_out, repeat=repeat)
                   for repeat, rate in enumerate(chosen, 1)]  # fmt: skip
     if spread and repeats > 1:
         notes.append(f"only the mean of {plural(repeats, 'iteration')} is told, with the least "

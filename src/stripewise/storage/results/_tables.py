@@ -236,7 +236,7 @@ def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
     for step in steps:
         for phase, spread in step.get("phases", {}).items():
             phases[phase] = phases.get(phase, 0.0) + float(spread["max_seconds"])
-    return Timed(access, amount, seconds, 1, phases)
+    return Timed(access, amount, seconds, phases)
 
 
 # The JSON of `stripewise bench metadata --json`.
@@ -338,8 +338,9 @@ def _timed_metadata(source: str, phase: Mapping[str, Any]) -> Timed:
         if 0 <= float(one) < 1e9
     }
     return Timed(
-        operation, amount, seconds, _count(source, "repeat", phase["repeat"]),
-        worn_out=bool(wall and wall["worn_out"]), percentiles=percentiles,
+        operation, amount, seconds, percentiles=percentiles,
+        worn_out=bool(wall and wall["worn_out"]),
+        repeat=_count(source, "repeat", phase["repeat"]),
     )  # fmt: skip
 
 
