@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.storage.results._base import FIGURES as FIGURES
     from stripewise.storage.results._base import Data as Data
     from stripewise.storage.results._base import Found as Found
     from stripewise.storage.results._base import Measured as Measured

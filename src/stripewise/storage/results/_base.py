@@ -344,8 +344,9 @@ MOST_OPERATIONS = 1e12
 LONGEST = 1e9
 """Seconds that no test takes."""
 _FILES = {"shared": "posix-shared", "per-process": "posix-process", "per-node": "posix-node"}
-_FIGURES = {"create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
-            "remove": "metadata.remove"}  # fmt: skip
+FIGURES = {"create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
+           "remove": "metadata.remove"}  # fmt: skip
+"""Operation on files -> figure of a description."""
 _STRIPES: dict[str, dict[str, Value]] = {
     "unstriped": {"mpiio.striping_factor": 1},
     "striped": {"mpiio.striping_factor": 4},
@@ -396,7 +397,7 @@ def results_of(found: Found, name: str) -> Results:
 
 
 def _operations(test: Test, work: Metadata) -> Iterator[tuple[str, tuple[float, ...]]]:
-    for operation, figure in _FIGURES.items():
+    for operation, figure in FIGURES.items():
         rates = work.spread.get(operation) or test.rates(operation)
         if rates and min(rates) > 0:
             yield figure, rates
