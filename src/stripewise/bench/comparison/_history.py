@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nights in a row: a verdict for each, and since when what is slower."""
+"""Keeps the campaigns of many nights, and tells what is slower and since when."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A test of IOR from its options, its rows and its summary, each checked against the others.
+"""Makes a test of IOR from its options, rows and summary, checked against each other.
 
 A row says its bandwidth and its time: their product is what was moved, which the options say too.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""mdtest's text, of versions 1.9 to 4: rates of metadata operations.
+"""Reads the text of mdtest, versions 1.9 to 4, as rates of metadata operations.
 
 mdtest has no JSON and no CSV of its results.  Source: hpc/ior 4.1, mdtest.c; mdtest 1.9.3 and
 3.3.0, as they print.
