@@ -9,18 +9,18 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy.optimize import approx_fprime
 
 from published._plans import REASONS, Free
 from published._predict import Predictor
 from published._tables import Cell, Table, load_table
-from stripewise.storage.fit._fit import with_values
-from stripewise.storage.fit._least_squares import Vector, least_squares, slopes_at
+from stripewise.storage.fit._fit import STEP, Vector, minimised, with_values
 from stripewise.storage.machines import SPEC_OF, Evidence, Figure, Storage
 
 REPEATED, SINGLE = 0.12, 0.2
 """Relative error of a published number: a median of repeats, or one run or the best.  Assumed."""
-SCALE = 2.0
-"""Errors beyond so many times that count in proportion only."""
+ROUNDS = 60
+"""Most steps of a descent."""
 TOLD = 0.8
 """A figure is fitted if the cells narrow what was known of it at least to this share."""
 WIDTH = 1.96
@@ -60,8 +60,8 @@ def fit_published(
         predictor = Predictor()
         loss = float("inf")
         for _ in range(CHANGES):
-            found, again = least_squares(
-                partial(_residuals, predictor, storage, free, cells), found, scale=SCALE
+            found, again = minimised(
+                partial(_residuals, predictor, storage, free, cells), found, ROUNDS
             )
             predictor.forget()
             if abs(loss - again) < 1e-3 * max(again, 1e-9):
@@ -105,7 +105,7 @@ def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
         residuals: In standard deviations of what is compared.
         place: Where they are least, shape (k,).
     """
-    slopes = slopes_at(residuals, place)
+    slopes = approx_fprime(place, residuals, STEP)
     normal = slopes.T @ slopes + 1e-12 * np.eye(len(place))
     return np.asarray(np.sqrt(np.diag(np.linalg.inv(normal))), dtype=np.float64)
 

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from published._cases import case_of
-from published._fit import REPEATED, SCALE, SINGLE
+from published._fit import REPEATED, ROUNDS, SINGLE
 from published._predict import first_flow
 from published._tables import load_table
 from published._validate import Predicted, Validation
-from stripewise.storage.fit._least_squares import Vector, least_squares
+from stripewise.storage.fit._fit import Vector, minimised
 from stripewise.storage.machines import find_storage
 
 EXPECTED, SPREAD = np.log([1e9, 5e8, 5e10, 2.0]), 1.5
@@ -43,7 +43,7 @@ def soft_minimum(names: Sequence[str]) -> list[Validation]:
         wrong = (_bandwidths(counts, place) - measured) / unsure
         return np.concatenate([wrong[marked], (place - EXPECTED) / SPREAD])
 
-    found, _ = least_squares(residuals, EXPECTED, scale=SCALE)
+    found, _ = minimised(residuals, EXPECTED, ROUNDS)
     values = iter(np.exp(_bandwidths(counts, found)).tolist())
     return [
         Validation(table, tuple(Predicted(one, next(values)) for one in table.cells))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from stripewise.bench.campaign import Campaign, campaign_text
-from stripewise.bench.comparison import History
+from stripewise.bench.comparison import History, add_night
 from stripewise.bench.comparison._changes import changes
 from stripewise.bench.comparison._history import read_nights
 from stripewise.core.errors import UsageError
@@ -111,7 +111,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("nights") / "history"
     for number in range(60):
         late = number >= 48
-        History.add(
+        add_night(
             directory, night(number, {4: 0.15} if late else {}, "2.15.5" if late else "2.15.3")
         )
     return directory
@@ -142,24 +142,24 @@ def test_lines_are_made_anew_where_they_are_lost_or_cut_off(nights: Path, tmp_pa
 
 
 def test_a_night_is_added_once(tmp_path: Path) -> None:
-    names = {History.add(tmp_path / "h", night(1)) for _ in range(3)}
+    names = {add_night(tmp_path / "h", night(1)) for _ in range(3)}
     assert names == {"2026-05-06T165320Z.json"}
     assert len(History.read(tmp_path / "h").nights) == 1
     other = replace(night(1), storage="other")
-    assert History.add(tmp_path / "h", other) == "2026-05-06T165320Z-2.json"
+    assert add_night(tmp_path / "h", other) == "2026-05-06T165320Z-2.json"
     assert (tmp_path / "h/campaigns/2026-05-06T165320Z.json").read_text() == campaign_text(
         night(1)
     )
 
 
 def test_a_history_is_of_one_suite(tmp_path: Path) -> None:
-    History.add(tmp_path, night(1))
+    add_night(tmp_path, night(1))
     other = replace(night(2), suite=replace(night(2).suite, name="other"))
     with pytest.raises(UsageError, match="of the suite made"):
-        History.add(tmp_path, other)
+        add_night(tmp_path, other)
     empty = Campaign("c", night(1).suite, ())
     with pytest.raises(UsageError, match="nothing to add"):
-        History.add(tmp_path, empty)
+        add_night(tmp_path, empty)
 
 
 def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
 
 def test_first_nights_are_learned_from(tmp_path: Path) -> None:
     for number in range(3):
-        History.add(
+        add_night(
             tmp_path, made_campaign(usual_cases(2), usual_rate, started=BEGIN + number * DAY)
         )
     history = History.read(tmp_path)
@@ -179,10 +179,10 @@ def test_first_nights_are_learned_from(tmp_path: Path) -> None:
 
 def test_the_last_nights_gaps_are_told(tmp_path: Path) -> None:
     whole = made_campaign(usual_cases(2), usual_rate, started=BEGIN)
-    History.add(tmp_path, whole)
+    add_night(tmp_path, whole)
     fewer = replace(whole, started_unix_seconds=BEGIN + DAY, runs=whole.runs[2:])
     broken = replace(fewer.runs[0], status="timeout", samples=())
-    History.add(tmp_path, replace(fewer, runs=(broken, *fewer.runs[1:])))
+    add_night(tmp_path, replace(fewer, runs=(broken, *fewer.runs[1:])))
     said = " ".join(History.read(tmp_path).sentences)
     assert "1 run of the last night did not end well" in said
     assert "no figure of file per process" in said
@@ -190,7 +190,7 @@ def test_the_last_nights_gaps_are_told(tmp_path: Path) -> None:
 
 def test_three_years_are_read_at_once(tmp_path: Path) -> None:
     """The figures of a night are one line; its campaign is not opened again."""
-    History.add(tmp_path, night(0))
+    add_night(tmp_path, night(0))
     line = json.loads((tmp_path / "nights.jsonl").read_text())
     lines = []
     for number in range(1, 1000):

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.bench.campaign import write_campaign
-from stripewise.bench.comparison import History
+from stripewise.bench.comparison import add_night
 from stripewise.bench.running import read_campaign
 from stripewise.cli import main
 from support.campaigns import made_campaign, target_campaign, usual_cases, usual_rate
@@ -98,7 +98,7 @@ def test_nights_are_added_and_checked(tmp_path: Path) -> None:
         one = target_campaign(night, lost, repeats=3, targets=6, started=1.778e9 + night * DAY)
         write_campaign(one, tmp_path / "tonight.json")
         if night:
-            History.add(nights, one)
+            add_night(nights, one)
         else:
             assert run("history", nights, "--add", tmp_path / "tonight.json").exit_code == 0
     found = run("history", nights, "--check", "--html", tmp_path / "nights.html")

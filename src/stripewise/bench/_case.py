@@ -11,17 +11,17 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from stripewise.core import Value
+from stripewise.storage.results import Name as Name
+from stripewise.storage.results import Sample as Sample
+from stripewise.storage.results import Seconds as Seconds
 
 # What files of the exchange format may hold; records made in the program are not checked.
 
 Text = Annotated[str, Field(max_length=4000)]
 Short = Annotated[str, Field(max_length=300)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
 Number = Annotated[int, Field(ge=0, le=1 << 62)]
-Amount = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 Settings = tuple[tuple[str, Value], ...]
 """Full tunable name and value, sorted by name."""
@@ -132,39 +132,6 @@ def _text(value: object) -> str:
 
 
 # What one run of a case gave: a figure for each operation, with what is known beside it.
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One figure of one run.
-
-    Attributes:
-        operation: "write", "read"; or of metadata "create", "stat", "read-file", "remove",
-            "create-directory", "stat-directory", "remove-directory".
-        amount: Bytes, or operations.
-        seconds: From the first rank's begin to the last one's end, sync and close included where
-            the case says so.
-        phases: Name of a phase ("open", "transfer", "sync", "close") -> seconds, the maximum over
-            ranks.
-        percentiles: Of one operation of metadata: percent ("50", "90", "99", "100") -> seconds.
-        worn_out: Whether a stonewall ended it and all ranks did as much as the fastest.
-    """
-
-    operation: Name
-    amount: Annotated[Amount, Field(description="bytes, or operations of metadata")]
-    seconds: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
-    phases: Annotated[Mapping[Name, Seconds], Field(description="seconds of each phase")] = field(
-        default_factory=dict
-    )
-    percentiles: Annotated[
-        Mapping[Name, Seconds], Field(description="percent -> seconds of one operation")
-    ] = field(default_factory=dict)
-    worn_out: bool = False
-
-    @property
-    def rate(self) -> float:
-        """Bytes, or operations, a second."""
-        return self.amount / self.seconds
 
 
 @dataclass(frozen=True)

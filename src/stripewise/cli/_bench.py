@@ -145,12 +145,12 @@ def history(
     nights; in a year in which nothing changes, that happens to any figure with a probability of at
     most 5 %.
     """
-    from stripewise.bench.comparison import History
+    from stripewise.bench.comparison import History, add_night
     from stripewise.bench.report import history_lines, history_to_json
     from stripewise.bench.running import read_campaign
 
     for campaign in campaigns:
-        History.add(directory, read_campaign(campaign))
+        add_night(directory, read_campaign(campaign))
     found = History.read(directory)
     if page is not None:
         from stripewise.bench.report import render_history

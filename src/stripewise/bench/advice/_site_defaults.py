@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A site's defaults: a module file (Tcl or Lua) or a snippet for /etc/profile.d.
+"""Writes a site's defaults as a module file (Tcl or Lua) or a snippet for /etc/profile.d.
 
 What a user has set stays as it is, and each variable has its figure as a comment.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Campaigns from what IOR, mdtest, benchio and our kernels have printed elsewhere."""
+"""Makes campaigns of what IOR, mdtest, benchio and our kernels printed elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.bench._case import Case, CaseRun, Sample
+from stripewise.bench._case import Case, CaseRun
 from stripewise.bench.campaign._figures import Campaign
 from stripewise.bench.campaign._suite import Suite
 from stripewise.bench.campaign._suite_form import MOST_CASES, Place
@@ -125,11 +125,7 @@ def _runs_of(test: Test, key: str) -> Iterator[CaseRun]:
     for one in test.timed:
         repeats.setdefault(one.repeat, []).append(one)
     for repeat in sorted(repeats):
-        samples = tuple(
-            Sample(one.operation, one.amount, one.seconds, dict(one.phases),
-                   dict(one.percentiles), one.worn_out)
-            for one in repeats[repeat]
-        )  # fmt: skip
+        samples = tuple(one.sample for one in repeats[repeat])
         written = sum(one.amount for one in samples if one.operation == "write")
         yield CaseRun(key, repeat, "ok", samples, written_bytes=round(written),
                       started_unix_seconds=test.started_unix_seconds, hints=dict(test.hints),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What in a suite contradicts itself: each in a line that names the case, the key, the remedy."""
+"""Finds contradictions in a suite, each in a line that names the case, key and remedy."""
 
 from __future__ import annotations
 

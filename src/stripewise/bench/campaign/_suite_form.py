@@ -73,7 +73,7 @@ class PlaceForm(_Strict):
 
 
 def _many(kind: Any) -> Any:
-    """One value, or a list of which each is a case."""
+    """Return one value, or a list of which each is a case."""
     return Annotated[list[kind], Field(min_length=1), BeforeValidator(as_list)]
 
 

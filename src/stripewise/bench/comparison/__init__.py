@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stripewise.bench.comparison._history import Finding as Finding
     from stripewise.bench.comparison._history import History as History
     from stripewise.bench.comparison._history import Series as Series
+    from stripewise.bench.comparison._history import add_night as add_night
     from stripewise.bench.comparison._history import day_of as day_of
     from stripewise.bench.comparison._targets import changed_targets as changed_targets
     from stripewise.bench.comparison._targets import difference_words as difference_words

@@ -130,17 +130,12 @@ def student(normal: float, degrees: float) -> float:
 
 
 def _inverse_trigamma(value: float) -> float:
-    """Return where the trigamma function has a value; by bisection, as it falls throughout."""
+    """Return where the trigamma function, which falls throughout, has a value."""
+    from scipy.optimize import brentq
     from scipy.special import polygamma
 
-    low, high = 1e-3, 1e6
-    for _ in range(80):
-        middle = sqrt(low * high)
-        if polygamma(1, middle) > value:
-            low = middle
-        else:
-            high = middle
-    return sqrt(low * high)
+    least = max(value, 1e-6)
+    return exp(brentq(lambda place: polygamma(1, exp(place)) - least, log(1e-3), log(1e7)))
 
 
 # The cells of a campaign, and which cells of two campaigns belong together.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Since when: lasting changes in series of nights, found one night after another.
+"""Finds lasting changes in series of nights, one night after another.
 
 Each night the last 3, 4, ... 28 nights are compared with those before.  Noise, its correlation
 from night to night and the habit of each day of the week come from the nights before; single bad

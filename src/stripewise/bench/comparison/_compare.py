@@ -167,7 +167,7 @@ def _names(campaigns: Sequence[Campaign]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _rows(own: Sequence[Sequence[Cell]], noises: dict[bool, PooledNoise]) -> list[ComparedCell]:
+def _rows(own: Sequence[Sequence[Cell]], noises: Mapping[bool, PooledNoise]) -> list[ComparedCell]:
     """Return a row for each cell of the first campaign, then those that only others have."""
     number = len(own)
     rows: dict[int, list[Cell | None]] = {
@@ -194,7 +194,7 @@ def _rows(own: Sequence[Sequence[Cell]], noises: dict[bool, PooledNoise]) -> lis
 
 
 def ratio_of(
-    first: Cell | None, other: Cell | None, noises: dict[bool, PooledNoise], unlike: str = ""
+    first: Cell | None, other: Cell | None, noises: Mapping[bool, PooledNoise], unlike: str = ""
 ) -> Ratio | None:
     """Return the factor between two cells; None: one is missing."""
     if first is None or other is None:
@@ -268,19 +268,17 @@ def factor_tables(comparison: Comparison) -> tuple[FactorTable, ...]:
     counts = [{cell.case.nodes for cell in cells} for cells in own]
     found = []
     if any(1 in one for one in counts):
-        found.append(_table(own, [1] * len(own)))
+        found.append(_table(own, [1] * len(own), comparison.noises))
     common = set.intersection(*counts) - {1}
     many = [max(common)] * len(own) if common else [max(one, default=1) for one in counts]
     if max(many) > 1:
-        found.append(_table(own, many))
+        found.append(_table(own, many, comparison.noises))
     return tuple(found)
 
 
-def _table(own: Sequence[Sequence[Cell]], nodes: Sequence[int]) -> FactorTable:
-    noises = {
-        data: pooled_noise([one.logs for cells in own for one in cells if one.of_data == data])
-        for data in (True, False)
-    }
+def _table(
+    own: Sequence[Sequence[Cell]], nodes: Sequence[int], noises: Mapping[bool, PooledNoise]
+) -> FactorTable:
     operations = dict.fromkeys(cell.operation for cells in own for cell in cells)
     ordered = sorted(operations, key=lambda one: one not in DATA)
     rows = []

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nights in a row: a verdict for each, and since when what is slower."""
+"""Keeps the campaigns of many nights, and tells what is slower and since when."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from math import exp, log
@@ -119,16 +119,6 @@ class History:
             UsageError: There is none.
         """
         return cls(directory.resolve().name, tuple(read_nights(directory)))
-
-    @staticmethod
-    def add(directory: Path, campaign: Campaign) -> str:
-        """Put a campaign into a history; return the name of its file.
-
-        Raises:
-            UsageError: The history is of another suite, or the campaign has no figures.
-            StorageError: It cannot be written.
-        """
-        return add_night(directory, campaign)
 
     @cached_property
     def series(self) -> tuple[Series, ...]:
@@ -399,17 +389,7 @@ def _append(path: Path, nights: list[Night]) -> None:
 
 
 def _line(night: Night) -> str:
-    document = {
-        "version": VERSION,
-        "file": night.file,
-        "suite": night.suite,
-        "started_unix_seconds": night.started_unix_seconds,
-        "rates": night.rates,
-        "targets": night.targets,
-        "failed": night.failed,
-        "versions": night.versions,
-    }
-    return json.dumps(document, allow_nan=False) + "\n"
+    return json.dumps({"version": VERSION, **asdict(night)}, allow_nan=False) + "\n"
 
 
 def read_nights(directory: Path) -> list[Night]:

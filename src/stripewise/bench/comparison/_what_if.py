@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Surveyed applications on candidate systems: which of them serves a workload, and what limits.
+"""Replays surveyed applications on candidate systems, and tells which serves them best.
 
 A profile says how much was moved, in how many files and operations, not how: each process is taken
 to have files of its own, to move them in calls of one size, and to do so at once with all others.

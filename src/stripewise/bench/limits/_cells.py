@@ -22,15 +22,10 @@ from stripewise.bench.runners import find_runner
 from stripewise.core import Value
 from stripewise.core.errors import StripewiseError
 from stripewise.storage.machines import Storage
-from stripewise.storage.results import Measured, Results
+from stripewise.storage.results import FIGURES, Measured, Results
 from stripewise.storage.stacks import Workload
 
 FACTOR, UNIT = "mpiio.striping_factor", "mpiio.striping_unit"
-METADATA = {
-    "create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
-    "remove": "metadata.remove",
-}  # fmt: skip
-"""Operation of a sample -> figure of a description."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +141,7 @@ def measured_of(cells: Iterable[Cell]) -> tuple[Measured, ...]:
 
 def _operations(cells: Sequence[Cell]) -> dict[str, tuple[float, ...]]:
     found: dict[str, tuple[float, ...]] = {}
-    for operation, figure in METADATA.items():
+    for operation, figure in FIGURES.items():
         chosen = [one for one in cells if one.operation == operation]
         if chosen:
             found[figure] = max(chosen, key=lambda one: one.best).undisturbed

@@ -25,7 +25,7 @@ from stripewise.core.errors import UsageError
 from stripewise.present import duration_text, plural, printable, rate_text
 from stripewise.storage.fit import Fitted, blank_storage
 from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
-from stripewise.storage.results import Results
+from stripewise.storage.results import FIGURES, Results
 
 _DATA = ("write", "read")
 
@@ -202,7 +202,7 @@ def _untold(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]
         if spec.dimension is Dimension.BANDWIDTH and way in _DATA and way not in ways:
             verb = "wrote" if way == "write" else "read"
             found[name] = f"no case {verb} data"
-    for name in ("metadata.create", "metadata.stat", "metadata.open", "metadata.remove"):
+    for name in FIGURES.values():
         if name not in server.figures and name not in server.untold:
             found[name] = "no case of metadata: add the suite mdtest, or series of it"
     return found

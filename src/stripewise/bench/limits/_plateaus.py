@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from stripewise.bench.limits._cells import METADATA, Cell, Limit
+from stripewise.bench.limits._cells import Cell, Limit
 from stripewise.present import plural
 from stripewise.storage.machines import Evidence, Figure
+from stripewise.storage.results import FIGURES
 
 GROWS = 1.15
 """A rate that grows by less with half as many again of what drives it has reached a limit."""
@@ -229,7 +230,7 @@ def server_limits(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> Serve
         stripes_of: -1 (all targets) and 0 (not known) -> stripes of such files.
     """
     server, waits = Server(), list[tuple[float, str]]()
-    for operation, figure in METADATA.items():
+    for operation, figure in FIGURES.items():
         mine = _plain([one for one in cells if one.operation == operation])
         if not mine:
             continue

@@ -15,6 +15,7 @@ from stripewise.bench._case import Case, Sample
 from stripewise.core import Value
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.run.runtime import Runtime, built_program, find_runtime, kernel_of_mpiexec
+from stripewise.storage.results import Test, parse_tests
 from stripewise.storage.stacks import Workload
 
 _OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
@@ -173,8 +174,6 @@ class OwnRunner(Runner):
 
 ELEMENT_BYTES = 8
 """Of the patterns blocks and array3d."""
-FASTEST = 1e16
-"""Bytes, or operations, a second beyond which a figure is broken."""
 
 
 class ForeignRunner(Runner):
@@ -223,6 +222,49 @@ class ForeignRunner(Runner):
         given = os.environ.get(self.variable, "")
         found = shutil.which(given or self.name)
         return Path(found).absolute() if found else None
+
+
+def printed_test(text: str, program: str, ranks_per_node: int = 0) -> Test:
+    """Return the one test that a program has printed.
+
+    Raises:
+        UsageError: It is cut off, or says nothing that can be used.
+    """
+    test = parse_tests(text, f"{program}'s output", ranks_per_node)[0]
+    if not test.timed:
+        raise UsageError(f"{test.source}: {test.failed}: check that the run ended")
+    return test
+
+
+OPERATIONS = (
+    *("create-directory", "stat-directory", "remove-directory"),
+    *("create", "stat", "read-file", "remove"),
+)
+"""Of metadata, that a case has figures of."""
+
+
+def metadata_samples(test: Test) -> tuple[Sample, ...]:
+    """Return the figures of a test of metadata.
+
+    Raises:
+        UsageError: There are none.
+    """
+    found = tuple(one.sample for one in test.timed if one.operation in OPERATIONS)
+    if not found:
+        raise UsageError(f"{test.source}: no rate of files: check that the run ended")
+    return found
+
+
+def read_record(path: Path, program: str) -> str:
+    """Return the text of the file that a program has left.
+
+    Raises:
+        UsageError: There is none.
+    """
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(f"{program} left no figures ({error.strerror})") from error
 
 
 def unless(good: bool, reason: str) -> str:

@@ -1,14 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""benchio as a runner.  Source: github.com/davidhenty/benchio at 0c682b6, benchio.f90."""
+"""Runs benchio.  Source: github.com/davidhenty/benchio at 0c682b6, benchio.f90."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from stripewise.bench._case import Case, Sample
-from stripewise.bench.runners._base import FASTEST, ForeignRunner, Printed, numbers_of, unless
+from stripewise.bench._case import Case
+from stripewise.bench.runners._base import (
+    ForeignRunner,
+    Printed,
+    numbers_of,
+    printed_test,
+    unless,
+)
 from stripewise.bench.runners._kernel import KernelRunner
 from stripewise.core.errors import UsageError
 from stripewise.storage.stacks import Workload
@@ -28,10 +33,6 @@ _ENTER = 'mkdir -p "$1/{folder}" && cd "$1" && shift && {more}exec "$@"'
 """benchio writes below the directory that it is started in."""
 _ADIOS = 'cp "$(dirname "$1")/adios2.xml" . && '
 """The settings of ADIOS2 lie there too; they come with benchio."""
-_NUMBER = r"([0-9]+(?:\.[0-9]*)?(?:E[-+]?[0-9]+)?)"
-_TIME = re.compile(rf"^ *time = +{_NUMBER} *, rate = +{_NUMBER} +GiB/s", re.MULTILINE)
-_AMOUNT = re.compile(rf"Total amount of data = +{_NUMBER} +GiB")
-_GIB = float(1 << 30)
 
 
 class BenchioRunner(ForeignRunner):
@@ -80,15 +81,12 @@ class BenchioRunner(ForeignRunner):
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
         """Return the one rate that benchio prints."""
         del record
-        times, amount = _TIME.findall(stdout), _AMOUNT.search(stdout)
-        if len(times) != 1 or amount is None:
+        (one, *more) = printed_test(stdout, "benchio", case.ranks_per_node).timed
+        if more:
             raise UsageError("benchio's output is not whole: check that the run ended")
-        size, seconds = float(amount[1]) * _GIB, float(times[0][0])
-        if not (seconds > 0 and 0 < size / seconds < FASTEST):
-            raise UsageError(f"benchio's output has a time of {seconds:g} s: give larger arrays")
         serial = "benchio's serial method writes the block of rank 0 as often as there are ranks."
         notes = (serial,) if case.mode == "serial" or case.layout == "per-node" else ()
-        return Printed((Sample("write", size, seconds),), notes=notes)
+        return Printed((one.sample,), notes=notes)
 
     def workload(self, case: Case) -> Workload:
         """Return what the ranks write: the kernel's array is the same."""

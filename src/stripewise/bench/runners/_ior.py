@@ -1,37 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""IOR as a runner.  Source: IOR 4.1, parse_options.c, ior-output.c, utilities.c (ShowHints)."""
+"""Runs IOR.  Source: IOR 4.1, parse_options.c, ior-output.c, utilities.c (ShowHints)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from math import inf
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from stripewise.bench._case import Case, Sample
+from stripewise.bench._case import Case
 from stripewise.bench.runners._base import (
     ELEMENT_BYTES,
-    FASTEST,
     ForeignRunner,
     Printed,
     numbers_of,
+    printed_test,
+    read_record,
     unless,
 )
 from stripewise.bench.runners._kernel import KernelRunner
-from stripewise.core.errors import UsageError
-from stripewise.core.inputs import parse_json
+from stripewise.storage.results import HintLines
 from stripewise.storage.stacks import Workload
 
 JSON = "ior.json"
 _APIS = {"posix": "POSIX", "mpiio": "MPIIO", "hdf5": "HDF5", "pnetcdf": "NCMPI"}
 _SHOW_HINTS = {"mpiio": "mpiio", "hdf5": "hdf5", "pnetcdf": "ncmpi"}
 _DIRECT_BYTES = 4096
-_MIB = float(1 << 20)
-_PHASES = {"openTime": "open", "wrRdTime": "transfer", "closeTime": "close"}
-_HINTS = re.compile(r"hints returned from opened file \{\n(.*?)\}", re.DOTALL)
-_HINT = re.compile(r"^\t(\S+) = (.*)$", re.MULTILINE)
 
 
 class IorRunner(ForeignRunner):
@@ -108,18 +101,15 @@ class IorRunner(ForeignRunner):
 
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
         """Return what IOR's JSON says, with the hints that it printed."""
-        try:
-            document = parse_json((record / JSON).read_text(encoding="utf-8"))
-            samples = tuple(_samples(document, case))
-            versions = {"ior": str(document["Version"])}
-        except OSError as error:
-            raise UsageError(f"IOR left no figures ({error.strerror})") from error
-        except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
-            raise UsageError(f"IOR's figures cannot be read ({error})") from error
-        if not samples:
-            raise UsageError("IOR's figures have no result: check that the run ended")
-        shown = _HINTS.findall(stdout)
-        return Printed(samples, dict(_HINT.findall(shown[0])) if shown else {}, versions)
+        test = printed_test(read_record(record / JSON, "IOR"), "IOR")
+        whole = case.ranks * block_bytes(case) * case.steps
+        samples = [
+            replace(one.sample, worn_out=one.worn_out and one.amount < whole) for one in test.timed
+        ]
+        hints = HintLines()
+        for line in stdout.splitlines():
+            hints.take(line)
+        return Printed(tuple(samples), hints.found, {"ior": test.version})
 
     def workload(self, case: Case) -> Workload:
         """Return what the ranks write: the kernel's blocks are the same."""
@@ -141,24 +131,3 @@ def _against_caches(case: Case) -> list[str]:
     if case.cache == "none" or case.ranks == 1:
         return []
     return ["-C", "-Q", str(case.ranks_per_node)] if case.nodes > 1 else ["-C"]
-
-
-def _samples(document: dict[str, Any], case: Case) -> Iterable[Sample]:
-    for test in document["tests"]:
-        given = test["Parameters"]
-        ranks = int(test["Options"]["tasks"])
-        whole = ranks * int(given["blockSize"]) * int(given["segmentCount"])
-        for row in test["Results"]:
-            if row["access"] not in ("write", "read"):
-                continue
-            rate, seconds = float(row["bwMiB"]) * _MIB, float(row["totalTime"])
-            # JSON has four decimals of both: a time below 0.1 ms is 0.  Where rounding alone could
-            # explain what is missing, the run moved all, and the rate is the better figure.
-            worn_out = case.stonewall_seconds > 0 and rate * (seconds + 1e-4) < whole * 0.999
-            amount = rate * seconds if worn_out else float(whole)
-            phases = {name: float(row[key]) for key, name in _PHASES.items()}
-            if not (0 < rate < FASTEST and 0 < amount < inf):
-                raise UsageError(
-                    f"IOR's figures have a rate of {rate:g} B/s: check that the run ended"
-                )
-            yield Sample(row["access"], amount, amount / rate, phases, worn_out=worn_out)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our own kernel as a runner."""
+"""Runs our own kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.bench._case import Case, Sample
-from stripewise.bench.runners._base import ELEMENT_BYTES, OwnRunner, Printed, Span
+from stripewise.bench.runners._base import ELEMENT_BYTES, OwnRunner, Printed, Span, read_record
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import parse_json
 from stripewise.present import size_text
@@ -59,11 +59,9 @@ class KernelRunner(OwnRunner):
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
         """Return what the kernel's JSON says."""
         del stdout
+        text = read_record(record / JSON, "the kernel")
         try:
-            document = parse_json((record / JSON).read_text(encoding="utf-8"))
-            return _printed(document)
-        except OSError as error:
-            raise UsageError(f"the kernel left no figures ({error.strerror})") from error
+            return _printed(parse_json(text))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UsageError(f"the kernel's figures cannot be read ({error})") from error
 

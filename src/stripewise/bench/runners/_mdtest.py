@@ -1,33 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""mdtest as a runner.  Source: IOR 4.1, mdtest.c."""
+"""Runs mdtest.  Source: IOR 4.1, mdtest.c."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from stripewise.bench._case import Case, Sample
-from stripewise.bench.runners._base import FASTEST, ForeignRunner, Printed, unless
+from stripewise.bench._case import Case
+from stripewise.bench.runners._base import (
+    ForeignRunner,
+    Printed,
+    metadata_samples,
+    printed_test,
+    unless,
+)
 from stripewise.core.errors import UsageError
 
-_OPERATIONS = {
-    "Directory creation": "create-directory",
-    "Directory stat": "stat-directory",
-    "Directory removal": "remove-directory",
-    "File creation": "create",
-    "File stat": "stat",
-    "File read": "read-file",
-    "File removal": "remove",
-}
-_RATE = re.compile(
-    r"^[ \t]+((?:File|Directory) (?:creation|stat|read|removal))"
-    r"[ \t]+([0-9]{1,15}\.[0-9]{1,9})[ \t]",
-    re.MULTILINE,
-)
-_ITEMS = re.compile(r"^(\d{1,9}) tasks, (\d{1,15}) files", re.MULTILINE)
-_STONEWALL = re.compile(r"Continue stonewall hit min: (\d{1,15}) max: (\d{1,15})")
-_VERSION = re.compile(r"mdtest-(\S+) was launched")
 _END = "-- finished at"
 
 
@@ -82,21 +70,12 @@ class MdtestRunner(ForeignRunner):
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
         """Return the rates of mdtest's table."""
         del record
-        items, version = _ITEMS.search(stdout), _VERSION.search(stdout)
-        if items is None or version is None or _END not in stdout:
+        if _END not in stdout:
             raise UsageError("mdtest's output is not whole: check that the run ended")
-        stopped = _STONEWALL.search(stdout)
-        amount = int(items[1]) * int(stopped[2]) if stopped else int(items[2])
-        samples = [
-            Sample(_OPERATIONS[name], float(amount), amount / float(rate), worn_out=bool(stopped))
-            for name, rate in _RATE.findall(stdout)
-            if name in _OPERATIONS and 0 < float(rate) < FASTEST
-        ]
-        if not samples or not amount:
-            raise UsageError("mdtest's output has no rate of files: check that the run ended")
+        test = printed_test(stdout, "mdtest")
         notes = ("mdtest reports means only: it has no percentiles of single operations.",)
         del case
-        return Printed(tuple(samples), versions={"mdtest": version[1]}, notes=notes)
+        return Printed(metadata_samples(test), versions={"mdtest": test.version}, notes=notes)
 
     def workload(self, case: Case) -> None:
         """Return nothing: no data is moved that counts."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our own metadata kernel as a runner."""
+"""Runs our own metadata kernel."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stripewise.bench._case import Case, Sample
-from stripewise.bench.runners._base import OwnRunner, Printed, Span
+from stripewise.bench._case import Case
+from stripewise.bench.runners._base import (
+    OPERATIONS,
+    OwnRunner,
+    Printed,
+    Span,
+    metadata_samples,
+    printed_test,
+    read_record,
+)
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import parse_json
 from stripewise.run.runtime import Runtime
 from stripewise.storage.stacks import Workload
 
 JSON = "metadata.json"
-_OPERATIONS = (
-    "create-directory", "stat-directory", "remove-directory",
-    "create", "stat", "read-file", "remove",
-)  # fmt: skip
 _MOST_FILES = 100_000_000
 """Of a rank, where the stonewall alone ends creating."""
 
@@ -54,7 +58,7 @@ class MetadataRunner(OwnRunner):
         """Return the metadata kernel with its options."""
         words = [self.program(), "--directory", str(directory)]
         words += ["--files", str(case.files or _MOST_FILES), "--sharing", case.sharing]
-        words += ["--phases", ",".join(_OPERATIONS), "--shift", str(shift_of(case))]
+        words += ["--phases", ",".join(OPERATIONS), "--shift", str(shift_of(case))]
         if case.depth:
             words += ["--depth", str(case.depth)]
             words += ["--width", str(case.width)] if case.width else []
@@ -67,20 +71,17 @@ class MetadataRunner(OwnRunner):
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
         """Return what the metadata kernel's JSON says."""
         del stdout
+        text = read_record(record / JSON, "the metadata kernel")
+        test = printed_test(text, "the metadata kernel", case.ranks_per_node)
+        document = parse_json(text)
         try:
-            document = parse_json((record / JSON).read_text(encoding="utf-8"))
-            samples = tuple(_samples(document))
             library = str(document["mpi_library"]).splitlines()[0]
-            versions = {"metadata": str(document["version"]), "mpi": library}
             notes = tuple(_notes(case, document))
             spans = dict(_spans(document))
-        except OSError as error:
-            raise UsageError(f"the metadata kernel left no figures ({error.strerror})") from error
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise UsageError(f"the metadata kernel's figures cannot be read ({error})") from error
-        if not samples:
-            raise UsageError("the metadata kernel timed no operation: check that it ended")
-        return Printed(samples, versions=versions, notes=notes, spans=spans)
+        versions = {"metadata": test.version, "mpi": library}
+        return Printed(metadata_samples(test), versions=versions, notes=notes, spans=spans)
 
     def workload(self, case: Case) -> Workload | None:
         """Return None: `simulation.metadata_rate` says what a storage gives."""
@@ -93,23 +94,6 @@ def shift_of(case: Case) -> int:
     if case.cache != "shift" or case.ranks == 1:
         return 0
     return case.ranks_per_node if case.nodes > 1 else 1
-
-
-def _samples(document: dict[str, Any]) -> Iterator[Sample]:
-    for phase in document["phases"]:
-        if phase["operation"] not in _OPERATIONS or not phase["operations"]:
-            continue
-        wall = phase["stonewall"]
-        percentiles = {
-            str(percent): float(one) for percent, one in phase["percentiles_seconds"].items()
-        }
-        yield Sample(
-            str(phase["operation"]),
-            float(phase["operations"]),
-            float(phase["seconds"]),
-            percentiles=percentiles,
-            worn_out=bool(wall and wall["worn_out"]),
-        )
 
 
 def _spans(document: dict[str, Any]) -> Iterator[tuple[str, Span]]:

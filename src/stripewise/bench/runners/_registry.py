@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runners, by name."""
+"""Lists the runners, and finds one by its name."""
 
 from __future__ import annotations
 

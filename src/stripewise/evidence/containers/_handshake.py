@@ -265,7 +265,7 @@ def _apart(mpi: NDArray[Any]) -> str:
 
 
 def _mpi_name(process: Any) -> str:
-    """The library's name and version, without what it says of its build."""
+    """Return the library's name and version, without what it says of its build."""
     version = bytes(process["mpi_version"]).decode(errors="replace")
     return " ".join(version.partition(",")[0].split())
 

@@ -202,7 +202,7 @@ def _processes(raws: Sequence[RawContainer]) -> tuple[NDArray[Any], list[list[in
 
 
 def _is_program(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(p,) bool: whose I/O is the program's.
+    """Return (p,) bool: whose I/O is the program's.
 
     The ranks if there are any (then shells are not the program); otherwise the processes
     that called MPI_Init; otherwise all but MPI launchers and their daemons.
@@ -234,7 +234,7 @@ def _join_clocks(rows: NDArray[Any], clock_ns: NDArray[np.int64]) -> float:
 
 
 def _n_ranks(processes: NDArray[Any]) -> int:
-    """Ranks in MPI_COMM_WORLD (the largest world seen); 0 without MPI."""
+    """Return the ranks in MPI_COMM_WORLD (the largest world seen); 0 without MPI."""
     ranks = processes[processes["rank"] >= 0]
     return max(int(ranks["rank"].max(initial=-1)) + 1, int(ranks["world_size"].max(initial=0)))
 
@@ -285,7 +285,7 @@ def _counter_rows(found: _Placed, processes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _chosen(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
-    """The rows that a mask names; they are not copied where that is all."""
+    """Return the rows that a mask names; they are not copied where that is all."""
     return rows if mask.all() else take_rows(rows, mask)
 
 
@@ -356,7 +356,7 @@ def add_characters(
 
 
 def _keys(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) int64: one number for each process and file."""
+    """Return (n,) int64: one number for each process and file."""
     return np.asarray((rows["process"].astype(np.int64) << 32) + rows["file"])
 
 

@@ -287,7 +287,7 @@ def _add_records(
 def _gathered(
     payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[np.void]
 ) -> NDArray[Any]:
-    """(n,) `dtype`: what stands at offsets, which are multiples of 8."""
+    """Return (n,) `dtype`: what stands at offsets, which are multiples of 8."""
     words = np.frombuffer(payload, np.uint64, len(payload) // 8)
     places = (offsets // 8)[:, None] + np.arange(dtype.itemsize // 8)
     gathered: NDArray[Any] = words[places].view(dtype).reshape(-1)
@@ -309,7 +309,7 @@ def _is_process(payload: bytes) -> bool:
 
 
 def _are_possible(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: whether the numbers of files are possible."""
+    """Return (n,) bool: whether the numbers of files are possible."""
     ops, possible = rows["ops"], rows["layer"] < len(RECORDED_LAYERS)
     for size in (ops["bytes"].max(axis=1), ops["count"].max(axis=1), rows["maximum_offset"]):
         possible &= size < np.uint64(_MOST_BYTES)
@@ -319,7 +319,7 @@ def _are_possible(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _are_sound(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: whether the counters of possible files agree with each other."""
+    """Return (n,) bool: whether the counters of possible files agree with each other."""
     ops = rows["ops"]
     sound = np.ones(len(rows), bool)
     for kind, both in (("read", READS), ("write", WRITES)):

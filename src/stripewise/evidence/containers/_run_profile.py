@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a profile of containers says beside its sums: settings, layouts, alignment, notes."""
+"""Fills a profile of containers with settings, layouts, alignment and notes."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _mpi(profile: RunProfile) -> tuple[str, str]:
 
 
 def _command(profile: RunProfile) -> str:
-    """Command line of the process that came first (a launcher, where there is one)."""
+    """Return the command line of the process that came first (a launcher, where there is one)."""
     table = profile.processes
     if not len(table):
         return ""
@@ -199,7 +199,7 @@ def _gaps(profile: RunProfile, notes: Sequence[str], shake: Handshake) -> Iterat
 
 
 def _trouble(profile: RunProfile) -> list[str]:
-    """What makes the profile incomplete."""
+    """Return what makes the profile incomplete."""
     table = profile.program
     notes = []
     killed = int(((table["flags"] & (ProcessFlag.EXITED | ProcessFlag.EXECED)) == 0).sum())

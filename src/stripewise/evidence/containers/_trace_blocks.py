@@ -239,7 +239,7 @@ def add_shared_records(
 
 
 def _gather(payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """(n,) records of a dtype that lie at offsets that are multiples of 8."""
+    """Return (n,) records of a dtype that lie at offsets that are multiples of 8."""
     words = np.frombuffer(payload, np.uint64, len(payload) // 8)
     n_words = dtype.itemsize // 8
     taken = words[(offsets // 8)[:, None] + np.arange(n_words)]
@@ -289,7 +289,7 @@ def _add_rows(found: NDArray[Any], owner: int, raw: RawTrace) -> None:
 
 
 def _rows(found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-    """Events or runs as `TRACE_ROW`; names and other numbers as they are."""
+    """Return the events or runs as `TRACE_ROW`; names and other numbers as they are."""
     names = found.dtype.names or ()
     run = "first" in names
     first = found["first"] if run else found

@@ -130,7 +130,7 @@ class _FileTable:
         self.unknown: dict[int, int] = {}
 
     def of(self, ids: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """(n,) int64 indices of ids."""
+        """Return (n,) int64 indices of ids."""
         found = self.known.of(ids)
         strange = (found < 0) & (ids != 0)
         if strange.any():
@@ -229,7 +229,7 @@ class Lookup:
         self._places = np.fromiter(index.values(), np.int64, len(index))[order]
 
     def of(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """(n,) int64: indices of keys; -1 of those that are not known."""
+        """Return (n,) int64: indices of keys; -1 of those that are not known."""
         if not len(self._keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -252,7 +252,7 @@ class Described(Interned[T]):
         self.index[process << 32 | number] = self.number(key, make)
 
     def find(self, process: int, number: int) -> int:
-        """Index of what was described before; -1 if it was not."""
+        """Return the index of what was described before; -1 if it was not."""
         return self.index.get(process << 32 | number, -1) if number else -1
 
     @cached_property
@@ -396,7 +396,7 @@ def _head(record: bytes, dtype: np.dtype[Any]) -> Any:
 
 
 def _numbers(record: bytes, start: int, count: int) -> NDArray[np.int64]:
-    """(count,) int64 that stand at `start`."""
+    """Return (count,) int64 that stand at `start`."""
     return bounded(np.frombuffer(record, np.uint64, count, start))
 
 

@@ -328,7 +328,7 @@ def _weights() -> NDArray[np.uint64]:
 
 
 def checksum(*parts: bytes) -> int:
-    """The checksum of parts of 8 x n bytes, one after the other."""
+    """Return the checksum of parts of 8 x n bytes, one after the other."""
     total = first = 0
     for part in parts:
         words = np.frombuffer(part, "<u8")
@@ -342,7 +342,7 @@ def checksum(*parts: bytes) -> int:
 
 
 def does_not_match(name: str) -> ContainerError:
-    """The error for damage that a checksum tells."""
+    """Return the error for damage that a checksum tells."""
     return ContainerError(f"{Path(name).name} is damaged: its checksum does not match")
 
 
@@ -387,7 +387,7 @@ class Seals:
         return len(owner) == BLOCK_HEADER.itemsize and not _header(owner)["sealed"]
 
     def missing(self) -> int:
-        """How many blocks of processes with checksums were not met."""
+        """Return how many blocks of processes with checksums were not met."""
         return sum(max(number - self.found[owner], 0) for owner, number in self.blocks.items())
 
 

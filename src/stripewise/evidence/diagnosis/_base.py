@@ -151,7 +151,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Told:
+class Merged:
     """Hits of one rule and direction together: what its words are made of.
 
     Attributes:
@@ -196,8 +196,8 @@ class Rule(abc.ABC):
     """Something that costs time, how to see it, what to do, and what that gains.
 
     A rule names itself in class attributes, finds hits with the gain of its remedy, and puts
-    them into words; merging, what is likely enough to be told, severity and order are common
-    (`_judge.py`).  Within a `group` a file and direction is told of once, by the first rule in
+    them into words; merging, what is likely enough to be reported, severity and order are common
+    (`_judge.py`).  Within a `group` a file and direction is reported once, by the first rule in
     the registry that applies.
 
     Attributes:
@@ -221,21 +221,21 @@ class Rule(abc.ABC):
         """Find where the rule applies; whether the gain is likely is not its business."""
 
     @abc.abstractmethod
-    def phrase(self, told: Told) -> str:
+    def phrase(self, merged: Merged) -> str:
         """Say what it is, as a phrase: "4 KiB independent writes to out.h5"."""
 
     @abc.abstractmethod
-    def text(self, told: Told) -> str:
+    def text(self, merged: Merged) -> str:
         """Say what was seen, with numbers, in one or two sentences."""
 
     @abc.abstractmethod
-    def remedy(self, told: Told) -> str:
+    def remedy(self, merged: Merged) -> str:
         """Say what to do; the first sentence, a short one, stands alone in the headline."""
 
-    def tune_options(self, told: Told) -> str | None:
+    def tune_options(self, merged: Merged) -> str | None:
         """Return options of `stripewise tune`; None where tuning does not help."""
         return "" if self.tunes else None
 
-    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
+    def lines(self, merged: Merged, run: Run) -> tuple[str, ...]:
         """Return shell lines that do it without Stripewise; none if the source must change."""
         return ()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interleaved pieces of several ranks: what MPI-IO makes of them, and what it could.
+"""Judges what MPI-IO makes of interleaved pieces of several ranks, and what it could.
 
 Hints of collective buffering (romio_cb_write) do nothing for independent calls, so none is
 offered for them.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stripewise.evidence.diagnosis._base import WAYS, Hit, Numbers, Rule, Run, Told
+from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, Numbers, Rule, Run
 from stripewise.evidence.facts import Mpiio, hint_lines, without_ompio
 from stripewise.evidence.figures import SYSTEM, Calls, FileUse
 from stripewise.evidence.patterns import block_bytes, dominant, run_bytes
@@ -66,37 +66,37 @@ class SmallIndependent(Rule):
                 gain = run.now(calls.elapsed).minus(after)
                 yield Hit.of_calls(use, calls, gain, writing, evidence | found)
 
-    def phrase(self, told: Told) -> str:
-        return f"{size(float(told.evidence['piece_bytes']))} independent {told.way_files}"
+    def phrase(self, merged: Merged) -> str:
+        return f"{size(float(merged.evidence['piece_bytes']))} independent {merged.way_files}"
 
-    def text(self, told: Told) -> str:
-        evidence = told.evidence
+    def text(self, merged: Merged) -> str:
+        evidence = merged.evidence
         below = int(evidence["system_calls"])
         pieces = ""
-        if below >= LEAST_PIECES * told.calls:
+        if below >= LEAST_PIECES * merged.calls:
             mean = size(int(evidence["system_bytes"]) / below)
             pieces = f" They became {things(below, 'system call')} of {mean}."
         return (
-            f"{evidence['ranks']} ranks made {things(told.calls, 'independent call')} of "
-            f"{size(told.mean_bytes)} on average to a shared file; the slowest rank spent "
-            f"{seconds(told.stake)} in them.{pieces}"
+            f"{evidence['ranks']} ranks made {things(merged.calls, 'independent call')} of "
+            f"{size(merged.mean_bytes)} on average to a shared file; the slowest rank spent "
+            f"{seconds(merged.stake)} in them.{pieces}"
             f"{_pattern_words(evidence, float(evidence['piece_bytes']))}"
         )
 
-    def remedy(self, told: Told) -> str:
-        interface = str(told.evidence["interface"])
+    def remedy(self, merged: Merged) -> str:
+        interface = str(merged.evidence["interface"])
         change = (
             " Without a change of source, `stripewise tune --allow contract` tries "
             "hdf5.transfer=collective (only right if all ranks make the same transfers)."
         )
         return (
-            f"{_in_program(interface, told.writing)} MPI then merges the pieces of all "
+            f"{_in_program(interface, merged.writing)} MPI then merges the pieces of all "
             "ranks into large requests by a few aggregators."
             f"{change if interface == 'hdf5' else ''}"
         )
 
-    def tune_options(self, told: Told) -> str | None:
-        interface = told.evidence["interface"]
+    def tune_options(self, merged: Merged) -> str | None:
+        interface = merged.evidence["interface"]
         if interface in ("posix", "stdio"):  # nothing can be tuned beneath them
             return None
         return "--allow contract" if interface == "hdf5" else ""
@@ -158,40 +158,42 @@ class Shredded(Rule):
             use, run.now(now).minus(after), now, calls.count, calls.bytes, evidence, writing
         )
 
-    def phrase(self, told: Told) -> str:
-        piece = size(float(told.evidence["piece_bytes"]))
-        return f"{self.mode} {told.way} of {told.names} in pieces of {piece}"
+    def phrase(self, merged: Merged) -> str:
+        piece = size(float(merged.evidence["piece_bytes"]))
+        return f"{self.mode} {merged.way} of {merged.names} in pieces of {piece}"
 
-    def text(self, told: Told) -> str:
-        evidence = told.evidence
+    def text(self, merged: Merged) -> str:
+        evidence = merged.evidence
         piece, below = size(float(evidence["piece_bytes"])), int(evidence["system_calls"])
-        if below < LEAST_PIECES * told.calls:
+        if below < LEAST_PIECES * merged.calls:
             return (
-                f"{things(told.calls, f'{self.mode} call')} of {size(told.mean_bytes)} took the "
-                f"fastest rank {seconds(told.stake)}, of which system calls took "
+                f"{things(merged.calls, f'{self.mode} call')} of {size(merged.mean_bytes)} took "
+                f"the fastest rank {seconds(merged.stake)}, of which system calls took "
                 f"{seconds(float(evidence['system_seconds']))}: the rest is the exchange of "
                 f"pieces of {piece} between the ranks."
             )
         return (
-            f"{things(told.calls, f'{self.mode} call')} of {size(told.mean_bytes)} became "
+            f"{things(merged.calls, f'{self.mode} call')} of {size(merged.mean_bytes)} became "
             f"{count(below)} system calls of {piece}: the MPI did not gather them. The "
-            f"{'fastest' if self.collective else 'slowest'} rank spent {seconds(told.stake)} in "
+            f"{'fastest' if self.collective else 'slowest'} rank spent {seconds(merged.stake)} in "
             "them."
         )
 
-    def remedy(self, told: Told) -> str:
-        if told.evidence["mpiio"] == Mpiio.OMPIO:
+    def remedy(self, merged: Merged) -> str:
+        if merged.evidence["mpiio"] == Mpiio.OMPIO:
             return (
                 "Let Open MPI use its ROMIO, which gathers the pieces faster than its own MPI-IO, "
                 "OMPIO."
             )
-        verb = "write" if told.writing else "read"
+        verb = "write" if merged.writing else "read"
         return f"Enable collective buffering: the hint romio_cb_{verb}=enable."
 
-    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
+    def lines(self, merged: Merged, run: Run) -> tuple[str, ...]:
         if run.mpiio is Mpiio.OMPIO:
             return (without_ompio(),)
-        return hint_lines(run.mpiio, {f"romio_cb_{'write' if told.writing else 'read'}": "enable"})
+        return hint_lines(
+            run.mpiio, {f"romio_cb_{'write' if merged.writing else 'read'}": "enable"}
+        )
 
 
 class ShreddedCollective(Shredded):
@@ -247,7 +249,7 @@ def _in_program(interface: str, writing: bool) -> str:
 
 
 def _pattern_evidence(run: Run, use: FileUse, writing: bool) -> dict[str, float | int | str]:
-    """The pattern of the file's main dataset, where it is known."""
+    """Return the pattern of the file's main dataset, where it is known."""
     pattern = dominant(
         one for one in run.patterns if one.file == use.path and one.writing == writing
     )
@@ -268,7 +270,7 @@ def _pattern_evidence(run: Run, use: FileUse, writing: bool) -> dict[str, float 
 
 
 def _pattern_words(evidence: Numbers, piece_bytes: float) -> str:
-    """What the pattern says about the pieces; begins with a blank, "" if nothing."""
+    """Return what the pattern says about the pieces; begins with a blank, "" if nothing."""
     if "pattern" not in evidence:
         return ""
     notation = evidence["pattern"]

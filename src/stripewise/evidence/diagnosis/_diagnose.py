@@ -92,7 +92,7 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def headline(figures: Figures, findings: Sequence[Finding]) -> str:
-    """The share of I/O, the costliest finding and what to do first, or that all is well."""
+    """Return the share of I/O, the costliest finding and what to do first, or that all is well."""
     why = figures.why_missing if _is_partly_seen(figures) else ""
     if not figures.n_files:
         return f"What the program read and wrote is unknown: {why}." if why else "No I/O was seen."
@@ -115,7 +115,7 @@ def headline(figures: Figures, findings: Sequence[Finding]) -> str:
 
 
 def further(findings: Sequence[Finding]) -> str:
-    """How many findings there are beside the one that the headline names; "" if none."""
+    """Return how many findings there are beside the one that the headline names; "" if none."""
     more = len(findings) - 1
     if more < 1 or not _costly(findings):
         return ""
@@ -180,7 +180,7 @@ def profile_to_json(
     """One document.
 
     Args:
-        diagnosis: What is told.
+        diagnosis: What is merged.
         patterns: Of the same evidence.
         files: Most files, shared files and requests to list; None: all.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks of which one does more than the others, and hints that cannot act."""
+"""Judges ranks of which one does more than the others, and hints that cannot act."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from stripewise.evidence.diagnosis._base import Hit, Numbers, Rule, Run, Told
+from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, Rule, Run
 from stripewise.evidence.facts import ROMIO_SIGNS
 from stripewise.evidence.figures import COLLECTIVE, DATA, FileUse
 from stripewise.present import name_of
@@ -52,13 +52,13 @@ class Imbalance(Rule):
             evidence |= _slow_files(files, slowest)
             yield Hit(None, None, float(spent[slowest]), evidence=evidence)
 
-    def phrase(self, told: Told) -> str:
-        evidence = told.evidence
+    def phrase(self, merged: Merged) -> str:
+        evidence = merged.evidence
         name = name_of(str(evidence["slowest_file"]))
         return f"rank {evidence['rank']} taking far longer than the others, most of it with {name}"
 
-    def text(self, told: Told) -> str:
-        evidence = told.evidence
+    def text(self, merged: Merged) -> str:
+        evidence = merged.evidence
         ratio = float(evidence["bytes_ratio"])
         alone = ratio > int(evidence["ranks"]) - 0.5
         why = (
@@ -74,12 +74,12 @@ class Imbalance(Rule):
                 f"storage target {evidence['storage_target']}."
             )
         return (
-            f"The slowest rank spent {seconds(told.stake)} in independent calls, the mean of "
+            f"The slowest rank spent {seconds(merged.stake)} in independent calls, the mean of "
             f"{evidence['ranks']} ranks is {seconds(float(evidence['mean_seconds']))}. {why}"
         )
 
-    def remedy(self, told: Told) -> str:
-        if float(told.evidence["bytes_ratio"]) >= 1 + LEAST_SHARE:
+    def remedy(self, merged: Merged) -> str:
+        if float(merged.evidence["bytes_ratio"]) >= 1 + LEAST_SHARE:
             return (
                 "Spread the I/O over the ranks. That gains time where the storage serves several "
                 "ranks faster than one."
@@ -138,15 +138,15 @@ class IdleHints(Rule):
                 evidence = {f"hint {key}": text for key, text in idle.items()}
                 yield Hit(use, None, use.calls().elapsed, 0, 0, evidence)
 
-    def phrase(self, told: Told) -> str:
-        return f"{things(len(told.evidence), 'hint')} of {told.names} that cannot act"
+    def phrase(self, merged: Merged) -> str:
+        return f"{things(len(merged.evidence), 'hint')} of {merged.names} that cannot act"
 
-    def text(self, told: Told) -> str:
-        shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in told.evidence.items()]
+    def text(self, merged: Merged) -> str:
+        shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in merged.evidence.items()]
         more = f"; and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
         return "; ".join(shown[:_MOST_SHOWN]) + more + "."
 
-    def remedy(self, told: Told) -> str:
+    def remedy(self, merged: Merged) -> str:
         return (
             "Remove them, or spell them as this MPI does (`stripewise settings tunables`). A "
             "layout acts "
@@ -155,7 +155,7 @@ class IdleHints(Rule):
 
 
 def idle_hints(use: FileUse) -> dict[str, str]:
-    """Hints without effect: key to what became of it."""
+    """Return the hints without effect: key to what became of it."""
     reported = use.hints.reported
     if not any(key in reported for key in ROMIO_SIGNS):
         return {}

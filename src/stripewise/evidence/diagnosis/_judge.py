@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from stripewise.core import Interval
-from stripewise.evidence.diagnosis._base import ADDED, Hit, Numbers, Rule, Run, Told
+from stripewise.evidence.diagnosis._base import ADDED, Hit, Merged, Numbers, Rule, Run
 from stripewise.evidence.diagnosis._collective import (
     ShreddedCollective,
     ShreddedIndependent,
@@ -41,22 +41,22 @@ def judge(run: Run) -> tuple[Finding, ...]:
     for rule in RULES:
         hits = [hit for hit in rule.hits(run) if not _is_claimed(rule, hit, claimed)]
         for some in _sorted_out(hits):
-            told = _merge(some)
-            if _is_likely(told, run):
-                findings.append(_finding(rule, told, run))
+            merged = _merge(some)
+            if _is_likely(merged, run):
+                findings.append(_finding(rule, merged, run))
                 claimed.update(_claim(rule, hit) for hit in some)
     return tuple(sorted(findings, key=lambda found: -(found.cost_seconds or 0.0)))
 
 
 def _sorted_out(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Put hits that are told together side by side: reads and writes are never one thing."""
+    """Group hits that make one finding: reads and writes are never in one."""
     found: dict[tuple[bool, bool | None], list[Hit]] = defaultdict(list)
     for hit in hits:
         found[hit.use is None, hit.writing].append(hit)
     return list(found.values())
 
 
-def _merge(hits: Sequence[Hit]) -> Told:
+def _merge(hits: Sequence[Hit]) -> Merged:
     """Put hits of one rule together.
 
     Times of files that one rank each used add up for that rank, and the slowest rank counts;
@@ -70,7 +70,7 @@ def _merge(hits: Sequence[Hit]) -> Told:
     paths = dict.fromkeys(hit.use.path for hit in ordered if hit.use is not None)
     gains = [(hit.rank, hit.gain) for hit in ordered if hit.gain is not None]
     ends = ([(rank, gain[end]) for rank, gain in gains] for end in range(3))
-    return Told(
+    return Merged(
         writing=bool(ordered[0].writing),
         gain=Interval(*map(_together, ends)) if gains else None,
         stake=_together([(hit.rank, hit.stake) for hit in ordered]),
@@ -109,9 +109,9 @@ def _claim(rule: Rule, hit: Hit) -> _Claim:
     return rule.group, "" if hit.use is None else hit.use.path, hit.writing
 
 
-def _is_likely(told: Told, run: Run) -> bool:
-    """Whether even the lower end of the gain is worth a change; facts are always told."""
-    return told.gain is None or told.gain.low >= run.least_gain
+def _is_likely(merged: Merged, run: Run) -> bool:
+    """Whether even the lower end of the gain is worth a change; facts are always merged."""
+    return merged.gain is None or merged.gain.low >= run.least_gain
 
 
 def _severity(gain: Interval | None, run: Run) -> Severity:
@@ -122,30 +122,30 @@ def _severity(gain: Interval | None, run: Run) -> Severity:
     return Severity.HIGH if gain.middle >= HIGH_SHARE * whole else Severity.WARN
 
 
-def _finding(rule: Rule, told: Told, run: Run) -> Finding:
-    known = (max(run.figures.io_seconds, told.stake), run.profile.elapsed_seconds or math.inf)
+def _finding(rule: Rule, merged: Merged, run: Run) -> Finding:
+    known = (max(run.figures.io_seconds, merged.stake), run.profile.elapsed_seconds or math.inf)
     most = min((value for value in known if math.isfinite(value)), default=math.inf)
-    gain = None if told.gain is None else Interval(*(min(end, most) for end in told.gain))
-    options = rule.tune_options(told)
-    sums = (("calls", told.calls), ("bytes", told.bytes), ("mean_bytes", told.mean_bytes))
-    evidence = {"seconds": told.stake} | {name: value for name, value in sums if value}
+    gain = None if merged.gain is None else Interval(*(min(end, most) for end in merged.gain))
+    options = rule.tune_options(merged)
+    sums = (("calls", merged.calls), ("bytes", merged.bytes), ("mean_bytes", merged.mean_bytes))
+    evidence = {"seconds": merged.stake} | {name: value for name, value in sums if value}
     return Finding(
         code=rule.code,
         severity=_severity(gain, run),
-        phrase=rule.phrase(told),
-        text=rule.text(told),
-        evidence=evidence | dict(told.evidence),
+        phrase=rule.phrase(merged),
+        text=rule.text(merged),
+        evidence=evidence | dict(merged.evidence),
         cost_seconds=None if gain is None else gain.middle,
         least_seconds=None if gain is None else gain.low,
         most_seconds=None if gain is None else gain.high,
         measured=run.storage.is_measured,
-        stake_seconds=min(told.stake, most),
+        stake_seconds=min(merged.stake, most),
         cost_basis=rule.basis,
-        remedy=rule.remedy(told),
-        lines=rule.lines(told, run),
+        remedy=rule.remedy(merged),
+        lines=rule.lines(merged, run),
         tune="" if options is None else _tune_line(run, options),
-        files=told.files,
-        n_files=told.n_files,
+        files=merged.files,
+        n_files=merged.n_files,
     )
 
 

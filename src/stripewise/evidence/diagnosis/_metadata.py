@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens, stats, calls on names and syncs: what moves no data."""
+"""Judges calls that move no data: opens, stats, calls on names and syncs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from stripewise.core import Interval
-from stripewise.evidence.diagnosis._base import Hit, Numbers, Rule, Run, Told
+from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, Rule, Run
 from stripewise.evidence.figures import WRITES
 from stripewise.evidence.trace import Action, IoLayer, Op
 from stripewise.present import count_text as count
@@ -72,17 +72,17 @@ class OpenPerStep(Rule):
             evidence = {"opens_a_rank": each}
             yield Hit(use, gain, elapsed, opens.count, 0, evidence, None, use.only_rank)
 
-    def phrase(self, told: Told) -> str:
-        return f"opening {told.names} {count(told.calls)} times"
+    def phrase(self, merged: Merged) -> str:
+        return f"opening {merged.names} {count(merged.calls)} times"
 
-    def text(self, told: Told) -> str:
-        each = number(float(told.evidence["opens_a_rank"]))
+    def text(self, merged: Merged) -> str:
+        each = number(float(merged.evidence["opens_a_rank"]))
         return (
             f"Each process opened the file {each} times; opening and closing it took "
-            f"{seconds(told.stake)}."
+            f"{seconds(merged.stake)}."
         )
 
-    def remedy(self, told: Told) -> str:
+    def remedy(self, merged: Merged) -> str:
         return "Open the file once, keep it open over the steps, and close it at the end."
 
 
@@ -102,17 +102,17 @@ class RepeatedStat(Rule):
             gain = run.now(spent).scaled(1 - len(run.profile.directories) / calls)
             yield Hit(None, gain, spent, calls, 0, evidence)
 
-    def phrase(self, told: Told) -> str:
-        where = files_of((str(told.evidence["directory"]) or "many directories",))
-        return f"asking {count(told.calls)} times about files in {where} (stat, access)"
+    def phrase(self, merged: Merged) -> str:
+        where = files_of((str(merged.evidence["directory"]) or "many directories",))
+        return f"asking {count(merged.calls)} times about files in {where} (stat, access)"
 
-    def text(self, told: Told) -> str:
+    def text(self, merged: Merged) -> str:
         return (
-            f"One process asked {count(told.calls)} times whether a file is there, how long it "
-            f"is or when it changed; that took {seconds(told.stake)}."
+            f"One process asked {count(merged.calls)} times whether a file is there, how long it "
+            f"is or when it changed; that took {seconds(merged.stake)}."
         )
 
-    def remedy(self, told: Told) -> str:
+    def remedy(self, merged: Merged) -> str:
         return (
             "Ask once and keep the answer; list a directory once instead of asking for each of "
             "its files. Where a file may change meanwhile, ask at most once a second."
@@ -135,19 +135,19 @@ class NameCalls(Rule):
         if run.now(spent).low >= max(run.least_gain, LEAST_SHARE * whole):
             yield Hit(None, None, spent, calls, 0, evidence)
 
-    def phrase(self, told: Told) -> str:
-        numbers = told.evidence
+    def phrase(self, merged: Merged) -> str:
+        numbers = merged.evidence
         names = [action.name.lower() for action in CHANGING if action.name.lower() in numbers]
-        return f"{count(told.calls)} calls of {', '.join(names)}"
+        return f"{count(merged.calls)} calls of {', '.join(names)}"
 
-    def text(self, told: Told) -> str:
-        where = str(told.evidence["directory"]) or "many directories"
+    def text(self, merged: Merged) -> str:
+        where = str(merged.evidence["directory"]) or "many directories"
         return (
-            f"{self.phrase(told)} by one process took {seconds(told.stake)}, most of it in "
+            f"{self.phrase(merged)} by one process took {seconds(merged.stake)}, most of it in "
             f"{files_of((where,))}."
         )
 
-    def remedy(self, told: Told) -> str:
+    def remedy(self, merged: Merged) -> str:
         return (
             "Keep what does not stay in memory or in one scratch file that is used again; make "
             "directories once."
@@ -184,17 +184,17 @@ class SyncPerWrite(Rule):
             gain = run.now(syncs.elapsed).minus(after)
             yield Hit.of_calls(use, syncs, gain, True, {"writes": writes.count})
 
-    def phrase(self, told: Told) -> str:
-        return f"{count(told.calls)} syncs of {told.names}"
+    def phrase(self, merged: Merged) -> str:
+        return f"{count(merged.calls)} syncs of {merged.names}"
 
-    def text(self, told: Told) -> str:
-        writes = count(int(told.evidence["writes"]))
+    def text(self, merged: Merged) -> str:
+        writes = count(int(merged.evidence["writes"]))
         return (
-            f"{count(told.calls)} syncs for {writes} writes took {seconds(told.stake)} of the "
+            f"{count(merged.calls)} syncs for {writes} writes took {seconds(merged.stake)} of the "
             "slowest rank: each waits until the storage has everything."
         )
 
-    def remedy(self, told: Told) -> str:
+    def remedy(self, merged: Merged) -> str:
         return (
             "Sync once, after the last write. If each record must survive a crash (a data base, "
             "a journal), the syncs are the price of that and must stay."

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests that are too small, and bytes that are read more than once."""
+"""Judges requests that are too small, and bytes that are read more than once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable
 
 from stripewise.core import COPY
-from stripewise.evidence.diagnosis._base import WAYS, Hit, Rule, Run, Told
+from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, Rule, Run
 from stripewise.evidence.figures import READS, SYSTEM, FileUse
 from stripewise.evidence.trace import IoLayer, Op, ShapeKind, Trace
 from stripewise.present import count_text as count
@@ -48,17 +48,17 @@ class SmallRequests(Rule):
                 after = after.plus(COPY.scaled(calls.count / ranks))
                 yield Hit.of_calls(use, calls, run.now(calls.elapsed).minus(after), writing)
 
-    def phrase(self, told: Told) -> str:
-        return f"{size(told.mean_bytes)} {told.way_files} without a buffer"
+    def phrase(self, merged: Merged) -> str:
+        return f"{size(merged.mean_bytes)} {merged.way_files} without a buffer"
 
-    def text(self, told: Told) -> str:
+    def text(self, merged: Merged) -> str:
         return (
-            f"{count(told.calls)} {told.way} of {size(told.mean_bytes)} on average, one after the "
-            f"other, took {seconds(told.stake)}; each is a system call of its own."
+            f"{count(merged.calls)} {merged.way} of {size(merged.mean_bytes)} on average, one "
+            f"after the other, took {seconds(merged.stake)}; each is a system call of its own."
         )
 
-    def remedy(self, told: Told) -> str:
-        if told.writing:
+    def remedy(self, merged: Merged) -> str:
+        if merged.writing:
             return (
                 "Collect the pieces in a buffer of 1 MiB and write that. In C fwrite does so "
                 "after setvbuf(file, NULL, _IOFBF, 1 << 20), in Python open(name, 'wb', "
@@ -108,21 +108,21 @@ class ChunkMismatch(Rule):
             gain = run.now(calls.elapsed).scaled(1 - 1 / times)
             yield Hit.of_calls(use, calls, gain, False, evidence | found)
 
-    def phrase(self, told: Told) -> str:
-        times = number(float(told.evidence["times"]))
-        return f"chunks of {told.names} read {times} times over"
+    def phrase(self, merged: Merged) -> str:
+        times = number(float(merged.evidence["times"]))
+        return f"chunks of {merged.names} read {times} times over"
 
-    def text(self, told: Told) -> str:
-        evidence = told.evidence
+    def text(self, merged: Merged) -> str:
+        evidence = merged.evidence
         return (
             f"HDF5 read {size(float(evidence['read_bytes']))} to serve "
             f"{size(float(evidence['wanted_bytes']))}, since its cache does not hold the "
             f"{evidence['chunks']} chunks that one selection touches; the reads took "
-            f"{seconds(told.stake)}. Chunks: {evidence['chunk']}."
+            f"{seconds(merged.stake)}. Chunks: {evidence['chunk']}."
         )
 
-    def remedy(self, told: Told) -> str:
-        bytes_ = int(told.evidence["cache_bytes"])
+    def remedy(self, merged: Merged) -> str:
+        bytes_ = int(merged.evidence["cache_bytes"])
         return (
             f"Keep the dataset open and let its chunk cache hold {size(bytes_)}: "
             f"H5Pset_chunk_cache(dapl, 10007, {bytes_}, 1.0), in h5py h5py.File(name, "
@@ -198,40 +198,40 @@ class RedundantReads(Rule):
             use, use.calls(), run.now(use.calls().elapsed).minus(after), False, evidence
         )
 
-    def phrase(self, told: Told) -> str:
-        evidence = told.evidence
+    def phrase(self, merged: Merged) -> str:
+        evidence = merged.evidence
         if evidence["way"] == "broadcast":
-            return f"{evidence['ranks']} ranks reading all of {told.names}"
-        return f"reading {told.names} {number(float(evidence['times']))} times over"
+            return f"{evidence['ranks']} ranks reading all of {merged.names}"
+        return f"reading {merged.names} {number(float(evidence['times']))} times over"
 
-    def text(self, told: Told) -> str:
-        evidence = told.evidence
+    def text(self, merged: Merged) -> str:
+        evidence = merged.evidence
         length = size(float(evidence["file_bytes"]))
         if evidence["way"] == "broadcast":
             return (
                 f"{evidence['ranks']} ranks opened and read the same file of {length}; the "
-                f"slowest needed {seconds(told.stake)} for it, the fastest "
+                f"slowest needed {seconds(merged.stake)} for it, the fastest "
                 f"{seconds(float(evidence['fastest_seconds']))}."
             )
         who = "Each rank" if int(evidence["ranks"]) > 1 else "The program"
         return (
-            f"{who} read all of {told.names} ({length}) "
+            f"{who} read all of {merged.names} ({length}) "
             f"{number(float(evidence['times']))} times on average and spent "
-            f"{seconds(told.stake)} in it."
+            f"{seconds(merged.stake)} in it."
         )
 
-    def remedy(self, told: Told) -> str:
-        if told.evidence["way"] == "broadcast":
+    def remedy(self, merged: Merged) -> str:
+        if merged.evidence["way"] == "broadcast":
             return (
                 "Read it on rank 0 and MPI_Bcast it. Without a change of source: put a copy on "
                 "each node (sbcast, /dev/shm), and keep small files off burst buffers."
             )
         return "Read the file once and keep what was read in memory."
 
-    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
-        if told.evidence["way"] != "broadcast":
+    def lines(self, merged: Merged, run: Run) -> tuple[str, ...]:
+        if merged.evidence["way"] != "broadcast":
             return ()
-        path = told.files[0]
+        path = merged.files[0]
         name = path.rsplit("/", 1)[-1]
         return (
             f"sbcast {shlex.quote(path)} {shlex.quote('/dev/shm/' + name)}"

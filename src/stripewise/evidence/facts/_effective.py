@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings that were asked for but could not act, by what was observed."""
+"""Finds settings that were applied but could not act, by what was observed."""
 
 from __future__ import annotations
 

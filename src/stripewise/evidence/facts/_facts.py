@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A profile from any evidence -> ProgramFacts."""
+"""Derives the facts of a program from the profile of any evidence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _VERSION = re.compile(r"^ompi:version:full:(\S+)", re.MULTILINE)
 
 
 def parse_components(text: str) -> tuple[str, ...]:
-    """Names of the `io` components in the output of `ompi_info --parsable`."""
+    """Return the names of the `io` components in the output of `ompi_info --parsable`."""
     return tuple(sorted(set(_COMPONENT.findall(text))))
 
 
@@ -84,7 +84,7 @@ def _ompi_info(name: str) -> str:
 
 
 def chosen_component(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> str:
-    """Value of MCA `io` given on a launcher's command line, else in the environment."""
+    """Return the value of MCA `io` given on a launcher's command line, else in the environment."""
     for command in commands:
         for i, word in enumerate(command[:-2]):
             if word.lstrip("-") in ("mca", "gmca", "omca") and command[i + 1] == "io":
@@ -270,7 +270,7 @@ def _bytes(rows: NDArray[Any], ops: Sequence[Op]) -> int:
 
 
 def _commands(profile: RunProfile) -> list[list[str]]:
-    """Command lines of the processes that are not ranks (launchers among them)."""
+    """Return the command lines of the processes that are not ranks (launchers among them)."""
     rows = profile.processes["command"][~profile.used_mpi]
     return [bytes(row).decode(errors="replace").split("\x1f") for row in rows]
 
@@ -310,7 +310,7 @@ def _driver(profile: RunProfile) -> str:
 
 
 def _highest_layer(profile: RunProfile) -> NDArray[np.int64]:
-    """(k, n_ops) int64: calls in the highest layer with data calls, per process and file.
+    """Return (k, n_ops) int64: calls in the highest layer with data calls, per process and file.
 
     Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
     """
@@ -325,7 +325,7 @@ def _highest_layer(profile: RunProfile) -> NDArray[np.int64]:
 
 
 def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
-    """Files that more than one rank wrote or read through MPI-IO."""
+    """Return the files that more than one rank wrote or read through MPI-IO."""
     used = mpiio[mpiio["count"][:, DATA_OPS].any(axis=1)]
     users = (set(used["rank"][places].tolist()) for _, places in groups(used["file"]))
     several = profile.n_ranks != 1

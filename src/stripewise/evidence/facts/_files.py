@@ -132,7 +132,7 @@ def written_files(profile: RunProfile, root: Path) -> WrittenFiles:
 def _replaced(
     paths: Sequence[str], rows: NDArray[Any], flags: NDArray[np.uint32]
 ) -> Iterator[int]:
-    """Indices of paths whose earlier content cannot have mattered.
+    """Yield the indices of paths whose earlier content cannot have mattered.
 
     What an MPI-IO library reads inside a write (data sieving) is no look at it; what HDF5
     reads may be, unless the file had been removed before.  The order of reads and of emptying
@@ -172,7 +172,7 @@ def system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _are_system(rows: NDArray[Any], issued: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: rows of system calls, but no streams of which `issued` tells."""
+    """Return (n,) bool: rows of system calls, but no streams of which `issued` tells."""
     counted, of_libc = (_pairs(some["process"], some["file"]) for some in (rows, issued))
     told = np.isin(counted, of_libc)
     posix, stdio = (rows["layer"] == layer for layer in (IoLayer.POSIX, IoLayer.STDIO))
@@ -379,7 +379,7 @@ def _pairs(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _seconds_by(owner: NDArray[np.int64], n: int, profile: RunProfile) -> NDArray[np.float64]:
-    """(n,) float64: `RunProfile.seconds_of` the rows of each owner."""
+    """Return (n,) float64: `RunProfile.seconds_of` the rows of each owner."""
     rows, seconds = profile.counters, profile.counters["outermost_seconds"]
     if len(profile.processes):
         by = profile.processes["rank"][rows["process"]] if profile.is_mpi else rows["process"]
@@ -395,7 +395,7 @@ def _seconds_by(owner: NDArray[np.int64], n: int, profile: RunProfile) -> NDArra
 def _longest(
     owner: NDArray[np.int64], by: NDArray[Any], seconds: NDArray[Any], n: int
 ) -> NDArray[np.float64]:
-    """(n,) float64: the times of each owner summed up by who took them; the largest sum."""
+    """Return (n,) float64: the times of each owner summed up by who took them; the largest sum."""
     pairs = _pairs(owner, by)
     order = np.argsort(pairs, kind="stable")
     new = begins(pairs[order])
@@ -409,7 +409,7 @@ def _longest(
 
 
 def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
-    """(n,) int64: index of the path that each row is accounted under, mostly its own.
+    """Return (n,) int64: index of the path that each row is accounted under, mostly its own.
 
     Args:
         rows: (n,) `COUNTER_ROW`.
@@ -419,7 +419,7 @@ def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
 
 
 def owners_of_paths(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
-    """(m,) int64: index of the path that each of the m paths is accounted under."""
+    """Return (m,) int64: index of the path that each of the m paths is accounted under."""
     found = np.arange(len(paths))
     opened = rows["file"][rows["layer"] == IoLayer.ADIOS2]
     directories = {paths[row]: int(row) for row in opened}

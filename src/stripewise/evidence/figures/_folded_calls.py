@@ -60,7 +60,7 @@ class Boxes:
         return np.asarray(self.n.prod(axis=1))
 
     def expanded(self, chosen: NDArray[np.bool_]) -> tuple[_Ints, _Ints, _Ints]:
-        """(n,) box, offset and sequence of each call of some boxes, not in order."""
+        """Return (n,) box, offset and sequence of each call of some boxes, not in order."""
         places = np.flatnonzero(chosen)
         box, k = expanded_index(self.calls[places])
         box = places[box]
@@ -116,7 +116,7 @@ def count_aligned(rows: NDArray[Any], unit: int, budget: Budget) -> int | None:
 
 
 def _multiples(offset: _Ints, stride: _Ints, n: _Ints, of: _Ints, unit: int) -> _Ints:
-    """(m,) how many of offset + k stride[of], 0 <= k < n[of], are multiples of `unit`."""
+    """Return (m,) how many of offset + k stride[of], 0 <= k < n[of], are multiples of `unit`."""
     strides, place = np.unique(stride % unit, return_inverse=True)
     common = np.gcd(strides, unit)
     period = unit // common

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a diagnosis says; every figure is defined in docs/reference/profile.md."""
+"""Holds what a diagnosis says; docs/reference/profile.md defines every figure."""
 
 from __future__ import annotations
 
@@ -363,7 +363,7 @@ class Diagnosis:
 
 
 def size_labels() -> tuple[str, ...]:
-    """Names of the size bins: "0–100 B", ..., "1 GiB and more"."""
+    """Return the names of the size bins: "0–100 B", ..., "1 GiB and more"."""
     names = ("0", "100 B", "1 KiB", "10 KiB", "100 KiB", "1 MiB", "4 MiB", "10 MiB", "100 MiB")
     ranges = [f"{low}–{high}" for low, high in itertools.pairwise(names)]
     labels = (*ranges, "100 MiB–1 GiB", "1 GiB and more")

@@ -41,7 +41,7 @@ UNIT_BYTES = 1 << 20
 def request_rows(
     files: Sequence[FileUse], traced: dict[int, Sides], stats: Sequence[MpiioStats] = ()
 ) -> tuple[RequestRow, ...]:
-    """Rows of the files that were used through MPI-IO, one for each direction.
+    """Return the rows of the files that were used through MPI-IO, one for each direction.
 
     Args:
         files: Counters by file.
@@ -163,7 +163,7 @@ def _with_counted(row: RequestRow, sides: Sequence[MpiioSide]) -> RequestRow:
 
 
 def _aggregators(sides: Sequence[MpiioSide]) -> int | None:
-    """Processes that made the system calls, where only aggregators did."""
+    """Return the processes that made the system calls, where only aggregators did."""
     alone = any(side.independent for side in sides)
     return None if alone else max(side.aggregators for side in sides) or None
 
@@ -246,7 +246,7 @@ def _mpiio_side(use: FileUse, side: Side) -> MpiioSide | None:
 
 
 def _active(count: NDArray[np.int64] | None, n: int) -> tuple[int, int, int, int] | None:
-    """Collective calls with 1, at most n/2, more than n/2, all n aggregators active."""
+    """Return the collective calls with 1, at most n/2, more than n/2, all n aggregators active."""
     if count is None:
         return None
     one, every = int((count == 1).sum()), int(((count == n) & (n > 1)).sum())
@@ -292,7 +292,7 @@ class Side:
         return rows
 
     def active(self) -> NDArray[np.int64] | None:
-        """How many processes make system calls in each collective call in which any does.
+        """Return how many processes make system calls in each collective call in which any does.
 
         (n,) int64; None: too many calls.  The k-th collective call of each process is the same
         call.
@@ -315,7 +315,7 @@ def total(rows: NDArray[Any], of_bytes: int | None = None) -> Calls:
 
 
 def sides(trace: Trace | None) -> dict[int, Sides]:
-    """Both directions of each file that was used through MPI-IO, by its index."""
+    """Return both directions of each file that was used through MPI-IO, by its index."""
     if trace is None:
         return {}
     rows = trace.rows

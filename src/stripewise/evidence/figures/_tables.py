@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The run in numbers, and tables: of files, of layers, of the slowest ranks of shared files.
+"""Computes a run's figures, and tables of files, layers and ranks of shared files.
 
 docs/reference/profile.md defines each figure.
 """
@@ -33,7 +33,7 @@ from stripewise.evidence.trace import N_COMMON, IoLayer, Op, RunProfile
 
 
 def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figures:
-    """All figures of a run."""
+    """Return all figures of a run."""
     every = whole.calls()
     io_seconds = profile.io_seconds  # with calls on names of files that were never opened
     exact = math.isclose(every.surely, every.elapsed)
@@ -114,7 +114,7 @@ def _missing(why: Callable[[Part], str], timed: bool, run_seconds: float) -> dic
 
 
 def file_rows(files: Sequence[FileUse], untimed: str = "") -> tuple[FileRow, ...]:
-    """Table of files, the one that took most time first.
+    """Return the table of files, the one that took most time first.
 
     Args:
         files: Of the run.
@@ -165,13 +165,13 @@ def _missing_of_file(use: FileUse, untimed: str) -> dict[str, str]:
 
 
 def _interface(use: FileUse) -> str:
-    """Layers through which the program moved data; without data, all that it used."""
+    """Return the layers through which the program moved data; without data, all that it used."""
     moving = [layer for layer in use.layers if use.calls(DATA, layers=[layer]).bytes]
     return " + ".join(LAYER_NAMES[layer] for layer in moving or use.layers) or "-"
 
 
 def _common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
-    """Most common sizes over rows that each know their own: (bytes, calls)."""
+    """Return the most common sizes over rows that each know their own: (bytes, calls)."""
     counted: Counter[int] = Counter()
     for size, count in zip(
         rows["common_size"].ravel().tolist(), rows["common_count"].ravel().tolist(), strict=True
@@ -192,7 +192,7 @@ def _order(use: FileUse, kind: str) -> float:
 
 
 def layer_rows(whole: Rows, gaps: Sequence[Gap] = (), untimed: str = "") -> tuple[LayerRow, ...]:
-    """Table of layers, from the program down; `untimed` as of `file_rows`."""
+    """Return the table of layers, from the program down; `untimed` as of `file_rows`."""
     layers = sorted(whole.seen, reverse=True)
     return tuple(_layer_row(whole, layer, gaps, untimed) for layer in layers)
 
@@ -231,7 +231,7 @@ _TIMES = ("cumulated_seconds", "own_seconds", "elapsed_seconds")
 
 
 def variance_rows(files: Sequence[FileUse]) -> tuple[VarianceRow, ...]:
-    """Shared files (used by more than one rank), the slowest first."""
+    """Return the shared files (used by more than one rank), the slowest first."""
     rows = [row for use in files if (row := _variance(use)) is not None]
     return tuple(sorted(rows, key=lambda row: (-row.slowest_seconds, row.path)))
 

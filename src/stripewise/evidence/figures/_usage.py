@@ -169,7 +169,7 @@ class FileUse(Rows):
         return int(self.rows["maximum_offset"].max())
 
     def of_layer(self, layer: IoLayer) -> NDArray[Any]:
-        """Rows of one layer."""
+        """Return the rows of one layer."""
         rows: NDArray[Any] = self.rows[self.rows["layer"] == int(layer)]
         return rows
 
@@ -183,7 +183,7 @@ class FileUse(Rows):
         return self.rows[:0]
 
     def order_share(self, kind: str, writing: bool) -> float:
-        """Share of the lowest layer's calls that are "sequential" or "consecutive".
+        """Return the share of the lowest layer's calls that are "sequential" or "consecutive".
 
         NaN without calls, and where they are not of POSIX and none is told: not every source
         looks at the order of other layers.
@@ -197,7 +197,7 @@ class FileUse(Rows):
 
 
 def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[FileUse]]:
-    """All counters, and those of each file.
+    """Return all counters, and those of each file.
 
     Left out of the files are those that nothing is known of, and probes of a library's own.
     """
@@ -312,7 +312,7 @@ class Sums:
     def _of_all_groups(
         self, ops: tuple[Op, ...], layers: tuple[IoLayer, ...] | None, own: bool
     ) -> list[tuple[Any, ...]]:
-        """Fields of `Calls` for each group."""
+        """Return the fields of `Calls` for each group."""
         pick = self.own if own else np.ones(len(self.rows), np.bool_)
         if layers is not None:
             pick = pick & np.isin(self.rows["layer"], layers)
@@ -371,12 +371,12 @@ class Sums:
         return self._added(group, high), self._added(group, low), named, surely, n_ranks
 
     def _added(self, group: _Ints, values: _Floats | None = None) -> NDArray[Any]:
-        """(n_groups,) sums of values, or numbers of rows."""
+        """Return (n_groups,) sums of values, or numbers of rows."""
         sums = np.bincount(group, values, self._n_groups)  # whole numbers where there is no row
         return sums if values is None else sums.astype(np.float64)
 
     def _largest(self, group: _Ints, values: NDArray[Any], names: _Ints) -> tuple[_Floats, _Ints]:
-        """(n_groups,) the largest value, and the first name that has it; 0 and -1: none."""
+        """Return (n_groups,) the largest value, and the first name that has it; 0 and -1: none."""
         top, first = np.zeros(self._n_groups), np.full(self._n_groups, -1)
         np.maximum.at(top, group, values)
         has = np.flatnonzero(values == top[group])[::-1]
@@ -413,7 +413,7 @@ def count_weights(
 
 
 def _traced(rows: NDArray[Any], trace: Trace) -> tuple[NDArray[np.float64], ...]:
-    """Calls of the trace for each counter row and operation.
+    """Return the calls of the trace for each counter row and operation.
 
     Returns:
         All; the program's; parts of one call, such as the requests of a list (`lio_listio`), which

@@ -106,7 +106,7 @@ def knows_files(profile: RunProfile) -> bool:
 
 
 def told_level(profile: RunProfile) -> str:
-    """What the time bins tell: "program", or "system" where they have all files together.
+    """Return what the time bins tell: "program", or "system" where they have all files together.
 
     There the layers cannot be told apart.
     """
@@ -121,7 +121,7 @@ def moving_rows(profile: RunProfile, level: str = "") -> NDArray[Any]:
 
 
 def moved_bytes(profile: RunProfile, axis: TimeAxis, quantity: str, level: str = "") -> Cells:
-    """Bytes of `quantity` "write" or "read" at a level as in `moving_rows`."""
+    """Return the bytes of `quantity` "write" or "read" at a level as in `moving_rows`."""
     heat, name = moving_rows(profile, level), f"{quantity}_bytes"
     heat = heat[heat[name] > 0]
     return _cells(heat, axis, heat[name].astype(np.float64))
@@ -153,7 +153,7 @@ def _of_level(heat: NDArray[Any], level: str) -> NDArray[np.bool_]:
 
 
 def busy_seconds(profile: RunProfile, axis: TimeAxis) -> Cells:
-    """Seconds in I/O calls; layers that call each other on one file count once."""
+    """Return the seconds in I/O calls; layers that call each other on one file count once."""
     heat = profile.heat[profile.heat["busy_seconds"] > 0]
     if not len(heat):
         return _cells(heat, axis, np.zeros(0))
@@ -217,7 +217,7 @@ def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
 
 
 def rank_matrix(cells: Cells, rows: Rows, axis: TimeAxis) -> Floats:
-    """Mean over the ranks of each row: (n_rows, n_columns) float64.
+    """Return the mean over the ranks of each row: (n_rows, n_columns) float64.
 
     Processes without a rank stand in the first row; what is known of all ranks together only
     (rank -2) is spread over them.
@@ -241,7 +241,7 @@ def file_matrix(cells: Cells, rows: Rows, axis: TimeAxis) -> Floats:
 
 
 def series(cells: Cells, axis: TimeAxis) -> Floats:
-    """Sum of everything by column: (n_columns,) float64."""
+    """Return the sum of everything by column: (n_columns,) float64."""
     return _count(cells.column, cells.value, axis.n_columns)
 
 
@@ -259,7 +259,7 @@ def _count(place: NDArray[np.int64], value: Floats, size: int) -> Floats:
 
 
 def heat_maps(profile: RunProfile) -> Iterator[HeatMap]:
-    """The map of ranks, and that of files where the source tells them, as data."""
+    """Yield the map of ranks, and that of files where the source tells them, as data."""
     axis = time_axis(profile)
     if axis is None:
         return
@@ -302,7 +302,7 @@ _MOST_BINS = 1 << 16
 
 
 def phases(profile: RunProfile) -> tuple[Periodicity, ...]:
-    """One record for each direction that moved data."""
+    """Return one record for each direction that moved data."""
     rows = moving_rows(profile)
     width = profile.heat_bin_seconds
     if not len(rows) or width <= 0:
@@ -324,7 +324,7 @@ def phases(profile: RunProfile) -> tuple[Periodicity, ...]:
 def find_period(
     values: NDArray[np.float64], bin_seconds: float, direction: str = "write"
 ) -> Periodicity:
-    """Period of a signal.
+    """Return the period of a signal.
 
     Args:
         values: (n,) float64, bytes per bin.
@@ -366,7 +366,7 @@ def _period(bursts: list[tuple[int, int]], lag: float) -> float:
 
 
 def _lag(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Lag of the first high peak of the autocorrelation, in bins, and its height."""
+    """Return the lag of the first high peak of the autocorrelation, in bins, and its height."""
     n = len(values)
     if n < _LEAST_BINS or np.ptp(values) == 0:
         return 0.0, 0.0
@@ -399,7 +399,7 @@ def _detrended(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _peaks(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Places higher than both neighbours; of a flat top, where it begins."""
+    """Return the places higher than both neighbours; of a flat top, where it begins."""
     starts = np.flatnonzero(np.diff(values, prepend=np.nan))
     tops = values[starts]
     return starts[1:-1][(tops[1:-1] > tops[:-2]) & (tops[1:-1] > tops[2:])]
@@ -421,7 +421,7 @@ def _refined(values: NDArray[np.float64], peak: int) -> float:
 
 
 def _bursts(values: NDArray[np.float64], lag: float) -> list[tuple[int, int]]:
-    """Spans of bins above a third of the way to the high level.
+    """Return the spans of bins above a third of the way to the high level.
 
     Gaps below an eighth of the period are bridged.
     """

@@ -151,19 +151,19 @@ def plain_sets(starts: Ints, lengths: Ints) -> Ints:
 
 
 def set_elements(sets: Ints) -> Ints:
-    """Elements of sets (5, n)."""
+    """Return the elements of sets (5, n)."""
     counted: Ints = (sets[BLOCKS] - 1) * sets[LENGTH] + sets[LAST]
     return counted
 
 
 def set_ends(sets: Ints) -> Ints:
-    """One past the last element of sets (5, n)."""
+    """Return one past the last element of sets (5, n)."""
     ends: Ints = sets[START] + (sets[BLOCKS] - 1) * sets[STRIDE] + sets[LAST]
     return ends
 
 
 def span_of(sets: Ints) -> tuple[int, int]:
-    """First element and end of what sets (5, n) hold."""
+    """Return the first element and end of what sets (5, n) hold."""
     return int(sets[START].min()), int(set_ends(sets).max())
 
 
@@ -240,7 +240,7 @@ def _ordered(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
 
 
 def in_groups(like: Keys | Ints) -> Flags:
-    """Which ones have a neighbour that is alike."""
+    """Return which ones have a neighbour that is alike."""
     same = alike(like)
     several: Flags = np.append(same, False) | np.append(False, same)
     return several
@@ -395,7 +395,7 @@ def _sums(boxes: Boxes) -> Keys:
 
 
 def _count_and_sum(sets: Ints) -> tuple[Keys, Keys]:
-    """How many indices sets (5, n) have, and their sum; modulo 2^64."""
+    """Return how many indices sets (5, n) have, and their sum; modulo 2^64."""
     start, full = sets[START].astype(np.uint64), (sets[BLOCKS] - 1).astype(np.uint64)
     stride, length = sets[STRIDE].astype(np.uint64), sets[LENGTH].astype(np.uint64)
     last = sets[LAST].astype(np.uint64)
@@ -406,7 +406,7 @@ def _count_and_sum(sets: Ints) -> tuple[Keys, Keys]:
 
 
 def _below(n: Keys) -> Keys:
-    """Sum of the numbers below n; modulo 2^64."""
+    """Return the sum of the numbers below n; modulo 2^64."""
     odd = n & np.uint64(1)
     half = n // np.uint64(2)
     found: Keys = np.where(odd == 1, n * half, half * (n - np.uint64(1)))

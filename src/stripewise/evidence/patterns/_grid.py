@@ -193,7 +193,7 @@ def _cyclic(table: Ints) -> Named | None:
 
 
 def _in_lattice(table: Ints) -> Named | None:
-    """Blocks of which only every so-manieth element is moved."""
+    """Return the blocks of which only every so-manieth element is moved."""
     many = int(np.argmax(table[BLOCKS]))
     lattice = int(table[STRIDE, many]), int(table[LENGTH, many])
     cuts = np.concatenate(([0], np.cumsum(table[BLOCKS])))
@@ -262,7 +262,7 @@ def _linear(
 def _round(
     rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """The same where several ranks share a place: coordinate = rank / stride mod parts."""
+    """Return the same where several ranks share a place: coordinate = rank / stride mod parts."""
     strides = []
     for coordinate, n_parts in zip(coordinates, parts, strict=True):
         stride = int(rank[np.argmax(coordinate != coordinate[0])] - rank[0])

@@ -106,7 +106,7 @@ def pattern_of(
 
 
 def each_has(boxes: Boxes) -> int:
-    """How many boxes each rank has; 0 if they differ in that or there are none."""
+    """Return how many boxes each rank has; 0 if they differ in that or there are none."""
     if one_each(boxes):
         return min(1, boxes.rank.size)
     _, counts = runs(alike(boxes.rank))

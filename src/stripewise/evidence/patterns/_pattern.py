@@ -155,12 +155,12 @@ class Pattern:
 
 
 def block_bytes(pattern: Pattern) -> int:
-    """Bytes that one process (most of them) moves."""
+    """Return the bytes that one process (most of them) moves."""
     return math.prod(pattern.block) * pattern.element_bytes if pattern.block else 0
 
 
 def run_bytes(pattern: Pattern) -> int:
-    """Bytes of one contiguous piece in the array, in C order.
+    """Return the bytes of one contiguous piece in the array, in C order.
 
     In storage by chunks the pieces are others.
     """
@@ -180,7 +180,7 @@ def run_bytes(pattern: Pattern) -> int:
 
 
 def all_bytes(pattern: Pattern) -> int:
-    """Bytes that all processes move together, about."""
+    """Return the bytes that all processes move together, about."""
     cells = math.prod(pattern.grid) if pattern.kind == PatternKind.MULTIPARTITION else 0
     return block_bytes(pattern) * max(cells, pattern.active_ranks)
 

@@ -306,7 +306,7 @@ class Rows(Columns):
     step: Ints
 
     def total_bytes(self) -> float:
-        """Bytes of all ranges."""
+        """Return the bytes of all ranges."""
         return float((self.size * np.prod(self.times.astype(np.float64), axis=0)).sum())
 
 

@@ -108,7 +108,7 @@ class CallLog:
         return name_index
 
     def rows(self) -> NDArray[Any]:
-        """(n,) `TRACE_ROW`, ordered by rank, thread and time."""
+        """Return (n,) `TRACE_ROW`, ordered by rank, thread and time."""
         table = np.array(self._values, np.int64).reshape(-1, _N_COLUMNS)
         rows = np.zeros(len(table), TRACE_ROW)
         for place, column in enumerate(_COLUMNS):
@@ -341,7 +341,7 @@ def foreign_accesses(trace: Trace, *, knows_views: bool = True) -> tuple[Selecti
 
 
 def _placed(trace: Trace, rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: the call has an offset and a size, in a view without holes."""
+    """Return (n,) bool: the call has an offset and a size, in a view without holes."""
     whole = np.array([*(view.contiguous for view in trace.views), True], bool)
     known = (rows["flags"] & EventFlag.NO_OFFSET) == 0
     return np.asarray(known & (rows["bytes"] > 0) & whole[rows["view"]])

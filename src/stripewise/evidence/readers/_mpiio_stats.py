@@ -363,7 +363,7 @@ def _add(rows: Any, side: MpiioSide, writing: bool) -> None:
 
 
 def _remarks(record: MpiioStats) -> Iterator[str]:
-    """What has no place in the counters, in words."""
+    """Yield what has no place in the counters, in words."""
     for word, side in (("write", record.write), ("read", record.read)):
         if side is None:
             continue

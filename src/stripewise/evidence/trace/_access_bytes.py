@@ -57,7 +57,7 @@ class _Gathered:
         self.n_calls += int(call.max()) + 1 if len(call) else 0
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """All values of each column."""
+        """Return all values of each column."""
         if len(self.parts) == 1:
             return self.parts[0]
         names = self.parts[0]
@@ -199,7 +199,7 @@ _ENDLESS = np.iinfo(np.int64).max
 
 
 def pieces_of_range(view: TraceView, phase: int, size: int) -> NDArray[Any] | None:
-    """Pieces that hold `size` bytes of data from `phase` bytes into a filetype on.
+    """Return the pieces that hold `size` bytes of data from `phase` bytes into a filetype on.
 
     Args:
         view: With all its pieces and some data.
@@ -234,7 +234,7 @@ def _shifted(pieces: NDArray[Any], distance: int) -> NDArray[Any]:
 
 
 def _tiled(pieces: NDArray[Any], n_tiles: int, extent: int) -> NDArray[Any] | None:
-    """The pieces of `n_tiles` filetypes one after the other."""
+    """Return the pieces of `n_tiles` filetypes one after the other."""
     if n_tiles == 1:
         return pieces
     parts = []
@@ -269,7 +269,7 @@ def _fold_tiles(piece: Any, n_tiles: int, extent: int) -> NDArray[Any] | None:
 
 
 def _clipped(pieces: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
-    """Pieces that hold the bytes `begin` to `end` of one filetype's data."""
+    """Return the pieces that hold the bytes `begin` to `end` of one filetype's data."""
     sizes = pieces["bytes"] * pieces["count"]
     starts = np.cumsum(sizes) - sizes
     parts: list[tuple[Any, ...]] = []
@@ -281,7 +281,7 @@ def _clipped(pieces: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
 
 
 def _part_of(piece: Any, low: int, high: int) -> list[tuple[Any, ...]]:
-    """The bytes `low` to `high` of the data of a folded piece."""
+    """Return the bytes `low` to `high` of the data of a folded piece."""
     size = int(piece["bytes"])
     first, skipped = divmod(low, size)
     last, rest = divmod(high, size)
@@ -298,7 +298,7 @@ def _part_of(piece: Any, low: int, high: int) -> list[tuple[Any, ...]]:
 
 
 def _between(piece: Any, first: int, last: int) -> list[tuple[Any, ...]]:
-    """Pieces `first` to `last` (exclusive) of a folded one, in at most five entries."""
+    """Return the pieces `first` to `last` (exclusive) of a folded one, in at most five entries."""
     inner = [int(number) or _ENDLESS for number in piece["inner"].tolist()]
     line, plane = inner[0], min(inner[0] * inner[1], _ENDLESS)
     cuts = {first, last}
@@ -318,6 +318,6 @@ def _one(offset: int, size: int) -> tuple[Any, ...]:
 
 
 def _at(piece: Any, k: int) -> int:
-    """Offset of the k-th piece."""
+    """Return the offset of the k-th piece."""
     levels = levels_of(np.array([k]), piece["inner"][None])
     return int(piece["offset"] + moved(levels, piece["stride"][None])[0])

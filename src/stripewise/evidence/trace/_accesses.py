@@ -60,7 +60,7 @@ def accesses(trace: Trace) -> tuple[Selections | Pieces, ...]:
 
 
 def _data_rows(trace: Trace) -> NDArray[Any]:
-    """Rows that moved data of a file, with `rank` numbered from 0 also without MPI."""
+    """Return the rows that moved data of a file, with `rank` numbered from 0 also without MPI."""
     rows = trace.rows
     moved = np.isin(rows["op"], DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
@@ -104,14 +104,14 @@ def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selectio
 
 
 def _objects(trace: Trace, rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Index of the object of each row, by the row itself or else by its shape."""
+    """Return the index of the object of each row, by the row itself or else by its shape."""
     of_shape = np.array([shape.object for shape in trace.shapes] or [-1])
     by_shape = np.where(rows["shape"] >= 0, of_shape[rows["shape"]], -1)
     return np.where(rows["object"] >= 0, rows["object"], by_shape).astype(np.int64)
 
 
 def _dataset_numbers(trace: Trace) -> NDArray[np.int64]:
-    """One number for all descriptions of a dataset (its extents may change)."""
+    """Return one number for all descriptions of a dataset (its extents may change)."""
     numbers: dict[tuple[int, int, str], int] = {}
     return np.array(
         [numbers.setdefault((o.file, o.layer, o.name), len(numbers)) for o in trace.objects],
@@ -154,7 +154,7 @@ def _selections(
 
 
 def _selected(n_dims: int) -> np.dtype[np.void]:
-    """One selection, and whose."""
+    """Return one selection, and whose."""
     vectors = [(name, "<i8", (n_dims,)) for name in ("start", "stride", "count", "block")]
     return np.dtype(
         members("i8 rank process thread sequence order", ("collective", "?"), *vectors)
@@ -162,7 +162,7 @@ def _selected(n_dims: int) -> np.dtype[np.void]:
 
 
 def _extents(trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64]) -> tuple[int, ...]:
-    """Largest extents that a dataset had."""
+    """Return the largest extents that a dataset had."""
     shapes = [trace.shapes[i].extents for i in np.unique(rows["shape"][rows["shape"] >= 0])]
     objects = [trace.objects[i].extents for i in np.unique(owner)]
     n_dims = len(shapes[0]) if shapes else len(objects[0])
@@ -173,7 +173,7 @@ def _extents(trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64]) -> tupl
 def _of_shape(
     trace: Trace, rows: NDArray[Any], number: int, troubles: Counter[str]
 ) -> list[NDArray[Any]]:
-    """Selections of the calls that share a shape; what is none goes to `troubles`."""
+    """Return the selections of the calls that share a shape; what is none goes to `troubles`."""
     n_calls = int(rows["count"].sum())
     if number < 0:
         troubles["calls whose selection was not recorded"] += n_calls

@@ -180,7 +180,7 @@ def _part(bins: NDArray[Any], place: NDArray[np.int64], share: NDArray[Any]) -> 
 
 
 def summed_heat(rows: NDArray[Any]) -> NDArray[Any]:
-    """(m,) `HEAT_ROW` by rank, file, layer and bin, each once, out of (n,) that repeat."""
+    """Return (m,) `HEAT_ROW` by rank, file, layer and bin, each once, out of (n,) that repeat."""
     keys = [rows[name] for name in ("rank", "file", "layer", "bin")]
     order = np.lexsort(keys[::-1])
     firsts = np.flatnonzero(begins(*(key[order] for key in keys)))
@@ -216,7 +216,7 @@ def add_common_sizes(counters: NDArray[Any], rows: NDArray[Any]) -> None:
 
 
 def _place_of(counters: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) int64: row of the counters of each row's process, file and layer; -1: none."""
+    """Return (n,) int64: row of the counters of each row's process, file and layer; -1: none."""
     columns = [np.concatenate([counters[name], rows[name]]).astype(np.int64) + 1 for name in _KEY]
     key = columns[0]
     for column in columns[1:]:
@@ -230,7 +230,7 @@ def _place_of(counters: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.int64]:
 def _by_size(
     place: NDArray[np.int64], size: NDArray[np.int64], count: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Each place and size once, and how many calls had it."""
+    """Return each place and size once, and how many calls had it."""
     order = np.lexsort((size, place))
     place, size, count = place[order], size[order], count[order]
     firsts = np.flatnonzero(begins(place, size))

@@ -51,7 +51,7 @@ def copy_common(rows: NDArray[Any], found: NDArray[Any]) -> None:
 
 
 def bounded(values: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) uint64 as int64; what is too large is the largest."""
+    """Return (n,) uint64 as int64; what is too large is the largest."""
     return np.asarray(np.minimum(values, np.uint64(np.iinfo(np.int64).max)).astype(np.int64))
 
 
@@ -60,7 +60,7 @@ def _opaque(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def unknown_counters(n: int) -> NDArray[Any]:
-    """(n,) `COUNTER_ROW` that say nothing but 0 of what is counted."""
+    """Return (n,) `COUNTER_ROW` that say nothing but 0 of what is counted."""
     rows = np.zeros(n, COUNTER_ROW)
     for name in ("process", "unaligned", "maximum_offset", "slowest_rank", "fastest_rank"):
         rows[name] = -1
@@ -70,12 +70,12 @@ def unknown_counters(n: int) -> NDArray[Any]:
 
 
 def asked_bytes(rows: NDArray[Any]) -> NDArray[Any]:
-    """(n,) what the program asked to move, of processes or counters."""
+    """Return (n,) what the program asked to move, of processes or counters."""
     return np.asarray(rows["outermost_read_bytes"] + rows["outermost_write_bytes"])
 
 
 def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: in sorted columns, an entry that is not equal to the one before."""
+    """Return (n,) bool: in sorted columns, an entry that is not equal to the one before."""
     new = np.ones(len(columns[0]), bool)
     new[1:] = False
     for column in columns:
@@ -92,7 +92,7 @@ def ranks_of(trace: Trace, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], 
 
 
 def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
-    """Each distinct combination of keys, and (n,) the ascending places where it stands."""
+    """Yield each distinct combination of keys, and (n,) the ascending places where it stands."""
     if not len(keys[0]):
         return
     order = np.lexsort(keys[::-1])
@@ -103,14 +103,14 @@ def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
 
 
 def within(rows: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
-    """The first rows that together stand for at most `most` calls, and calls left out."""
+    """Return the first rows that together stand for at most `most` calls, and calls left out."""
     total = np.cumsum(rows["count"].astype(np.float64))
     keep = int(np.searchsorted(total, most, side="right"))
     return rows[:keep], int(total[-1] - (total[keep - 1] if keep else 0)) if len(rows) else 0
 
 
 def number_in_rank(rank: NDArray[np.int64], *order: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) int64: place of each entry among those of its rank, sorted by `order`."""
+    """Return (n,) int64: place of each entry among those of its rank, sorted by `order`."""
     sequence = np.lexsort((*order[::-1], rank))
     sorted_rank = rank[sequence]
     numbers = np.empty(len(rank), np.int64)

@@ -350,13 +350,13 @@ class RunProfile:
 
 
 def _actors(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) int64: who made the calls of each row: a rank, or without MPI a process."""
+    """Return (n,) int64: who made the calls of each row: a rank, or without MPI a process."""
     without = rows["rank"] == -1
     return np.where(without, rows["process"], rows["rank"]).astype(np.int64)
 
 
 def uses_mpi(processes: NDArray[Any]) -> NDArray[np.bool_]:
-    """(p,) bool: the process of each `PROCESS_ROW` initialised MPI, plug-in or not."""
+    """Return (p,) bool: the process of each `PROCESS_ROW` initialised MPI, plug-in or not."""
     return np.asarray(
         ((processes["flags"] & ProcessFlag.MPI_INITIALIZED) != 0)
         | (processes["mpi_family"] != MpiFamily.NONE)

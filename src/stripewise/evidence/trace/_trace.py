@@ -95,7 +95,7 @@ def expanded_index(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
 
 
 def levels_of(k: NDArray[np.int64], inner: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n, 3) int64: i, j, l of the k-th call of a run with `inner` (n, 2)."""
+    """Return (n, 3) int64: i, j, l of the k-th call of a run with `inner` (n, 2)."""
     endless = np.iinfo(np.int64).max
     first = np.where(inner[:, 0] > 0, inner[:, 0], endless)
     second = np.where(inner[:, 1] > 0, inner[:, 1], endless)
@@ -104,7 +104,7 @@ def levels_of(k: NDArray[np.int64], inner: NDArray[np.int64]) -> NDArray[np.int6
 
 
 def moved(levels: NDArray[np.int64], stride: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) int64: how far a call at `levels` (n, 3) lies from the first of its run."""
+    """Return (n,) int64: how far a call at `levels` (n, 3) lies from the first of its run."""
     with np.errstate(over="ignore"):
         return np.asarray((levels * stride).sum(axis=1))
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The layout that a file or a directory has on emulated storage; new files inherit it."""
+"""Gives files and directories on emulated storage a layout, which new files inherit."""
 
 from __future__ import annotations
 

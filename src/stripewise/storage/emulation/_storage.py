@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which storage a run is to find, and how the run sees it."""
+"""Says which storage a run finds, and how the run sees it."""
 
 from __future__ import annotations
 

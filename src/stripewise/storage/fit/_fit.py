@@ -4,19 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stripewise.core.errors import UsageError
-from stripewise.storage.fit._least_squares import Vector, huber_loss, least_squares, slopes_at
 from stripewise.storage.fit._predict import ModelCase, Ready, bandwidth, bandwidths
 from stripewise.storage.machines import Evidence, Figure, Storage
 from stripewise.storage.results import Measured, Results
 from stripewise.storage.simulation import operation_figure
+
+Vector = NDArray[np.float64]
 
 TOLD = 0.4
 """A figure is told if its standard deviation is below this: known to a factor of two."""
@@ -291,6 +293,27 @@ NOTHING = 0.05
 SPARED = 2.0
 """A figure without which the loss is greater by less is not told: a chi-square of 4."""
 DRAWS, STARTS, ROUNDS, SCALE = 2000, 3, 25, 2.0
+STEP = 1e-4
+"""Of the differences that stand for derivatives; parameters are logarithms, of order one."""
+
+
+def minimised(
+    residuals: Callable[[Vector], Vector], start: Vector, rounds: int = ROUNDS
+) -> tuple[Vector, float]:
+    """Return the parameters with the least loss of the residuals by Huber, and that loss.
+
+    Args:
+        residuals: Parameters (k,) -> residuals (n,); those beyond `SCALE` count in proportion.
+        start: Parameters to begin with, shape (k,).
+        rounds: Most steps.
+    """
+    from scipy.optimize import least_squares
+
+    found = least_squares(
+        residuals, start, loss="huber", f_scale=SCALE, diff_step=STEP, max_nfev=rounds,
+        ftol=1e-9, xtol=1e-7,
+    )  # fmt: skip
+    return found.x, float(found.cost)
 
 
 @dataclass(frozen=True)
@@ -326,8 +349,7 @@ class Problem:
             return guess
         places = [guess, *(guess + random.normal(0.2, 0.4, len(guess)) for _ in range(STARTS))]
         found = [
-            least_squares(self.residuals, place, scale=SCALE, rounds=ROUNDS)
-            for place in (places if start is None else [start])
+            minimised(self.residuals, place) for place in (places if start is None else [start])
         ]
         # The first one keeps limits apart that explain the same.
         best = found[0]
@@ -343,7 +365,9 @@ class Problem:
 
     def loss(self, place: Vector) -> float:
         """Return half of the squared errors of the rates, as far as they count."""
-        return huber_loss(self.residuals(place)[: len(self.rates)], SCALE)
+        from scipy.special import huber
+
+        return float(huber(SCALE, self.residuals(place)[: len(self.rates)]).sum())
 
     def spare(self, place: Vector) -> list[str]:
         """Return the figures without each of which the rates are explained as well."""
@@ -351,7 +375,7 @@ class Problem:
         for index, name in enumerate(self.expected):
             simpler, rest = self.without(index), np.delete(place, index)
             if len(rest):
-                rest, _ = least_squares(simpler.residuals, rest, scale=SCALE, rounds=ROUNDS)
+                rest, _ = minimised(simpler.residuals, rest)
             if simpler.loss(rest) - self.loss(place) < SPARED:
                 found.append(name)
         return found
@@ -364,7 +388,9 @@ class Problem:
         """
         if not len(place):
             return place, np.zeros((1, 0))
-        slopes, left = slopes_at(self.residuals, place), self.residuals(place)
+        from scipy.optimize import approx_fprime
+
+        slopes, left = approx_fprime(place, self.residuals, STEP), self.residuals(place)
         number, free = len(self.rates), len(place)
         misfit = float((left[:number] ** 2).sum()) / max(number - free, 1)
         inflate = np.sqrt(max(misfit, 1.0))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bandwidths as a description predicts them, through the stacks and laws of simulations."""
+"""Predicts bandwidths from a description, through the stacks and laws of simulations."""
 
 from __future__ import annotations
 

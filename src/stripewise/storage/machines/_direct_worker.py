@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A process of the probe: it makes requests as it is told, line by line, and says how long.
+"""Makes the requests that the probe asks for, line by line, and says how long they took.
 
 It runs as a file of its own, without the rest of Stripewise, so that it starts at once.  Each
 command is a line of JSON.  The worker prepares, writes "ready", waits for a line, works, and

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What requests cost on one file system, measured with the calls that programs make.
+"""Measures what requests cost on a file system, with the calls that programs make.
 
 Each cost is that of batches of calls, so that its spread is known.  What Python itself takes
 for a call (0.1 to 0.3 us) is in the figures of small requests.

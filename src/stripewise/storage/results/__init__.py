@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.storage.results._base import FIGURES as FIGURES
     from stripewise.storage.results._base import Data as Data
     from stripewise.storage.results._base import Found as Found
     from stripewise.storage.results._base import Measured as Measured
     from stripewise.storage.results._base import Metadata as Metadata
+    from stripewise.storage.results._base import Name as Name
     from stripewise.storage.results._base import Results as Results
+    from stripewise.storage.results._base import Sample as Sample
+    from stripewise.storage.results._base import Seconds as Seconds
     from stripewise.storage.results._base import Test as Test
     from stripewise.storage.results._base import Timed as Timed
+    from stripewise.storage.results._ior import HintLines as HintLines
+    from stripewise.storage.results._registry import parse_tests as parse_tests
     from stripewise.storage.results._registry import read_results as read_results
     from stripewise.storage.results._registry import read_tests as read_tests
 else:

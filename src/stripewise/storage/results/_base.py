@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import isfinite
+from typing import Annotated
+
+from pydantic import Field
 
 from stripewise.core import Value
 from stripewise.core.errors import StripewiseError, UsageError
@@ -26,32 +29,55 @@ OPERATIONS = (
 """Of metadata."""
 
 
+# What files of the exchange format may hold; records made in the program are not checked.
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Amount = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+
+
 @dataclass(frozen=True)
-class Timed:
-    """One figure of one repeat.
+class Sample:
+    """One figure of one run.
 
     Attributes:
         operation: "write", "read"; or of metadata one of `OPERATIONS`.
         amount: Bytes, or operations.
-        seconds: That they took.
-        repeat: From 1.
-        phases: "open", "transfer", "close" -> seconds.
-        percentiles: Percent -> seconds of one operation of metadata.
+        seconds: From the first rank's begin to the last one's end, sync and close included where
+            the case says so.
+        phases: Name of a phase ("open", "transfer", "sync", "close") -> seconds, the maximum over
+            ranks.
+        percentiles: Of one operation of metadata: percent ("50", "90", "99", "100") -> seconds.
         worn_out: Whether a stonewall ended it and all ranks then did as much as the fastest.
     """
 
-    operation: str
-    amount: float
-    seconds: float
-    repeat: int = 1
-    phases: Mapping[str, float] = field(default_factory=dict)
+    operation: Name
+    amount: Annotated[Amount, Field(description="bytes, or operations of metadata")]
+    seconds: Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False)]
+    phases: Annotated[Mapping[Name, Seconds], Field(description="seconds of each phase")] = field(
+        default_factory=dict
+    )
+    percentiles: Annotated[
+        Mapping[Name, Seconds], Field(description="percent -> seconds of one operation")
+    ] = field(default_factory=dict)
     worn_out: bool = False
-    percentiles: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
         """Bytes, or operations, a second."""
         return self.amount / self.seconds
+
+
+@dataclass(frozen=True)
+class Timed(Sample):
+    """One figure of one repeat of a test; `repeat` counts from 1."""
+
+    repeat: int = 1
+
+    @property
+    def sample(self) -> Sample:
+        """The figure alone."""
+        return Sample(*(getattr(self, one.name) for one in fields(Sample)))
 
 
 @dataclass(frozen=True)
@@ -318,8 +344,9 @@ MOST_OPERATIONS = 1e12
 LONGEST = 1e9
 """Seconds that no test takes."""
 _FILES = {"shared": "posix-shared", "per-process": "posix-process", "per-node": "posix-node"}
-_FIGURES = {"create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
-            "remove": "metadata.remove"}  # fmt: skip
+FIGURES = {"create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
+           "remove": "metadata.remove"}  # fmt: skip
+"""Operation on files -> figure of a description."""
 _STRIPES: dict[str, dict[str, Value]] = {
     "unstriped": {"mpiio.striping_factor": 1},
     "striped": {"mpiio.striping_factor": 4},
@@ -370,7 +397,7 @@ def results_of(found: Found, name: str) -> Results:
 
 
 def _operations(test: Test, work: Metadata) -> Iterator[tuple[str, tuple[float, ...]]]:
-    for operation, figure in _FIGURES.items():
+    for operation, figure in FIGURES.items():
         rates = work.spread.get(operation) or test.rates(operation)
         if rates and min(rates) > 0:
             yield figure, rates

@@ -134,7 +134,7 @@ class _Run:
                               "the file is damaged.")  # fmt: skip
         else:
             repeat = place.counts[operation] = place.counts.get(operation, 0) + 1
-            place.timed.append(Timed(operation, amount, amount / rate, repeat))
+            place.timed.append(Timed(operation, amount, amount / rate, repeat=repeat))
 
     @staticmethod
     def _fits(ratio: float, *roundings: float) -> bool:
@@ -334,6 +334,6 @@ def _test_rates(
 ) -> Test:  # fmt: skip
     work = Data(backend, "shared", "independent" if backend == "adios2" else "collective",
                 "array3d", sync=False)  # fmt: skip
-    timed = tuple(Timed("write", rate, 1.0, repeat) for repeat, rate in enumerate(rates, 1))
+    timed = tuple(Timed("write", rate, 1.0, repeat=repeat) for repeat, rate in enumerate(rates, 1))
     return Test("benchio", f"{name}: {nodes} nodes", nodes, ranks, work, timed,
                 settings=dict(settings))  # fmt: skip

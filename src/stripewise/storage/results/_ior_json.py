@@ -312,7 +312,7 @@ class _Row:
         amount = blocks * self.kind[0] * self.kind[2]
         if not possible(self.operation, self.rate, amount):
             return None
-        return Timed(self.operation, amount, amount / self.rate, self.repeat, self.phases)
+        return Timed(self.operation, amount, amount / self.rate, self.phases, repeat=self.repeat)
 
 
 @dataclass

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one test of IOR was told to do, from its options as the generations of IOR print them.
+"""Reads what a test of IOR was to do from its options, as each generation of IOR prints them.
 
 Source: hpc/ior 4.1 (ior-output.c, parse_options.c); IOR 2.10.3 and 3.0 (ShowSetup).
 """

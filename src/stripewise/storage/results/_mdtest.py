@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""mdtest's text, of versions 1.9 to 4: rates of metadata operations.
+"""Reads the text of mdtest, versions 1.9 to 4, as rates of metadata operations.
 
 mdtest has no JSON and no CSV of its results.  Source: hpc/ior 4.1, mdtest.c; mdtest 1.9.3 and
 3.3.0, as they print.
@@ -298,7 +298,7 @@ def _timed(
             continue
         worn_out = bool(run.most) and not operation.endswith("-tree")
         chosen = in_some_order(rates, place) or (mean,)
-        timed += [Timed(operation, amount, amount / rate, repeat, worn_out=worn_out)
+        timed += [Timed(operation, amount, amount / rate, worn_out=worn_out, repeat=repeat)
                   for repeat, rate in enumerate(chosen, 1)]  # fmt: skip
     if spread and repeats > 1:
         notes.append(f"only the mean of {plural(repeats, 'iteration')} is told, with the least "

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The readers of results, and which of them a file is for."""
+"""Lists the readers of results, and finds which of them a text is for."""
 
 from __future__ import annotations
 
@@ -79,6 +79,21 @@ def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
     return Found(tuple(tests), tuple(notes))
 
 
+def parse_tests(text: str, name: str, ranks_per_node: int = 0) -> tuple[Test, ...]:
+    """Return the tests of what a benchmark program printed.
+
+    Args:
+        text: That it printed, or wrote into a file.
+        name: Of that, for messages.
+        ranks_per_node: Where the form does not tell; 0: not known.
+
+    Raises:
+        UsageError: It is of no known form, is cut off, or says nothing that can be used.
+    """
+    found = _each_form(text, name, name, ranks_per_node, lambda one, *args: one.tests(*args))
+    return tuple(test for one in found for test in one.tests)
+
+
 def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
     """Return what each reader that a file is for makes of it."""
     name = printable(str(path))
@@ -86,7 +101,14 @@ def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
         text = cleaned(read_input(path, RESULTS))
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror or error}: give a file") from error
-    chosen = [one for one in _MEMBERS if one.recognises(text, path.name)]
+    return _each_form(text, name, path.name, ranks_per_node, read)
+
+
+def _each_form(
+    text: str, name: str, file_name: str, ranks_per_node: int, read: Callable[..., _T]
+) -> list[_T]:
+    """Return what each reader that a text is for makes of it."""
+    chosen = [one for one in _MEMBERS if one.recognises(text, file_name)]
     if not chosen:
         raise UsageError(
             f"{name} is of no known form: give what IOR, mdtest, benchio or `stripewise "

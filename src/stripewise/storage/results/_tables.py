@@ -8,7 +8,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
-from math import isfinite
 from typing import Any
 
 from stripewise.core import Value
@@ -32,7 +31,7 @@ from stripewise.storage.results._base import (
 )
 from stripewise.storage.results._base import Metadata as Work
 from stripewise.storage.results._lines import RATES, ranks_in, shown
-from stripewise.storage.simulation import SERVER_OPERATIONS, workload_from_kernel
+from stripewise.storage.simulation import workload_from_kernel
 from stripewise.storage.stacks import find_stack
 
 
@@ -236,12 +235,10 @@ def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
     for step in steps:
         for phase, spread in step.get("phases", {}).items():
             phases[phase] = phases.get(phase, 0.0) + float(spread["max_seconds"])
-    return Timed(access, amount, seconds, 1, phases)
+    return Timed(access, amount, seconds, phases)
 
 
 # The JSON of `stripewise bench metadata --json`.
-
-_FILES = ("create", "stat", "read-file", "remove")
 
 
 class Metadata(Reader):
@@ -252,26 +249,6 @@ class Metadata(Reader):
     def recognises(self, text: str, name: str) -> bool:
         """Whether our metadata kernel wrote it."""
         return '"stripewise-metadata"' in text[:200]
-
-    def read(self, text: str, name: str, ranks_per_node: int) -> Results:
-        """Return the rate of each operation on files, one for each repeat."""
-        del ranks_per_node
-        document = parse_json(text)
-        found: dict[str, tuple[float, ...]] = {}
-        try:
-            for phase in document["phases"]:
-                if phase["operation"] in _FILES:
-                    figure = f"metadata.{SERVER_OPERATIONS[phase['operation']]}"
-                    rate = _rate_of_phase(name, phase)
-                    found[figure] = (*found.get(figure, ()), rate)
-            notes = tuple(_notes(document, name))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise UsageError(
-                f"{name}: the metadata kernel's JSON has no usable {error}: check that it is whole"
-            ) from error
-        if not found:
-            raise UsageError(f"{name}: no operation on files was timed: check that the run ended")
-        return Results(operations=found, notes=notes)
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
         """Return the run as one test, with all its repeats."""
@@ -338,19 +315,10 @@ def _timed_metadata(source: str, phase: Mapping[str, Any]) -> Timed:
         if 0 <= float(one) < 1e9
     }
     return Timed(
-        operation, amount, seconds, _count(source, "repeat", phase["repeat"]),
-        worn_out=bool(wall and wall["worn_out"]), percentiles=percentiles,
+        operation, amount, seconds, percentiles=percentiles,
+        worn_out=bool(wall and wall["worn_out"]),
+        repeat=_count(source, "repeat", phase["repeat"]),
     )  # fmt: skip
-
-
-def _rate_of_phase(name: str, phase: Mapping[str, Any]) -> float:
-    rate = float(phase["operations"]) / float(phase["seconds"]) if phase["seconds"] else 0.0
-    if not isfinite(rate) or rate <= 0:
-        raise UsageError(
-            f"{name}: {phase['operation']} at {rate:g} operations a second is impossible: check "
-            "that the file is whole"
-        )
-    return rate
 
 
 def _notes(document: Mapping[str, Any], name: str) -> Iterator[str]:

@@ -136,7 +136,7 @@ def _seconds(
     data: Mapping[str, float],
     uses: Mapping[str, float],
 ) -> float:
-    """Seconds from the first request to the end of the last one.
+    """Return the seconds from the first request to the end of the last one.
 
     All begin at once.  The first request of each process ends when the busiest resource has
     served all of them, or the lock has gone from hand to hand; from then on a process comes
@@ -185,14 +185,14 @@ def _ahead(flow: Flow) -> bool:
 
 
 def _lock(flow: Flow, rates: Rates) -> float:
-    """Mean time for which a request holds the lock of an object."""
+    """Return the mean time for which a request holds the lock of an object."""
     if flow.lock_mode == EXTENT or not flow.writing:
         return rates.revoke * flow.handovers + rates.page * min(flow.shared_pages, flow.handovers)
     return 0.0
 
 
 def _held(flow: Flow, rates: Rates) -> float:
-    """Seconds that a lock asked for ahead costs a node's stream of the file."""
+    """Return the seconds that a lock asked for ahead costs a node's stream of the file."""
     nodes = max(1.0, flow.nodes / flow.files)
     return rates.hold + rates.extent * flow.writers * (1 - 1 / nodes)
 
@@ -371,7 +371,7 @@ def _uses(flows: tuple[FlowTime, ...], nodes: int) -> dict[str, float]:
 
 
 def _together(flows: tuple[FlowTime, ...], nodes: int) -> float:
-    """Seconds of flows of different processes that run at the same time."""
+    """Return the seconds of flows of different processes that run at the same time."""
     if not flows:
         return 0.0
     if len(flows) == 1:

@@ -68,7 +68,7 @@ def limits_of(times: Sequence[PhaseTime], storage: Storage, layout: Layout) -> t
 
 
 def _used(time: PhaseTime) -> dict[str, float]:
-    """Seconds for which one repetition uses each resource."""
+    """Return the seconds for which one repetition uses each resource."""
     used = {"exchange": time.exchange, "copy": time.copy, "metadata": time.metadata}
     flows = time.flows
     for name in (*DATA, "lock"):
@@ -167,7 +167,7 @@ def _lock(time: PhaseTime, times: Iterable[PhaseTime], storage: Storage, layout:
 
 
 def _parts(found: FlowTime, layout: Layout) -> float:
-    """Parts of requests that reach objects in one repetition."""
+    """Return the parts of requests that reach objects in one repetition."""
     flow = found.flow
     return flow.processes * flow.count * flow.parts_per_request(layout.stripe_size)
 

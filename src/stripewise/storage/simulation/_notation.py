@@ -361,7 +361,7 @@ def _variables(kernel: _Kernel, pattern: Pattern) -> list[Pattern]:
 def _blocks(
     kernel: _Kernel, numbers: Sequence[int], options: Mapping[str, str], ranks: int, width: int
 ) -> Pattern:
-    """One block of each rank, as `native/kernels/share.c` divides an array."""
+    """Return one block of each rank, as `native/kernels/share.c` divides an array."""
     words = options.get("distribution", kernel.distribution)
     ones = ",".join("1" * len(numbers))
     try:

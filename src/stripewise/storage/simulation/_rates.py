@@ -321,7 +321,7 @@ def _sigma(cv: float) -> float:
 
 
 def _cv(sigma: float) -> float:
-    """Coefficient of variation of min(1, X), where log X is normal with mean 0."""
+    """Return the coefficient of variation of min(1, X), where log X is normal with mean 0."""
     first = 0.5 + exp(sigma**2 / 2) * _phi(-sigma)
     second = 0.5 + exp(2 * sigma**2) * _phi(-2 * sigma)
     return sqrt(max(second - first**2, 0.0)) / first

@@ -124,7 +124,7 @@ def _runs(rows: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
 
 
 def _own(trace: Trace) -> NDArray[Any]:
-    """Rows of system calls that neither MPI-IO nor a stream's call stands for."""
+    """Return the rows of system calls that neither MPI-IO nor a stream's call stands for."""
     every = trace.rows
     rows = every[np.isin(every["layer"], SYSTEM_LAYERS) & (every["file"] >= 0)]
     if trace.n_ranks:

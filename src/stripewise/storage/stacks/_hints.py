@@ -186,7 +186,7 @@ class Aggregators:
         return self.nodes_of(self.count)
 
     def nodes_of(self, count: int) -> int:
-        """How many nodes the first ones are on."""
+        """Return how many nodes the first ones are on."""
         hosts = -(-self.ranks // self.ranks_per_host)
         if not self.stride and self.ranks_per_host == self.ranks_per_node:
             return min(count, hosts) if self.in_turn else -(-count // self.each)
@@ -195,7 +195,7 @@ class Aggregators:
         return int(np.unique(self.node(np.arange(count))).size)
 
     def nodes_apart(self, step: int, count: int) -> int:
-        """How many nodes have the aggregators 0, `step`, 2 `step`, ...: `count` of them."""
+        """Return how many nodes have the aggregators 0, `step`, 2 `step`, ...: `count` of them."""
         index = np.arange(min(count, self.count), dtype=np.int64) * step % self.count
         return int(np.unique(self.node(index)).size)
 

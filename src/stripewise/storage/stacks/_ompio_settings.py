@@ -182,7 +182,7 @@ class Apart(Aggregators):
         return found
 
     def nodes_of(self, count: int) -> int:
-        """How many nodes the first ones are on."""
+        """Return how many nodes the first ones are on."""
         chosen = np.linspace(0, count - 1, min(count, 4096)).astype(np.int64)
         return int(np.unique(self.node(chosen)).size)
 

@@ -100,7 +100,7 @@ class _Posix(Stack):
         return opens(files, work.ranks, writing=pattern.writing)
 
     def _files(self, work: Workload) -> int:
-        """Files for each name of the workload."""
+        """Return the files for each name of the workload."""
         del work
         return 1
 
@@ -297,7 +297,7 @@ def _spans(rank: Ints) -> Iterator[tuple[int, int]]:
 
 
 def within(calls: Ranges) -> Ints:
-    """Bytes of the same rank before each call."""
+    """Return the bytes of the same rank before each call."""
     before = np.cumsum(calls.size) - calls.size
     inside: Ints = before - before[np.searchsorted(calls.rank, calls.rank)]
     return inside

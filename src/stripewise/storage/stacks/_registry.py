@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The software stacks by name."""
+"""Lists the software stacks, and finds one by its name."""
 
 from __future__ import annotations
 

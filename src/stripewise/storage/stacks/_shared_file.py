@@ -85,7 +85,7 @@ def met_flow(
 
 
 def objects_of(span_bytes: float, layout: Layout) -> int:
-    """Objects that so many bytes lie on."""
+    """Return the objects that so many bytes lie on."""
     return min(layout.stripe_count, max(1, -(-int(span_bytes) // layout.stripe_size)))
 
 
@@ -260,7 +260,7 @@ def _cut(how: Distribution, first: int, end: int, n_parts: int) -> _Cut:
 
 
 def _parts(how: Distribution, n: int, n_parts: int) -> tuple[int, int]:
-    """Parts that have elements, and what divides the places where they begin."""
+    """Return the parts that have elements, and what divides the places where they begin."""
     low = n // n_parts
     if how.rule == BlockRule.GENERAL:
         if len(how.lengths) != n_parts:

@@ -217,7 +217,7 @@ class Workload:
         return self.nodes * self.ranks_per_node
 
     def opens(self, file: str, writing: bool) -> int:
-        """Times that a file is opened in one direction."""
+        """Return the times that a file is opened in one direction."""
         return {(name, way): n for name, way, n in self.opened}.get((file, writing), 1)
 
     @property

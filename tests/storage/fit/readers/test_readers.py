@@ -29,6 +29,8 @@ CSV = """nodes,ranks_per_node,access,files,block,transfer,striping_factor,GiB/s
 """
 
 
+STAT = {"operation": "stat", "operations": 5, "seconds": 1, "stonewall": None, "repeat": 1,
+        "percentiles_seconds": {}}  # fmt: skip
 COLUMNS = CSV.partition("\n")[0].replace("striping_factor,", "")
 
 
@@ -67,9 +69,9 @@ def test_our_own_metadata_kernel_has_each_repeat():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"phases": []}, "no operation on files"),
-        ({"phases": [{"operation": "stat"}]}, "seconds"),
-        ({"phases": [{"operation": "stat", "operations": 5, "seconds": 0}]}, "impossible"),
+        ({"phases": []}, "no operation was timed"),
+        ({"phases": [{"operation": "stat"}]}, "operations"),
+        ({"phases": [{**STAT, "seconds": 0}]}, "impossible"),
         ({"phases": None}, "whole"),
     ],
 )

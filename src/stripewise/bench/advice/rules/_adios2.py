@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where ADIOS2 pays: its aggregators write files of their own."""
+"""Advises on ADIOS2, whose aggregators write files of their own."""
 
 from __future__ import annotations
 

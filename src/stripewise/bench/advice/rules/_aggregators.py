@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective calls: when to make them, and with how many aggregators."""
+"""Advises when to make collective calls, and with how many aggregators."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much of a burst buffer a job should ask for."""
+"""Advises how much of a burst buffer a job should ask for."""
 
 from __future__ import annotations
 

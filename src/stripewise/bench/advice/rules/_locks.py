@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lock modes of collective writes: what relaxed locks bring, and for whom they are wrong."""
+"""Advises on lock modes of collective writes, and for whom relaxed locks are wrong."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many files: what the metadata server does for everybody, and what one process waits for."""
+"""Advises on many files, by what the metadata server does and what a process waits for."""
 
 from __future__ import annotations
 

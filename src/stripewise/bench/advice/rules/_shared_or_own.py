@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether to write one file or many, and never through one process alone."""
+"""Advises whether to write one file or many, and never through one process alone."""
 
 from __future__ import annotations
 

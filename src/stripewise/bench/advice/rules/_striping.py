@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Over how many targets files are to be striped, by their size and number."""
+"""Advises over how many targets to stripe files, by their size and number."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large the requests of a process should be."""
+"""Advises how large the requests of a process should be."""
 
 from __future__ import annotations
 

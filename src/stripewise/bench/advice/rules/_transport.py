@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the network below MPI is to be set up, where the description knows several ways."""
+"""Advises how to set up the network below MPI, where the description knows several ways."""
 
 from __future__ import annotations
 

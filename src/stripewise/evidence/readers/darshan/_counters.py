@@ -146,14 +146,14 @@ class Files:
                 self._index[int(one)] = self.index(self._ids[same[0]])
 
     def index(self, record_id: int) -> int:
-        """Index of the file with this id."""
+        """Return the index of the file with this id."""
         if record_id not in self._index:
             self._index[record_id] = len(self.paths)
             self.paths.append(self._names.get(str(record_id), f"<file {record_id:#x}>"))
         return self._index[record_id]
 
     def indices(self, ids: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """(n,) index of each id."""
+        """Return (n,) index of each id."""
         return np.array([self.index(int(value)) for value in ids], dtype=np.int32)
 
     def owners(self, module: NDArray[Any]) -> NDArray[np.int32]:
@@ -177,7 +177,7 @@ class Files:
 
 
 def counter_rows(log: RawLog, files: Files) -> NDArray[Any]:
-    """(n,) `COUNTER_ROW` of all modules, ordered by file, layer, rank."""
+    """Return (n,) `COUNTER_ROW` of all modules, ordered by file, layer, rank."""
     files.join_dfs(log)
     parts = [_rows_of(name, module, files) for name, module in log.modules.items()]
     if not parts:
@@ -234,7 +234,7 @@ def _is_possible(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _odd(log: RawLog, files: Files, rows: NDArray[Any], counters: Sequence[str]) -> set[int]:
-    """Files of which one of these counters is no possible number, where it counts."""
+    """Return the files of which one of these counters is no possible number, where it counts."""
     found: set[int] = set()
     for name, module in log.modules.items():
         odd = np.zeros(len(module), bool)
@@ -366,7 +366,7 @@ def _merge(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _merged(rows: NDArray[Any]) -> Any:
-    """One row for several: sums, extremes; spread and alignment of the slowest one."""
+    """Return one row for several: sums, extremes; spread and alignment of the slowest one."""
     result = rows[int(np.argmax(rows["slowest_seconds"]))].copy()
     for name in (
         *("count", "bytes", "seconds", "read_sizes", "write_sizes"),
@@ -394,7 +394,7 @@ _NO_LAYER = min(IoLayer) - 1
 
 
 def _is_outermost(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: the row is of the highest layer that moved data of its file."""
+    """Return (n,) bool: the row is of the highest layer that moved data of its file."""
     level = np.where(rows["layer"] == IoLayer.STDIO, IoLayer.POSIX, rows["layer"]).astype(int)
     has_data = rows["bytes"].sum(axis=1) > 0
     n_files = int(rows["file"].max()) + 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Have the worker read a log and take in what it found; a crash of the library stays there."""
+"""Has a worker read a Darshan log, so that a crash of Darshan's library stays there."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _layers(log: RawLog) -> tuple[str, ...]:
 
 
 def _trouble(log: RawLog) -> tuple[str, ...]:
-    """What makes the log a partial one."""
+    """Return what makes the log a partial one."""
     found = [
         f"{name}: incomplete, Darshan ran out of room for records (DARSHAN_MODMEM,"
         " DARSHAN_NAMEMEM or MAX_RECORDS give more)"
@@ -206,7 +206,7 @@ def _beside_counters(log: RawLog) -> str:
 
 
 def _newer(log: RawLog) -> dict[str, str]:
-    """What the library says of modules that are newer than itself, and what that means."""
+    """Return what the library says of modules that are newer than itself, and what that means."""
     found = {}
     for line in log.complaints:
         match = _VERSION.search(line)
@@ -258,13 +258,13 @@ def _notes(log: RawLog, counters: NDArray[Any], trace: Trace | None) -> list[str
 
 
 def _format(log: RawLog) -> tuple[int, ...]:
-    """Version of the log's format; of a log that does not tell the newest."""
+    """Return the version of the log's format; of a log that does not tell the newest."""
     parts = str(log.meta["job"].get("log_ver", "")).split(".")
     return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (99,)
 
 
 def _blocks(log: RawLog) -> list[str]:
-    """Blocks of the most used selections: Darshan knows their size, not where they lie.
+    """Return the blocks of the most used selections: Darshan knows their size, not where they lie.
 
     Of a dataset with three dimensions the values stand in D3 to D5 or in D1 to D3, by version:
     dimensions of no length are left out.
@@ -291,7 +291,7 @@ def _block(record: np.void) -> str:
 
 
 def _layouts(log: RawLog, files: Files) -> tuple[dict[int, FileLayout], list[str]]:
-    """Layouts by file; of a composite one the component with the most stripes."""
+    """Return the layouts by file; of a composite one the component with the most stripes."""
     layouts: dict[int, FileLayout] = {}
     composite = set()
     for entry in log.meta.get("lustre", ()):
@@ -335,7 +335,7 @@ VIEW_NOTE = (
 
 
 def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
-    """Trace of the calls that DXT recorded; None without DXT."""
+    """Return the trace of the calls that DXT recorded; None without DXT."""
     parts = [_rows(log, module, files) for module in _LAYERS if module in log.arrays]
     parts = [part for part in parts if len(part)]
     if not parts:
@@ -369,7 +369,7 @@ def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
 
 
 def hosts(log: RawLog) -> tuple[str, ...]:
-    """Names of the nodes, known only to DXT."""
+    """Return the names of the nodes, known only to DXT."""
     found = {name for module in _LAYERS for name in log.meta.get(f"{module}/hosts", ())}
     return tuple(sorted(name for name in found if name))
 
@@ -426,7 +426,7 @@ _BY_ID = {
 
 
 def heat_rows(log: RawLog) -> tuple[NDArray[Any], float]:
-    """Rows of bins with data, and the width of a bin in seconds (0: no heat map)."""
+    """Return the rows of bins with data, and the width of a bin in seconds (0: no heat map)."""
     if "HEATMAP" not in log.arrays:
         return np.zeros(0, HEAT_ROW), 0.0
     records = log.arrays["HEATMAP"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Darshan log -> arrays; runs in a process of its own, as Darshan's C library trusts its input.
+"""Reads a Darshan log into arrays, in a process of its own: Darshan's library trusts its input.
 
 Called as `python -P _worker.py MEMORY_BYTES SECONDS`: it imports nothing of Stripewise.  Each line
 of its input is a JSON list [LOG, OUTPUT, ERRORS]; the log is read in a fork, so that a crash and
@@ -56,7 +56,7 @@ class Extract:
             return default
 
     def records(self, module: str) -> list[dict[str, Any]]:
-        """All records of a module, as many as can be read."""
+        """Return all records of a module, as many as can be read."""
         found: list[dict[str, Any]] = []
 
         def read_all() -> None:

@@ -48,7 +48,7 @@ def is_timed(line: str) -> bool:
 
 
 def parse_line(text: str) -> Line | None:
-    """One call; None if the line is none."""
+    """Return one call; None if the line is none."""
     match = _LINE.fullmatch(text.rstrip("\r\n"))
     if match is None:
         return None
@@ -259,7 +259,7 @@ class Follower:
         self._line = Line(0.0, 0.0, "", (), "")
 
     def follow(self, lines: Iterator[Line]) -> Iterator[Hdf5Call]:
-        """Calls of HDF5 in their order; those of other layers gather in `others`."""
+        """Yield the calls of HDF5 in their order; those of other layers gather in `others`."""
         for line in lines:
             self._line = line
             start, end = self._times(line)
@@ -276,7 +276,7 @@ class Follower:
                 yield replace(call, start=start, end=end, name=line.name)
 
     def _times(self, line: Line) -> tuple[float, float]:
-        """Seconds since the origin; a line without a time follows the one before."""
+        """Return the seconds since the origin; a line without a time follows the one before."""
         start = line.start - self._origin
         start = self._clock if math.isnan(start) or start < 0 else start
         duration = line.duration

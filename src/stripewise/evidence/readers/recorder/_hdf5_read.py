@@ -104,7 +104,7 @@ class _Run:
         return self._finish(origin, partial_notes)
 
     def _origin(self) -> float:
-        """Earliest first line of any rank, seconds since 1970."""
+        """Return the earliest first line of any rank, seconds since 1970."""
         firsts = []
         for path in self._files.values():
             times = (line.start for line in parsed_lines(path, parse_line, []))
@@ -164,7 +164,7 @@ class _Run:
         )
 
     def _shape(self, object_: int, slab: Slab, elements: int) -> tuple[int, int | None]:
-        """Index of the shape, and the place of its lower corner in C order."""
+        """Return the index of the shape, and the place of its lower corner in C order."""
         extents = self._calls.objects[object_].extents
         kind = slab.kind
         if kind == ShapeKind.REGULAR and len(slab.start) != len(extents):
@@ -238,7 +238,7 @@ class _Run:
 
 
 def _corner(start: tuple[int, ...], extents: tuple[int, ...]) -> int | None:
-    """Index in C order; None if it lies outside of what can be said."""
+    """Return the index in C order; None if it lies outside of what can be said."""
     index = 0
     for place, (begin, extent) in enumerate(zip(start, extents, strict=True)):
         if place and begin >= max(extent, 1):

@@ -176,7 +176,7 @@ class MpiData:
 
 
 def mpi_data(name: str) -> MpiData | None:
-    """What a function's name tells; None if it moves no data."""
+    """Return what a function's name tells; None if it moves no data."""
     match = _MPI_DATA.fullmatch(name)
     if match is None:
         return None

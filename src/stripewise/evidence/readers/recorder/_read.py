@@ -169,7 +169,7 @@ def is_line(line: str) -> bool:
 
 
 def parse_line(line: str) -> Record | None:
-    """One call; None if the line is none."""
+    """Return one call; None if the line is none."""
     match = _LINE.fullmatch(line.rstrip("\n"))
     if match is None:
         return None
@@ -311,7 +311,7 @@ def _grammar_numbers(path: Path, n_ranks: int) -> NDArray[np.int32]:
 
 
 def _signatures(path: Path, functions: Sequence[str]) -> dict[int, Record]:
-    """Calls by terminal, without their times."""
+    """Return the calls by terminal, without their times."""
     data = _bytes(path)
     calls: dict[int, Record] = {}
     offset = 4
