@@ -122,10 +122,10 @@ def build(book: Spec, into: Path, make: Maker, talks: Sequence[str] = ()) -> str
 _HEAD = [
     "# Gallery",
     "",
-    "Two talks show what users want to know of a storage. Here is every table and figure of them, "
-    "with its counterpart from a built-in campaign: the command, the picture, and what it says. "
-    "The figures are those of the descriptions of storage, or of the "
-    "machine that built these pages, never those of the talks. `make gallery` makes all anew.",
+    "This page has the tables and figures of two published talks, each with its counterpart from "
+    "a built-in campaign: the command and the picture. The figures are those of the descriptions "
+    "of storage, or of the machine that built these pages, never those of the talks. "
+    "`make gallery` makes all of them again.",
     "",
 ]
 

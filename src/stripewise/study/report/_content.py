@@ -165,7 +165,7 @@ def _cases(result: StudyResult) -> Table:
 
 def _case(view: StudyResult) -> dict[str, Any]:
     case, outcome = view.cases[0], outcome_word(view)
-    acts_all = sorted(view.searched) == sorted(case.knobs)
+    acts_all = sorted(view.searched) == sorted(case.tunables)
     return {
         "case": case.name,
         "command": command_line(case.command),
@@ -176,7 +176,7 @@ def _case(view: StudyResult) -> dict[str, Any]:
         "whole": case.elapsed_speedup.median if case.elapsed_speedup else None,
         "weight": case.weight,
         "verified": describe_verification(case.verification) if view.winner else None,
-        "tunables": "all of them" if acts_all else ", ".join(case.knobs) or "none",
+        "tunables": "all of them" if acts_all else ", ".join(case.tunables) or "none",
         "look": "failed" if outcome == "SLOWER" else "",
     }
 
