@@ -96,17 +96,17 @@ def tunables_markdown() -> str:
         lines += ["", f"## {layer.settings} (`{layer}`)", ""]
         lines += ["| tunable | what it does | values; default | class, acts at, stacks |"]
         lines += ["|---|---|---|---|"]
-        lines += [row(knob) for knob in all_tunables() if knob.layer is layer]
+        lines += [row(tunable) for tunable in all_tunables() if tunable.layer is layer]
     return "\n".join(lines) + "\n"
 
 
-def row(knob: Tunable) -> str:
+def row(tunable: Tunable) -> str:
     """Return a tunable's row of its table."""
     cells = (
-        f"`{knob.key}`",
-        knob.summary,
-        f"{knob.domain.words}; {knob.domain.default}",
-        ", ".join((knob.safety.value, knob.acts_at.value, *knob.stacks)),
+        f"`{tunable.key}`",
+        tunable.summary,
+        f"{tunable.domain.words}; {tunable.domain.default}",
+        ", ".join((tunable.safety.value, tunable.acts_at.value, *tunable.stacks)),
     )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
 
@@ -114,8 +114,8 @@ def row(knob: Tunable) -> str:
 _MACHINES = """\
 # Descriptions of storage
 
-Generated from the definitions; `stripewise machine list`, `show` and `check` read the same.
-[Describe a storage](../how-to/describe-a-storage.md) is the way to one of your own, and
+Generated from the definitions that `stripewise machine list`, `show` and `check` read.
+[Describe your storage](../how-to/describe-a-storage.md) shows how to write a description, and
 [Storage machines](../design/machines.md) has the laws that use these figures.
 
 A description is a TOML file of at most 1 MiB:
@@ -190,13 +190,13 @@ def machines_markdown() -> str:
 _SUITES = """\
 # Suites of benchmarks
 
-Generated from the suites themselves; `stripewise bench list` prints the same, and
-`stripewise bench show SUITE` what a suite tells and all of its cases. A suite is a file:
-`stripewise bench show SUITE --toml > mine.toml` gives one to change, and
-[Write a suite](../how-to/write-a-suite.md) says what it can hold.
+Generated from the suites themselves. `stripewise bench list` prints the same table, and
+`stripewise bench show SUITE` prints the purpose of a suite and all its cases. A suite is a file:
+`stripewise bench show SUITE --toml > mine.toml` writes one that you can change, and
+[Write a suite](../how-to/write-a-suite.md) describes what it can contain.
 
-*Runs* are those of all cases with their repeats. *Written* is the most that they write one after
-another; each run's files are removed before the next. `--nodes`, `--ranks-per-node` and `--repeat`
+*Runs* counts all cases with their repeats. *Written* is the largest total that they write, one
+after another; the files of each run are removed before the next. `--nodes`, `--ranks-per-node` and `--repeat`
 fit a suite to a machine, and `--quick` takes its short run instead.
 
 | suite | what it is | cases | runs | nodes | written | short run |
@@ -225,11 +225,11 @@ def suites_markdown() -> str:
 
 _API = """# The portal's API
 
-Generated from the program; `/api/v1/openapi.json` of a portal and
-[portal-api.json](portal-api.json) say the same for generators.
-[Ask the portal](../how-to/ask-the-portal.md) begins with examples. Within version 1 fields may be
-added; none changes or goes. Times are seconds since 1970, amounts bytes; `null` is not known,
-never zero.
+Generated from the program. `/api/v1/openapi.json` of a portal and
+[portal-api.json](portal-api.json) have the same content for code generators.
+[Query the portal from a program](../how-to/ask-the-portal.md) has examples. Within version 1
+fields may be added, but none is changed or removed. Times are in seconds since 1970, sizes in
+bytes; an unknown value is `null`, never zero.
 """
 
 
@@ -281,14 +281,14 @@ def _kind(schema: dict[str, Any]) -> str:
 _METRICS = """# Metrics of the monitoring
 
 Generated from the definitions; `stripewise centre monitor metrics` prints the same.
-[Monitor storage](../how-to/monitor-storage.md) is the way to them.
+[Monitor storage](../how-to/monitor-storage.md) shows how to collect them.
 
-Names are those in Prometheus; InfluxDB has the same without `_total`. Every series has the label
-`server` as well. A *counter* grows, and begins again at zero when whoever counts is started
-again; a *level* goes up and down; a *histogram* is counters by upper bound (`_bucket`, `_count`,
-and `_sum` where a sum is told). Values are in base units. *Series* is the name under which the
-statistics database keeps a metric; those without one are not kept there. What cannot be read
-is left out: no value stands for a missing one.
+Names are those in Prometheus; InfluxDB has the same without `_total`. Every series also has the
+label `server`. A *counter* grows, and starts again at zero when the server or client restarts; a
+*level* goes up and down; a *histogram* is a set of counters by upper bound (`_bucket`, `_count`,
+and `_sum` if the source has a sum). Values are in base units. *Series* is the name of a metric in
+the statistics database; metrics without one are not stored there. A value that cannot be read is
+left out; nothing replaces it.
 """
 
 

@@ -85,7 +85,7 @@ DISKS = Alert(
     "half of the requests that reach the disks of a storage target take more than four times as "
     "long there as at the median of the others, and over 10 ms, for reads or for writes; with "
     "four targets or more, at over 1 request a second, of at most twice the size, and with at "
-    "most twice the operations and bytes; ZFS tells no times of writes",
+    "most twice the operations and bytes; ZFS reports no write times",
     f"max by (fs, target) (\n"
     f"  {_to_others(DISK_TIME.name, _DIRECTION)} > 4\n"
     f"  and {DISK_TIME.name} > 0.01\n"

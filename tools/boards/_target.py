@@ -75,8 +75,8 @@ _REQUESTS = (
              "makes any disk slow; the programs, or their striping, are where to look.",
              _D.rate(metrics.IO_SIZE, ()), "bytes"),
     heat_map("Times of I/O to the disks", "How long the disks take for a request. A second, "
-             "higher band is a disk in trouble, or a RAID that is being rebuilt. ZFS tells no "
-             "times of writes.",
+             "higher band is a disk in trouble, or a RAID that is being rebuilt. ZFS reports "
+             "no write times.",
              _D.rate(metrics.IO_TIME, ()), "s"),
     heat_map("Pages of a request", "Pages of a bulk request of a client: 256 are 1 MiB.",
              _D.rate(metrics.RPC_PAGES, ()), "none"),
