@@ -196,8 +196,8 @@ Generated from the suites themselves. `stripewise bench list` prints the same ta
 [Write a suite](../how-to/write-a-suite.md) describes what it can contain.
 
 *Runs* counts all cases with their repeats. *Written* is the largest total that they write, one
-after another; the files of each run are removed before the next. `--nodes`, `--ranks-per-node` and `--repeat`
-fit a suite to a machine, and `--quick` takes its short run instead.
+after another; the files of each run are removed before the next. `--nodes`, `--ranks-per-node` and
+`--repeat` fit a suite to a machine, and `--quick` takes its short run instead.
 
 | suite | what it is | cases | runs | nodes | written | short run |
 |---|---|---|---|---|---|---|
