@@ -412,7 +412,7 @@ class Word:
 
 
 class WordText:
-    """What a word says, while it is read."""
+    """Collects the text of a word while it is read."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []

@@ -194,7 +194,7 @@ def _dataset_rule(parameter: _Parameter) -> FileRule:
 
 @dataclass
 class _Sheet:
-    """What is written, in order, with H5Tuner's precedence kept in mind."""
+    """Collects what is written, in an order that keeps H5Tuner's precedence."""
 
     parameters: list[_Parameter] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
