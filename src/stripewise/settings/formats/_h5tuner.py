@@ -154,8 +154,8 @@ def _parameter(
     words = (element.text or "").split()
     if not words:
         raise ConfigurationError(f"{name}: {where} is empty: give a value or take it out")
-    knob = find(layer, key)
-    if knob is not None and knob.domain.kind == "ints":
+    tunable = find(layer, key)
+    if tunable is not None and tunable.domain.kind == "ints":
         # Lists may have blanks inside (H5Tuner itself breaks on them).
         return _Parameter(layer, key, "".join(words), file, variable)
     if len(words) > 1:

@@ -33,11 +33,11 @@ def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[
         if not equals or not values.strip() or not name.strip():
             values = "VALUE" if option == "--set" else "VALUE,VALUE"
             raise UsageError(f"{option} {text!r}: write TUNABLE={values}")
-        knob = get(name.strip())
-        if knob.name in found:
-            raise UsageError(f"{option} names {knob.name} twice; give all its values at once")
+        tunable = get(name.strip())
+        if tunable.name in found:
+            raise UsageError(f"{option} names {tunable.name} twice; give all its values at once")
         separator = ";" if ";" in values else ","
-        found[knob.name] = tuple(_value(knob, word) for word in values.split(separator))
+        found[tunable.name] = tuple(_value(tunable, word) for word in values.split(separator))
     return found
 
 
@@ -61,8 +61,8 @@ def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
     for name, values in _flat(table):
         if not isinstance(values, list):
             raise UsageError(f"{path}: {name} = {values!r}: give a list of values")
-        knob = get(name)
-        found[knob.name] = tuple(_from_toml(knob, value) for value in values)
+        tunable = get(name)
+        found[tunable.name] = tuple(_from_toml(tunable, value) for value in values)
     return found
 
 
@@ -77,14 +77,14 @@ def _flat(table: Mapping[str, object]) -> list[tuple[str, object]]:
     return found
 
 
-def _from_toml(knob: Tunable, value: object) -> Value:
+def _from_toml(tunable: Tunable, value: object) -> Value:
     if isinstance(value, list):
-        return knob.check(tuple(value))
+        return tunable.check(tuple(value))
     if isinstance(value, str):
-        return _value(knob, value)
+        return _value(tunable, value)
     if isinstance(value, bool | int | float):
-        return knob.check(value)
-    raise UsageError(f"{knob.name} = {value!r}: no value of a tunable")
+        return tunable.check(value)
+    raise UsageError(f"{tunable.name} = {value!r}: no value of a tunable")
 
 
 def _value(tunable: Tunable, text: str) -> Value:
