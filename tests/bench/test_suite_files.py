@@ -99,7 +99,7 @@ METADATA = 'runner = "mdtest"\noperation = "metadata"\nfiles = 10\n'
 MISTAKES = {
     "unknown key": (case("node = 2"), "no key is called 'node', did you mean nodes"),
     "unknown word": (case('layout = "per-rank"'), "'shared', 'per-process' or 'per-node'"),
-    "key in another table": (case("stripe_count = 2"), "does not stand here"),
+    "key in another table": (case("stripe_count = 2"), "belongs in"),
     "no case": ("case = []", "case"),
     "size without unit": (case('rank_size = "100"'), "has no unit"),
     "no TOML": ("[[case]\n", "no TOML"),

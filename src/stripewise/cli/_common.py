@@ -73,7 +73,7 @@ def note(text: str, *, kind: str = "") -> None:
 
 
 class Closing(Protocol):
-    """What shows progress until it is closed."""
+    """Something that shows progress until it is closed."""
 
     def close(self) -> None:
         """Take it away; safe to call twice."""

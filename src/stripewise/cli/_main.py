@@ -41,35 +41,31 @@ GROUPS = {
 }
 """Heading -> command -> its one-line help, in the order of `stripewise --help`."""
 COMMANDS = {name: text for members in GROUPS.values() for name, text in members.items()}
+_MOVED = {
+    "bench": "advise kernel metadata report surface",
+    "centre": "monitor serve",
+    "doctor": "runtime site",
+    "knowledge": "model train",
+    "machine": "layout",
+    "settings": "strategies tunables",
+}
+"""Group -> the commands that became its members."""
 FORMER_COMMANDS = {
-    "advise": "bench advise",
+    **{name: f"{group} {name}" for group, names in _MOVED.items() for name in names.split()},
     "completion": "--completion",
     "config": "settings",
     "convert": "settings script",
     "db": "centre",
-    "kernel": "bench kernel",
-    "layout": "machine layout",
-    "metadata": "bench metadata",
-    "model": "knowledge model",
-    "monitor": "centre monitor",
     "monitor check": "doctor monitor",
     "pattern": "profile --as pattern",
-    "report": "bench report",
-    "runtime": "doctor runtime",
     "runtime build": "doctor build",
     "runtime list": "doctor runtime",
-    "serve": "centre serve",
-    "site": "doctor site",
     "site check": "doctor site",
-    "strategies": "settings strategies",
-    "surface": "bench surface",
     "trace": "run --trace",
     "trace collect": "profile --collect",
     "trace export": "profile --export",
     "trace info": "profile --as info",
     "trace show": "profile --as calls",
-    "train": "knowledge train",
-    "tunables": "settings tunables",
     "web": "centre serve",
 }
 """Command that users may know from earlier versions -> the one that does it now."""

@@ -108,19 +108,19 @@ class NodeHours(click.ParamType[float]):
 # ---- completion of names
 
 
-def complete_knob(
+def complete_tunable(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Complete the name of a tunable: `layer.key`, or the key alone."""
     from stripewise.settings.tunables import all_tunables
 
     del ctx, param
-    named = {knob.name: knob for knob in all_tunables()}
+    named = {tunable.name: tunable for tunable in all_tunables()}
     if not any(name.startswith(incomplete) for name in named):
-        named = {knob.key: knob for knob in all_tunables()}
+        named = {tunable.key: tunable for tunable in all_tunables()}
     return [
-        CompletionItem(name, help=knob.summary)
-        for name, knob in named.items()
+        CompletionItem(name, help=tunable.summary)
+        for name, tunable in named.items()
         if name.startswith(incomplete)
     ]
 
@@ -196,7 +196,7 @@ seed_option = partial(
     option, "--seed", type=int, default=0, show_default=True, metavar="N", rare=True,
     help="Seed of all random choices.",
 )  # fmt: skip
-vary_option = partial(option, "--vary", multiple=True, shell_complete=complete_knob)
+vary_option = partial(option, "--vary", multiple=True, shell_complete=complete_tunable)
 
 # ---- emulated storage
 

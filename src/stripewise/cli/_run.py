@@ -336,7 +336,7 @@ def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
 
 
 def _local_directory(local: Path) -> Path:
-    """Check a directory that every node has."""
+    """Check a directory for traces that exists on every node, and return it."""
     if not local.is_dir():
         raise UsageError(f"{local} is no directory on this node: make it on every node first")
     if any(local.glob("*.sw")):
@@ -363,7 +363,7 @@ class Auto:
         *,
         sync: bool,
     ) -> None:
-        """Find out what is to be set; say what is wrong with what is kept."""
+        """Find out what is to be set; warn of what is wrong with the store of studies."""
         from stripewise.learning.adoption import Adoption
 
         self._directory = root or Path.cwd()
@@ -381,7 +381,7 @@ class Auto:
 
     @property
     def capture(self) -> str:
-        """How single calls are recorded: folded, where the program is not known."""
+        """How single calls are recorded: "fold" where the program is not known, otherwise ""."""
         return "fold" if self.plan.capture else ""
 
     def say(self) -> None:
@@ -418,7 +418,7 @@ class Auto:
         return line
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return what is set, as data for `--json`."""
         prepared = self.plan.prepared
         return {
             "level": prepared.level,
@@ -432,7 +432,7 @@ class Auto:
 
 
 def _show_what_is_set(auto: Auto, *, as_json: bool) -> None:
-    """Say what would be set."""
+    """Print what would be set."""
     if as_json:
         print_json({"auto": auto.as_json()}, indent=None)
         return

@@ -14,7 +14,7 @@ import click
 
 from stripewise.cli._common import answer, echo, note, print_json
 from stripewise.cli._help import examples, group, option
-from stripewise.cli._options import Size, complete_knob, file_option, json_option
+from stripewise.cli._options import Size, complete_tunable, file_option, json_option
 from stripewise.core.errors import ConfigurationError, PolicyError, StorageError, UsageError
 from stripewise.present import printable
 from stripewise.settings.tunables import Layer
@@ -221,7 +221,7 @@ def _policy_problems(configuration: Configuration) -> list[str]:
         "stripewise settings tunables cb_nodes --json",
     ),
 )
-@click.argument("name", required=False, shell_complete=complete_knob)
+@click.argument("name", required=False, shell_complete=complete_tunable)
 @option(
     "--layer", type=click.Choice([layer.value for layer in Layer]), help="List only this layer."
 )

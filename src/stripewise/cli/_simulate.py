@@ -13,9 +13,9 @@ import click
 from stripewise.cli._common import answer, note
 from stripewise.cli._help import command, examples, has_options, option
 from stripewise.cli._options import (
-    complete_knob,
     complete_machine,
     complete_strategy,
+    complete_tunable,
     file_option,
     json_option,
 )
@@ -52,7 +52,7 @@ _options = has_options(
     _work("--independent", is_flag=True, help="Make independent calls, not collective ones."),
     _work("--read", "reading", is_flag=True, help="Read instead of writing."),
     option("--set", "settings", multiple=True, metavar="TUNABLE=VALUE",
-        shell_complete=complete_knob,
+        shell_complete=complete_tunable,
         help="A setting (repeatable), such as striping_factor=-1 or cb_buffer_size=16MiB."),
     option("--sweep", "sweeps", multiple=True, metavar="NAME=A,B,...",
         help="Simulate each of several values of a tunable, or of nodes, ranks-per-node, stack, "

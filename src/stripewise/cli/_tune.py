@@ -18,8 +18,8 @@ from stripewise.cli._help import command, examples, has_options, option
 from stripewise.cli._options import (
     Duration,
     allow_outside_option,
-    complete_knob,
     complete_strategy,
+    complete_tunable,
     directory_option,
     emulation_options_of_study,
     file_option,
@@ -53,7 +53,7 @@ _search = partial(option, group="What is tried")
 _input = partial(option, group="Inputs")
 _run = partial(option, group="How runs are made", rare=True)
 _numbers = partial(numbers_option, group="What is tried")
-_tunable = partial(_search, multiple=True, metavar="TUNABLE", shell_complete=complete_knob)
+_tunable = partial(_search, multiple=True, metavar="TUNABLE", shell_complete=complete_tunable)
 _options = has_options(
     _limit("--trials", type=int, metavar="N",
         help="Maximum number of configurations to try  [default: 20]"),

@@ -45,12 +45,12 @@ class Amount:
 
     @property
     def least(self) -> float:
-        """What it is at least."""
+        """The least that the figure can be."""
         return self.value or 0.0
 
     @property
     def most(self) -> float:
-        """What it can be at most: without end where some of it is not known."""
+        """The most that the figure can be: infinite where some of it is not known."""
         return math.inf if self.why or self.value is None else self.value
 
     def words(self, show: Callable[[float], str]) -> str:

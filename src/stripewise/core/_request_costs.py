@@ -54,7 +54,7 @@ ASSUMED_CALLS = {
     "unlink": Interval(3e-6, 1e-4, 1e-2),
     "sync": Interval(1e-4, 1e-2, 1e-1),
 }
-"""Where nothing is measured: from a local disk to a busy parallel file system. Assumed."""
+"""Used where nothing is measured: a local disk to a busy parallel file system. Assumed."""
 
 ASSUMED_RATE = (float(4 << 30), float(1 << 30), float(100 << 20))
 """Bytes a second of one process in large requests: at best, expected, at worst. Assumed."""

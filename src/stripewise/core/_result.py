@@ -25,7 +25,7 @@ class RunRole(StrEnum):
     PAIR_BASELINE = "pair-baseline"
     PAIR_WINNER = "pair-winner"
     REFERENCE = "reference"
-    """Of a pair against other settings than the unchanged program's."""
+    """A run of a pair against other settings than the unchanged program's."""
     REFERENCE_WINNER = "reference-winner"
     UNSYNCED_BASELINE = "unsynced-baseline"
     UNSYNCED_WINNER = "unsynced-winner"

@@ -203,7 +203,7 @@ def joint_cause(
 
 
 class TrialState(StrEnum):
-    """Where a trial stands."""
+    """The state of a trial."""
 
     COMPLETE = "complete"
     HOPELESS = "hopeless"

@@ -82,7 +82,11 @@ class _Document(_Strict):
     caps: _Caps = Field(default_factory=_Caps)
 
 
-_KNOWN_KEYS = (*_Document.model_fields, *_Tunables.model_fields, *_Caps.model_fields)
+_KNOWN_KEYS = {
+    key: table
+    for form, table in ((_Document, "the top level"), (_Tunables, "[tunables]"), (_Caps, "[caps]"))
+    for key in form.model_fields
+}
 
 
 def parse_policy(text: str, name: str) -> Policy:
@@ -126,7 +130,7 @@ def _check_glob(glob: str, name: str) -> None:
     """Refuse a glob that cannot match: a slip of the pen must not open a door."""
     group, dot, _ = glob.partition(".")
     wild = any(sign in group for sign in "*?[")
-    names = [knob.name for knob in all_tunables()]
+    names = [tunable.name for tunable in all_tunables()]
     if not wild and (not dot or group not in _GROUPS):
         raise ConfigurationError(
             f"{name}: policy: {glob!r} matches no tunable{suggest(glob, names)}:"

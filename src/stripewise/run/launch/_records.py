@@ -316,7 +316,7 @@ def read_guarded(record: Path) -> Guarded:
 # The clocks of runs on emulated storage: from the start of a run until its record has them.
 
 _RUNNING: dict[str, Emulation] = {}
-"""Of the runs that this process started, by their ids."""
+"""The clocks of the runs that this process started, by their ids."""
 _GONE = "its emulated storage is gone with the tuner that began it"
 
 

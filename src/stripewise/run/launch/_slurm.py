@@ -42,7 +42,7 @@ _CANCEL_SECONDS = 90.0
 
 
 SETTLE_SECONDS = 2.0
-"""What an agent wrote last may be seen here so late."""
+"""So late the last words of an agent may be seen here."""
 ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
 """Reasons of an agent's end after which an order that it did not begin goes to another one."""
 

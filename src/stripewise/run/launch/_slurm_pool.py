@@ -37,7 +37,7 @@ _SLOW_AFTER_SECONDS = 120.0
 _SLOW_SECONDS = 30.0
 
 _POOLS: dict[Path, Pool] = {}
-"""Of this process, not of a launcher: the cases of a study share their allocations."""
+"""The pools of this process, by directory: the cases of a study share their allocations."""
 
 
 class Pool:

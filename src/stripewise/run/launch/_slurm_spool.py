@@ -28,7 +28,7 @@ _AGENT_FILES = (
 )  # fmt: skip
 _OUTPUT = "job.out"
 LEAST_PYTHON = (3, 9)
-"""Of the agent: os.waitstatus_to_exitcode, os.pidfd_open."""
+"""Needed by the agent: os.waitstatus_to_exitcode, os.pidfd_open."""
 _PYTHONS = ("python3", *(f"python3.{minor}" for minor in range(14, 8, -1)))
 """Names on a node: that of an older system is too old (3.6), and newer ones lie beside it."""
 STALE_SECONDS = 15.0
@@ -138,7 +138,7 @@ class Spool:
 
     @property
     def allocation(self) -> Allocation:
-        """What it was made from."""
+        """The allocation that the spool was made for."""
         made = self._state["allocation"]
         words = {name: tuple(made[name]) for name in ("arguments", "directives")}
         return Allocation(**{**made, **words})

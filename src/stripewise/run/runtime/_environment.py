@@ -372,7 +372,7 @@ def _configured(
 MOST_BYTES = 1 << 20
 """SW_TASK_BYTES of native/task/main.c."""
 MOST_VALUE_BYTES = 128 * 1024 - 1
-"""Of a variable with its name. Source: documented, execve(2): MAX_ARG_STRLEN, 32 pages."""
+"""Longest variable, with its name. Source: documented, execve(2): MAX_ARG_STRLEN, 32 pages."""
 _NONE: Mapping[str, str] = {}
 
 

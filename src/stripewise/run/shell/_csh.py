@@ -13,9 +13,9 @@ import re
 
 from stripewise.run.shell._shell import (
     Command,
-    Document,
     Reading,
     Redirection,
+    read_document,
     read_shell,
 )
 from stripewise.run.shell._words import Cursor, ShellSyntaxError, Word, WordText
@@ -73,7 +73,7 @@ class _CshReader(Cursor):
         self._skip_comment()
         documents, self._documents = self._documents, []
         for at, delimiter in documents:
-            self._skip_document(at, delimiter)
+            self.reading.documents.append(read_document(self, at, delimiter, False, True))
         self.reading.breaks.append(self.place)
 
     def _at_end(self) -> bool:
@@ -81,7 +81,7 @@ class _CshReader(Cursor):
         return self.at() in ("", "\n", "#") or (self._at_return() and self.at(1) in ("\n", ""))
 
     def _at_return(self) -> bool:
-        return self._crlf and self.at() == "\r"
+        return self.crlf and self.at() == "\r"
 
     def _skip_comment(self) -> None:
         if self.at() == "#":
@@ -210,20 +210,6 @@ class _CshReader(Cursor):
             return
         self.place = found.end()
         out.expansion(found[0], quoted or found[0].endswith(":q"))
-
-    def _skip_document(self, at: int, delimiter: str) -> None:
-        begin = last = self.place
-        while self.place < len(self.text):
-            last = self.place
-            found = self.text.find("\n", self.place)
-            stop = len(self.text) if found < 0 else found
-            line = self.text[self.place : stop].removesuffix("\r" if self._crlf else "\n")
-            self.place = min(stop + 1, len(self.text))
-            if line == delimiter:
-                break
-        else:
-            last = self.place
-        self.reading.documents.append(Document(at, self.text[begin:last]))
 
     def _note_assignment(self, words: list[Word]) -> None:
         texts = [word.text for word in words]

@@ -69,7 +69,7 @@ _WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
 _PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
 _FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
 _SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
-"""What makes zsh split words as other shells do."""
+"""An option with which zsh splits words as other shells do."""
 _MOST_NESTED = 5
 _MAY_CHANGE = "may change data on another host"
 _MOST_READINGS = 16

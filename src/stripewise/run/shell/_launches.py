@@ -84,7 +84,7 @@ class LaunchLine:
 
 
 class _UnclearError(Exception):
-    """Which word is the program is not certain; the message says why."""
+    """It is not certain which word is the program; the message says why."""
 
 
 def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
@@ -225,7 +225,7 @@ _PARAMETER = r"\$\{\w+(?::?[-=+?][^{}\s$`'\"\\]*)?\}"
 _EXPANSION = re.compile(rf"\$\w+|{_PARAMETER}|{_ARITHMETIC}|{_SUBSTITUTION}")
 _PARTS = re.compile(rf"(?:{_EXPANSION.pattern}|\S)+")
 LOCATED = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w.]+)\s*(?:\)|`)")
-"""What finds a program."""
+"""A substitution that finds a program."""
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}$`'\"\\]*)\}")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})")
 _LEADING = re.compile(rf"(?:{LOCATED.pattern}|{_DEFAULT.pattern}|{_VARIABLE.pattern})(?=\s|$)")

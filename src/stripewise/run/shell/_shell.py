@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from stripewise.run.shell._words import BLANKS, ShellSyntaxError, Word, WordReader
+from stripewise.run.shell._words import BLANKS, Cursor, ShellSyntaxError, Word, WordReader
 
 _STEPPED_OVER = frozenset("if then elif else fi do done while until { } ! coproc".split())
 _OPERATORS = (";;&", ";;", ";&", "&&", "||", "|&", "|", ";", "&")
@@ -140,6 +140,33 @@ def read_shell(text: str, crlf: bool = False) -> Reading:
     return reading
 
 
+def read_document(
+    cursor: Cursor, at: int, delimiter: str, strips_tabs: bool, is_quoted: bool
+) -> Document:
+    """Read a here-document, which the end of the file ends too; go past it.
+
+    Args:
+        cursor: Where its first line begins.
+        at: Position of its redirection.
+        delimiter: The line that ends it.
+        strips_tabs: That line may stand behind tabs.
+        is_quoted: Nothing in it is expanded, and no line is continued.
+    """
+    line, begin, stop = "", cursor.place, cursor.place
+    while cursor.place < cursor.end:
+        last = cursor.place
+        found = cursor.text.find("\n", cursor.place, cursor.end)
+        stop = cursor.end if found < 0 else found
+        line += cursor.text[cursor.place : stop].removesuffix("\r" if cursor.crlf else "\n")
+        cursor.place = min(stop + 1, cursor.end)
+        if (line.lstrip("\t") if strips_tabs else line) == delimiter:
+            stop = last
+            break
+        is_continued = (len(line) - len(line.rstrip("\\"))) % 2 and not is_quoted
+        line = line[:-1] if is_continued else ""
+    return Document(at, cursor.text[begin:stop])
+
+
 class _ShellReader(WordReader):
     def __init__(self, text: str, crlf: bool) -> None:
         super().__init__(text, crlf)
@@ -183,7 +210,7 @@ class _ShellReader(WordReader):
         self.place += 1
         documents, self.documents = self.documents, []
         for document in documents:
-            self._skip_document(*document)
+            self.reading.documents.append(read_document(self, *document))
         if self._is_between and not self.inside:
             self.reading.breaks.append(self.place)
 
@@ -358,22 +385,6 @@ class _ShellReader(WordReader):
         elif operator == "<<<":
             self.reading.documents.append(Document(at, target.text))
         return Redirection(operator, target)
-
-    def _skip_document(self, at: int, delimiter: str, strips_tabs: bool, is_quoted: bool) -> None:
-        """Go past a here-document, which the end of the file ends too."""
-        line, begin, stop = "", self.place, self.place
-        while self.place < self.end:
-            last = self.place
-            found = self.text.find("\n", self.place, self.end)
-            stop = self.end if found < 0 else found
-            line += self.text[self.place : stop].removesuffix("\r" if self._crlf else "\n")
-            self.place = min(stop + 1, self.end)
-            if (line.lstrip("\t") if strips_tabs else line) == delimiter:
-                stop = last
-                break
-            is_continued = (len(line) - len(line.rstrip("\\"))) % 2 and not is_quoted
-            line = line[:-1] if is_continued else ""
-        self.reading.documents.append(Document(at, self.text[begin:stop]))
 
     def _skip_empty_parentheses(self) -> bool:
         """Go past the `()` of a function; the place stays where it is if there is none."""

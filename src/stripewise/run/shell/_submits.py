@@ -60,7 +60,7 @@ _MESSAGE = re.compile(r"msg|message|usage|help|doc|text|descr|epilog|err|hint|no
 _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`|qx\{([^}]*)\}")
 _STARTS_OTHERS = re.compile(r"system|exec|qx|popen|spawn|run|[`|]")
 _WHEN = re.compile(r"^[ \t]*(?:@\w+|(?:\S+[ \t]+){4}\S+)[ \t]+", re.MULTILINE)
-"""Of a line of crontab."""
+"""The time at the beginning of a line of crontab."""
 _MOST_NESTED = 4
 
 

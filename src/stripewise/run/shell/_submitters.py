@@ -38,7 +38,7 @@ REQUEUE = "scontrol requeue"
 _CONTAINERS = frozenset("singularity apptainer podman docker sarus ch-run enroot".split())
 """These take an image in front of the command, and perhaps "exec" or "run" in front of that."""
 _TAKE_A_WORD = _CONTAINERS | frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
-"""Of those in front of a command: these take a word of their own before it."""
+"""Commands that start another one, and take a word of their own before it."""
 _PREFIXES = _TAKE_A_WORD | frozenset(
     "time nice nohup env exec command builtin numactl stdbuf ionice setsid strace ltrace perf"
     " unbuffer xargs parallel sudo doas prlimit systemd-run watch catchsegv retry faketime"

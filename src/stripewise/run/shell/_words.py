@@ -41,14 +41,15 @@ class Cursor:
         text: The script, as Latin-1.
         place: The next character.
         end: Where the part ends that is read.
+        crlf: Its lines end in a carriage return and a newline.
     """
 
     def __init__(self, text: str, crlf: bool = False) -> None:
-        """Begin at the start; `crlf`: lines end in a carriage return and a newline."""
+        """Begin at the start."""
         self.text = text
         self.place = 0
         self.end = len(text)
-        self._crlf = crlf
+        self.crlf = crlf
 
     def at(self, offset: int = 0) -> str:
         """Return the character there; "" at the end."""
@@ -63,7 +64,7 @@ class Cursor:
         """Return the length of a backslash and the newline that it takes away; 0: none is here."""
         if self.looking_at("\\\n"):
             return 2
-        return 3 if self._crlf and self.looking_at("\\\r\n") else 0
+        return 3 if self.crlf and self.looking_at("\\\r\n") else 0
 
 
 class WordReader(Cursor, ABC):
@@ -380,7 +381,7 @@ class WordReader(Cursor, ABC):
 
     def _at_return(self) -> bool:
         """Whether the place is the carriage return of a line's end, in a file that has them."""
-        return self._crlf and self.at() == "\r" and self.at(1) in ("\n", "")
+        return self.crlf and self.at() == "\r" and self.at(1) in ("\n", "")
 
 
 # A word of a command.
@@ -412,7 +413,7 @@ class Word:
 
 
 class WordText:
-    """What a word says, while it is read."""
+    """Collects the text of a word while it is read."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []

@@ -38,7 +38,7 @@ from stripewise.run.slurm._text import (
 )
 
 TIMEOUT_SECONDS = 60.0
-"""Of a command.  Slurm's own commands give up after some tens of seconds (MessageTimeout)."""
+"""Limit of a command.  Those of Slurm give up after some tens of seconds (MessageTimeout)."""
 _PARSABLE = re.compile(r"^(\d+)(?:;(\S+))?\s*$", re.MULTILINE)
 _NO_SUCH_JOB = re.compile(r"Invalid job id|already completing or completed", re.IGNORECASE)
 _NO_ACCOUNTING = re.compile(r"accounting storage is disabled|Slurm accounting", re.IGNORECASE)

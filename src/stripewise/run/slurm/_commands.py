@@ -364,7 +364,7 @@ class RateLimiter:
 
 
 SHARED = RateLimiter()
-"""Of this process: several studies and cases together ask no more often than one."""
+"""The limiter of this process: its studies and cases together ask no more often than one."""
 
 
 # Variables of the user that Slurm's commands heed.

@@ -108,8 +108,8 @@ def _n_entries(configuration: Configuration) -> int:
 def value_from_text(layer: Layer, key: str, text: str) -> Value:
     """Return a setting's value from text; what cannot be read stays text for the check."""
     with suppress(ConfigurationError):
-        if knob := find(layer, key):
-            return knob.parse(text)
+        if tunable := find(layer, key):
+            return tunable.parse(text)
     return text
 
 

@@ -29,7 +29,7 @@ _SERIES = "series"
 
 
 class FlatFormat(Format):
-    """What `STRIPEWISE_CONFIGURATION` holds; the job's part travels in other variables."""
+    """The text in `STRIPEWISE_CONFIGURATION`; the job's part is in other variables."""
 
     name = "flat"
     suffixes = (".flat",)

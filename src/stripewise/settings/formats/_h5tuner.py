@@ -154,8 +154,8 @@ def _parameter(
     words = (element.text or "").split()
     if not words:
         raise ConfigurationError(f"{name}: {where} is empty: give a value or take it out")
-    knob = find(layer, key)
-    if knob is not None and knob.domain.kind == "ints":
+    tunable = find(layer, key)
+    if tunable is not None and tunable.domain.kind == "ints":
         # Lists may have blanks inside (H5Tuner itself breaks on them).
         return _Parameter(layer, key, "".join(words), file, variable)
     if len(words) > 1:
@@ -194,7 +194,7 @@ def _dataset_rule(parameter: _Parameter) -> FileRule:
 
 @dataclass
 class _Sheet:
-    """What is written, in order, with H5Tuner's precedence kept in mind."""
+    """Collects what is written, in an order that keeps H5Tuner's precedence."""
 
     parameters: list[_Parameter] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)

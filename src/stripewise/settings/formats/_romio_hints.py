@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\s#\x00-\x1f\x7f\ud800-\udfff][^\s\x00-\x1f\x7f\ud800-\ud
 
 
 class RomioHintsFormat(Format):
-    """What the variable ROMIO_HINTS, or /etc/romio-hints, points at."""
+    """The file that the variable ROMIO_HINTS names, or /etc/romio-hints."""
 
     name = "romio-hints"
     summary = "a ROMIO_HINTS file; MPI-IO hints for all files, which give way to the program's"

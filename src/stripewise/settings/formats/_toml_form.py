@@ -62,7 +62,11 @@ class _Document(_Strict):
     job: _Job = Field(default_factory=_Job)  # type: ignore[valid-type]
 
 
-_KNOWN_KEYS = (*_Document.model_fields, *_File.model_fields, *_Job.model_fields)
+_KNOWN_KEYS = {
+    key: table
+    for form, table in ((_Job, "[job]"), (_File, "[[file]]"), (_Document, "the top level"))
+    for key in form.model_fields
+}
 
 
 def checked(data: Mapping[str, Any], name: str) -> Configuration:

@@ -56,7 +56,7 @@ def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 def _stripes(facts: ProgramFacts) -> tuple[Value, ...]:
-    """What a rank writes in a step begins at a multiple: at most half of the file is holes."""
+    """Return stripe sizes of which a rank's step begins at a multiple; holes take half at most."""
     call_bytes = when.mean_write_bytes(facts)
     return tuple(size for size in (1 * MIB, 4 * MIB) if call_bytes >= size)
 

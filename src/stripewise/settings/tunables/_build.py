@@ -53,8 +53,8 @@ def build_configuration(
     """
     checked: dict[str, Value] = {}
     for name, value in settings.items():
-        knob = tunable_of(name)
-        checked[scoped(knob.name, split_scope(name)[1])] = knob.check(value)
+        tunable = tunable_of(name)
+        checked[scoped(tunable.name, split_scope(name)[1])] = tunable.check(value)
     of_all = with_implied(settings_on(checked, ""), facts)
     rules = [_rule("*", of_all)]
     for match in scopes(checked):
@@ -87,8 +87,8 @@ def with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> d
 def _by_layer(settings: Mapping[str, Value]) -> dict[str, dict[str, Any]]:
     layers: dict[str, dict[str, Any]] = {layer: {} for layer in Layer}
     for name, value in settings.items():
-        knob = get(name)
-        layers[knob.layer][knob.key] = value
+        tunable = get(name)
+        layers[tunable.layer][tunable.key] = value
     return layers
 
 
@@ -121,8 +121,8 @@ def settings_class(configuration: Configuration) -> SafetyClass:
     Tunables and environment variables that are not known count as contract: nobody has
     looked at what they can do.
     """
-    knobs = [find(layer, key) for _, layer, key, _ in all_settings(configuration)]
-    classes = {knob.safety if knob else SafetyClass.CONTRACT for knob in knobs}
+    tunables = [find(layer, key) for _, layer, key, _ in all_settings(configuration)]
+    classes = {tunable.safety if tunable else SafetyClass.CONTRACT for tunable in tunables}
     for name in configuration.job.environment:
         variable = find(Layer.ENVIRONMENT, name)
         classes.add(variable.safety if variable else SafetyClass.CONTRACT)
@@ -135,9 +135,9 @@ def canonical_value(layer: Layer, key: str, value: Value) -> Value:
     Raises:
         ConfigurationError: It is not a value of that tunable, or not one at all.
     """
-    knob = find(layer, key)
-    if knob is not None:
-        return knob.check(value)
+    tunable = find(layer, key)
+    if tunable is not None:
+        return tunable.check(value)
     if not isinstance(value, str | int | float):
         raise ConfigurationError(f"{layer.value}.{key} = {value!r}: give a text or a number")
     return hint_text(value)

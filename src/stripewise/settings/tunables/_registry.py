@@ -33,9 +33,10 @@ _ALL: tuple[Tunable, ...] = tuple(
         key=lambda tunable: tunable.search.effect_order,
     )
 )
-_BY_NAME: dict[str, Tunable] = {knob.name: knob for knob in _ALL}
+_BY_NAME: dict[str, Tunable] = {tunable.name: tunable for tunable in _ALL}
 _BY_KEY: dict[str, list[Tunable]] = {
-    key: [knob for knob in _ALL if knob.key == key] for key in {knob.key for knob in _ALL}
+    key: [tunable for tunable in _ALL if tunable.key == key]
+    for key in {tunable.key for tunable in _ALL}
 }
 
 
@@ -68,7 +69,7 @@ def get(name: str) -> Tunable:
 
 def suggest_key(key: str, *layers: Layer) -> str:
     """Suggest the tunables' keys of some layers that are closest to an unknown one."""
-    return suggest(key, [knob.key for knob in _ALL if knob.layer in layers])
+    return suggest(key, [tunable.key for tunable in _ALL if tunable.layer in layers])
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
@@ -203,7 +204,7 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
 
     Args:
         error: Of the validation.
-        known: Keys that may have been meant by an unknown one.
+        known: Keys that may have been meant by an unknown one, perhaps with their tables.
     """
     first: Any = error.errors(include_url=False)[0]
     where = _where(first["loc"])
@@ -212,7 +213,8 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
         place = _where(first["loc"][:-1])
         here = f"{place}: " if place else ""
         if key in known:
-            return f"{here}{key!r} does not stand here, but in another table"
+            table = known[key] if isinstance(known, Mapping) else "another table"
+            return f"{here}{key!r} belongs in {table}, not here"
         return f"{here}no key is called {key!r}{suggest(key, known) or ': remove it'}"
     if first["type"] == "missing":
         return f"{where} is missing: add it"

@@ -107,33 +107,33 @@ def find_space(
     wanted = {get(name).name for name in only}
     given = _given(ladders or {}, facts)
 
-    def reasons(knob: Tunable, rungs: Sequence[Value]) -> Iterator[str]:
+    def reasons(tunable: Tunable, rungs: Sequence[Value]) -> Iterator[str]:
         """Yield why it is not searched, what counts most first; "" where that is no reason."""
-        asked, of_job = knob.name in given, knob.layer is Layer.JOB
-        if not asked and wanted and knob.name not in wanted:
+        asked, of_job = tunable.name in given, tunable.layer is Layer.JOB
+        if not asked and wanted and tunable.name not in wanted:
             yield "not asked for"
         if not asked and of_job:
-            yield f"only on request: --{knob.key.replace('_', '-')}"
-        yield knob.why_not(facts)
-        if knob.safety not in classes and not of_job:
-            yield f"class {knob.safety}: only on request"
-        yield allowed(knob)
-        is_empty = not rungs and not knob.search.from_trials
+            yield f"only on request: --{tunable.key.replace('_', '-')}"
+        yield tunable.why_not(facts)
+        if tunable.safety not in classes and not of_job:
+            yield f"class {tunable.safety}: only on request"
+        yield allowed(tunable)
+        is_empty = not rungs and not tunable.search.from_trials
         if is_empty and asked:
             yield "only what the command says is to be tried"
         if is_empty:
             yield "no value worth trying for this program"
-        if knob.search.by_name and not asked and knob.name not in wanted:
-            yield f"{knob.search.by_name}: tried only if named, with --only {knob.name}"
+        if tunable.search.by_name and not asked and tunable.name not in wanted:
+            yield f"{tunable.search.by_name}: tried only if named, with --only {tunable.name}"
 
     dimensions: list[Dimension] = []
     left_out: dict[str, str] = {}
-    for knob in all_tunables():
-        rungs = given.get(knob.name, knob.search.ladder(facts))
-        if reason := next(filter(None, reasons(knob, rungs)), ""):
-            left_out[knob.name] = reason
+    for tunable in all_tunables():
+        rungs = given.get(tunable.name, tunable.search.ladder(facts))
+        if reason := next(filter(None, reasons(tunable, rungs)), ""):
+            left_out[tunable.name] = reason
         else:
-            dimensions.append(Dimension(knob, rungs))
+            dimensions.append(Dimension(tunable, rungs))
     return _drop_unreachable(dimensions, left_out, facts)
 
 
@@ -143,11 +143,11 @@ def _given(
     """Return the user's ladders: checked values, each once, without what acts already."""
     checked: dict[str, tuple[Value, ...]] = {}
     for name, values in ladders.items():
-        knob = get(name)
-        distinct = dict.fromkeys(knob.check(value) for value in values)
-        current = _current(knob.name, facts)
-        if distinct or knob.search.from_trials:
-            checked[knob.name] = tuple(value for value in distinct if value != current)
+        tunable = get(name)
+        distinct = dict.fromkeys(tunable.check(value) for value in values)
+        current = _current(tunable.name, facts)
+        if distinct or tunable.search.from_trials:
+            checked[tunable.name] = tuple(value for value in distinct if value != current)
     return checked
 
 

@@ -66,7 +66,7 @@ def test_all_sections_together(place: Path) -> None:
         ("[login.ldap]\nurl = 'ldaps://x'\n", "login: the portal asks no directory by LDAP any"),
         ("[logins]\n", "no key is called 'logins', did you mean login?"),
         ("[login.saml]\n", "login: no key is called 'saml'"),
-        ("[login.local]\nissuer = 1\n", "login.local: 'issuer' does not stand here"),
+        ("[login.local]\nissuer = 1\n", "login.local: 'issuer' belongs in"),
         ("[login.local]\nenabled = 1\n", "login.local.enabled = 1: "),
         ("[accounts]\nsession_hours = 0\n", "accounts.session_hours = 0: "),
         ("[login.oidc]\nclient_id = 'x'\n", "login.oidc.issuer is missing: add it"),

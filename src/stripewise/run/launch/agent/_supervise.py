@@ -35,7 +35,7 @@ TIMEOUT = "timeout"
 LONGEST_POLL_SECONDS = 86400.0
 """poll(2) takes a number of milliseconds of 32 bits: 24 days."""
 STORAGE_EXIT_CODE = 75
-"""Of the supervisor itself: the result could not be stored."""
+"""Exit code of the supervisor where the result could not be stored."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
