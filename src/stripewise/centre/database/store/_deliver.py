@@ -310,7 +310,7 @@ def _spans(engine: Engine, keys: Sequence[int], since: float) -> dict[int, _Span
 
 
 def _is_twice(own: _Spans, others: _Spans) -> bool:
-    """Whether two agents told of the same minutes, again and again, each in samples of its own.
+    """Return whether two agents told of the same minutes, repeatedly and in separate samples.
 
     A target that was away is told of in one long sample: over the time in which another told.
     """

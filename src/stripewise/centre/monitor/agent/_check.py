@@ -51,7 +51,7 @@ class CollectorCheck:
 
 @dataclass(frozen=True)
 class SinkCheck:
-    """Whether a sink can be reached.
+    """Return whether a sink can be reached.
 
     Attributes:
         name: Of it.
@@ -84,7 +84,7 @@ class MonitorCheck:
 
     @property
     def is_good(self) -> bool:
-        """Whether something is read, nothing that is there fails, and all sinks are reached."""
+        """Return whether something is read, nothing present fails, and all sinks are reached."""
         states = [one.state for one in self.collectors if one.state != "nothing"]
         return (
             bool(states)

@@ -312,7 +312,7 @@ class FirstTexts:
         self._read: set[str] = set()
 
     def is_base(self, name: str) -> bool:
-        """Whether what a text tells now may be older than the agent."""
+        """Return whether what a text tells now may be older than the agent."""
         return name not in self._read and (self._listed is None or name in self._listed)
 
     def note(self, name: str) -> None:

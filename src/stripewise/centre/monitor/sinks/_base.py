@@ -97,7 +97,7 @@ class Sink(ABC):
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether an address, or a name, is this host itself."""
+    """Return whether an address, or a name, is this host itself."""
     try:
         return ipaddress.ip_address(host or "").is_loopback
     except ValueError:
