@@ -359,7 +359,7 @@ class JobStatsReader:
         return True
 
     def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
-        """Return whether an unknown entry is beyond the limit, or was, so that its past is unknown."""
+        """Return whether an unknown entry is, or was, beyond the limit: its past is unknown."""
         place = hash(raw)
         found = bisect_left(self._beyond, place)
         was_beyond = found < len(self._beyond) and self._beyond[found] == place
