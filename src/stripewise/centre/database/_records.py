@@ -34,7 +34,7 @@ class JobRecord:
     Attributes:
         cluster / raw_id / submit_at: Together its key.
         sluid: Slurm's identity of the run; "" before 24.11.
-        user / uid / account: Whose.
+        user / uid / account: Its user and account.
         columns: Further columns of `tables.Job` by name.
     """
 

@@ -268,7 +268,7 @@ class ServerSettings(BaseModel):
         url: As browsers see it: "https://io.example.org"; https makes cookies secure.  "": what
             `host` and `port` say.
         host: Address that the server listens at.
-        port: Of it.
+        port: Port that it listens at.
         certificate: File of a TLS certificate, with `key`; None: a proxy speaks TLS.
         key: File of its key.
         proxies: Addresses or networks of proxies whose X-Forwarded-For is believed.

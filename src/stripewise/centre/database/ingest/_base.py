@@ -81,7 +81,7 @@ class Feed(ABC):
         """Read an input.
 
         Args:
-            path: Of it.
+            path: Where it lies.
             origin: Its digest, name and cluster; its kind is the feed's to say.
 
         Raises:

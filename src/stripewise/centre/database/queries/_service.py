@@ -105,7 +105,7 @@ def services(
         connection: To the database.
         file_system_id: Its key.
         since: Begin of the time.
-        until: End of it.
+        until: End of the time.
         resolution: Of the roll-ups that are read, in seconds.
         hours: Of the day (UTC), the others are left out; (): all.
     """

@@ -233,7 +233,7 @@ class OtherAgent(NamedTuple):
     """Another agent that tells of targets, and those targets.
 
     Attributes:
-        file_system: Of them.
+        file_system: To which the targets belong.
         server: Name of the other agent's.
         targets: Names, sorted.
     """

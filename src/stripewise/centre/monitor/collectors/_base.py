@@ -252,9 +252,9 @@ class Sums(Generic[Key]):
         """Take the value that a counter of a part has now.
 
         Args:
-            part: Of which part.
-            key: Of which counter.
-            value: Of it.
+            part: The part that counts.
+            key: Which counter it is.
+            value: The counter's value.
             is_base: If it is the first of this part, only what comes later is growth.
         """
         place = self._places.get(key)
@@ -365,7 +365,7 @@ class Names:
         """Return the name of a key.
 
         Args:
-            key: Whose.
+            key: The key that gets a name.
             word: From which the name is made, if there is none yet.
 
         Returns:

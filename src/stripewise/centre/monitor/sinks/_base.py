@@ -197,7 +197,7 @@ def create_sink(name: str, settings: Mapping[str, Any], server: str) -> Sink:
     """Return a sink.
 
     Args:
-        name: Of it.
+        name: Name of the sink.
         settings: Its table in the configuration.
         server: Name of this server.
 

@@ -46,7 +46,7 @@ class Books:
         """Go on from a state, with the first round.
 
         Args:
-            limits: Of it.
+            limits: Intervals and bounds of the settings.
             renamed: Names of file systems as servers have them -> as the database has them.
             parts: The state; {}: there is none.
             found: Of any collector.
