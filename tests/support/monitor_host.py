@@ -57,7 +57,9 @@ class FakeHost(Host):
     def names(self, pattern: str) -> list[str]:
         return sorted(path for path in self.files if fnmatchcase(path, pattern))
 
-    def pieces(self, words: Sequence[str], timeout_seconds: float = 10.0) -> Iterator[bytes]:
+    def pieces(
+        self, words: Sequence[str], timeout_seconds: float = 10.0, given: bytes = b""
+    ) -> Iterator[bytes]:
         self.asked.append(tuple(words))
         self.timeouts.append(timeout_seconds)
         if words[0] == self.lctl and self.parameters:

@@ -34,7 +34,7 @@ class JobRecord:
     Attributes:
         cluster / raw_id / submit_at: Together its key.
         sluid: Slurm's identity of the run; "" before 24.11.
-        user / uid / account: Whose.
+        user / uid / account: Its user and account.
         columns: Further columns of `tables.Job` by name.
     """
 
@@ -314,7 +314,7 @@ def owner_of(user: str, uid: int | None) -> tuple[str, int | None]:
 
 @lru_cache(maxsize=4096)
 def _is_name(user: str) -> bool:
-    """Whether somebody is called so on this host, though it looks like a number."""
+    """Return whether somebody is called so on this host, though it looks like a number."""
     try:
         pwd.getpwnam(user)
     except KeyError:

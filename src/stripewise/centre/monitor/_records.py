@@ -32,7 +32,7 @@ class Metric:
 
     Attributes:
         name: As in Prometheus, in base units, without "_total": "lustre_target_read_bytes".
-        kind: Of it.
+        kind: How its values are to be read.
         unit: "bytes", "seconds", "operations", "share", ... in base units.
         summary: What it is, in one line.
         labels: Names; their values are bounded, and never job ids or paths.
@@ -69,7 +69,7 @@ class Reading(NamedTuple):
     """One value of a metric.
 
     Attributes:
-        metric: Of which.
+        metric: Which metric it is a value of.
         labels: Values, in the order of the metric's labels.
         value: A number, or a histogram.
     """
@@ -143,7 +143,7 @@ class TargetJobs:
     """Jobs of one target in one reading.
 
     Attributes:
-        fs / target: Whose.
+        fs / target: Where the jobs were counted.
         changed: Entries with counters that were not given before.
         gone: Tags that were in the reading before and are no longer there: should they come
             again, their counters begin at zero.

@@ -47,7 +47,7 @@ class Guest:
     csrf: str = ""
 
     def sent(self, csrf: str) -> bool:
-        """Whether a form comes from a page that this guest was shown."""
+        """Return whether a form comes from a page that this guest was shown."""
         return bool(self.csrf) and hmac.compare_digest(self.csrf.encode(), csrf.encode())
 
 
@@ -140,7 +140,7 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 def is_own_form(request: Request, server: ServerSettings) -> bool:
-    """Whether a browser sends a form from a page of this portal.
+    """Return whether a browser sends a form from a page of this portal.
 
     Browsers tell the origin of every form that changes something; what tells none is no browser,
     and has no cookies that somebody else could misuse.
@@ -338,7 +338,7 @@ class _Client:
 
 
 def _is_login(scope: Scope) -> bool:
-    """Whether a request may wait for a directory or an identity provider, or costs a hash."""
+    """Return whether a request may wait for an identity provider, or costs a hash."""
     path: str = scope["path"]
     return path.startswith("/login/") or (path == "/login" and scope["method"] == "POST")
 

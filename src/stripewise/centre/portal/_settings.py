@@ -230,7 +230,7 @@ def resolve(text: str, *, is_open: bool) -> str:
 
 
 def everybody_reads(path: Path) -> bool:
-    """Whether everybody may read a file."""
+    """Return whether everybody may read a file."""
     return bool(os.stat(path).st_mode & stat.S_IROTH)
 
 
@@ -268,7 +268,7 @@ class ServerSettings(BaseModel):
         url: As browsers see it: "https://io.example.org"; https makes cookies secure.  "": what
             `host` and `port` say.
         host: Address that the server listens at.
-        port: Of it.
+        port: Port that it listens at.
         certificate: File of a TLS certificate, with `key`; None: a proxy speaks TLS.
         key: File of its key.
         proxies: Addresses or networks of proxies whose X-Forwarded-For is believed.
@@ -309,7 +309,7 @@ class ServerSettings(BaseModel):
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers reach it by https."""
+        """Return whether browsers reach it by https."""
         return self.url.startswith("https:") or (not self.url and self.certificate is not None)
 
     @property

@@ -79,7 +79,7 @@ class Workers:
 
     @property
     def are_there(self) -> bool:
-        """Whether pages can be made elsewhere."""
+        """Return whether pages can be made elsewhere."""
         return self._pool is not None and _app is None
 
     async def answer(self, scope: Scope) -> list[Message] | None:
@@ -118,7 +118,7 @@ class Elsewhere:
 
 
 def _only_reads(scope: Scope) -> bool:
-    """Whether a request changes nothing; logins that come back from a provider do."""
+    """Return whether a request changes nothing; logins that come back from a provider do."""
     is_page = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
     return is_page and not scope["path"].startswith(("/static/", "/login/"))
 

@@ -304,7 +304,7 @@ def hash_password(password: str) -> str:
 
 
 def verify(stored: str | None, password: str) -> bool:
-    """Whether a password is the one of a hash; without a hash the same work is done, for nothing.
+    """Return whether a password is that of a hash; without a hash it takes the same time.
 
     So that the time of an answer does not tell which accounts exist.
 

@@ -142,7 +142,7 @@ def _hurry(connection: Connection) -> Iterator[None]:
 
 
 def is_login(text: str) -> bool:
-    """Whether a text can be the name of an account."""
+    """Return whether a text can be the name of an account."""
     return _LOGIN.fullmatch(text) is not None
 
 

@@ -69,7 +69,7 @@ class Feed(ABC):
 
     @abstractmethod
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether `path` is of this kind, judged by its content.
+        """Return whether `path` is of this kind, judged by its content.
 
         Args:
             path: Of a file, or of a directory of which `claim` gave files.
@@ -81,7 +81,7 @@ class Feed(ABC):
         """Read an input.
 
         Args:
-            path: Of it.
+            path: Where it lies.
             origin: Its digest, name and cluster; its kind is the feed's to say.
 
         Raises:

@@ -29,7 +29,7 @@ class EvidenceFeed(Feed):
     budget = RECORDER_FILE
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether a source does."""
+        """Return whether a source does."""
         return any(source.recognises(path) for source in SOURCES)
 
     def read(self, path: Path, origin: Origin) -> Reading:

@@ -39,7 +39,7 @@ class ReportFeed(Feed):
     budget = REPORT
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether it begins with the name of its format."""
+        """Return whether it begins with the name of its format."""
         return head.startswith(f'{{"format": "{FORMAT}"'.encode())
 
     def read(self, path: Path, origin: Origin) -> Reading:

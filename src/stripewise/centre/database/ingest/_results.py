@@ -99,7 +99,7 @@ class StudyFeed(Feed):
     budget = BUDGET
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether it begins as a result does, or is a study's directory."""
+        """Return whether it begins as a result does, or is a study's directory."""
         if path.is_dir():
             return path.name.endswith(STUDY_SUFFIX) and (path / RESULT).is_file()
         return _BEGIN.match(head) is not None
@@ -242,7 +242,7 @@ class CampaignFeed(Feed):
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether it begins as one of them does."""
+        """Return whether it begins as one of them does."""
         if path.is_dir():
             return path.name.endswith(_SUFFIX) and (path / _JOURNAL).is_file()
         return _FORMAT in head or _PRINTED.search(head) is not None
@@ -306,7 +306,7 @@ def _row(one: CaseFigures) -> Row:
 
 
 def _has_ended(journal: Path) -> bool:
-    """Whether the last record says so; it is read in full when the campaign is."""
+    """Return whether the last record says so; it is read in full when the campaign is."""
     try:
         with open_input(journal) as file:  # a pipe would be waited for
             file.seek(0, 2)

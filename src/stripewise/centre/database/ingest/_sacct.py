@@ -54,7 +54,7 @@ _FIRST = re.compile(r"\d+[^|]*\|\d+[^|]*\|[^|]*\|")
 
 
 def recognises_sacct(head: bytes) -> bool:
-    """Whether a file begins as text of sacct does.
+    """Return whether a file begins as text of sacct does.
 
     Args:
         head: The first bytes of it, a line or more.

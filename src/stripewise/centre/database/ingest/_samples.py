@@ -28,7 +28,7 @@ class SamplesFeed(Feed):
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether its first line is a sample or an event."""
+        """Return whether its first line is a sample or an event."""
         return head.startswith(b"{") and is_samples(head.decode("utf-8", "replace"))
 
     def read(self, path: Path, origin: Origin) -> Reading:
@@ -81,7 +81,7 @@ class SamplesText:
 
 
 def is_samples(head: str) -> bool:
-    """Whether a text begins with a line of samples or events."""
+    """Return whether a text begins with a line of samples or events."""
     first = next((line for line in head.splitlines() if line.strip()), "")
     try:
         line = parse_json(first)

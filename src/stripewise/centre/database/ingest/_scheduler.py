@@ -53,7 +53,7 @@ class SchedulerFeed(Feed):
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether it begins as one of them does."""
+        """Return whether it begins as one of them does."""
         return path.is_file() and (recognises_rest(head) or recognises_sacct(head))
 
     def read(self, path: Path, origin: Origin) -> Reading:

@@ -296,7 +296,7 @@ class Pool:
 
     @property
     def is_full(self) -> bool:
-        """Whether every worker has a task."""
+        """Return whether every worker has a task."""
         return self.busy >= self._jobs
 
     def give(self, task: Task) -> None:

@@ -79,7 +79,7 @@ class CaseHistory:
 
     @property
     def verdict(self) -> str:
-        """Whether the latest is beyond the spread: "lower", "higher", "usual", or "" unknown."""
+        """Return how the latest compares to the spread: lower, higher, usual; "": unknown."""
         earlier = [math.log(one.median) for one in self.figures[:-1] if one.median > 0]
         if len(earlier) < FEWEST_BEFORE or self.latest.median <= 0:
             return ""

@@ -367,7 +367,7 @@ def pairs_of_job_pairs(connection: Connection, viewer: Viewer, job: Row) -> Sequ
 
 
 def is_of_pattern(pair: Row, job: Row) -> bool:
-    """Whether a proved gain may hold for a job: their patterns are not known to differ."""
+    """Return whether a proved gain may hold for a job: their patterns are not known to differ."""
     return not pair["pattern"] or not job["pattern"] or pair["pattern"] == job["pattern"]
 
 

@@ -244,7 +244,7 @@ def typical(name: str, runs: Iterable[RunFacts]) -> Any:
 
 
 def are_close(one: float, other: float, factor: float = SAME_FACTOR) -> bool:
-    """Whether two amounts are within a factor of each other; 0 is close to 0 alone."""
+    """Return whether two amounts are within a factor of each other; 0 is close to 0 alone."""
     low, high = sorted((one, other))
     return high <= factor * low
 

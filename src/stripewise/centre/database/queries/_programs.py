@@ -242,7 +242,7 @@ def _meta_share(figures: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float6
 
 
 def _is_of(fewest_users: int, persons: NDArray[np.float64]) -> bool:
-    """Whether jobs are of enough users, none of whom has more than half of them."""
+    """Return whether jobs are of enough users, none of whom has more than half of them."""
     _, numbers = np.unique(persons, return_counts=True)
     return len(numbers) >= fewest_users and bool(numbers.max() * 2 <= numbers.sum())
 

@@ -184,14 +184,14 @@ class Statement:
 
     @property
     def agree(self) -> bool | None:
-        """Whether all that speak agree; None: fewer than two do."""
+        """Return whether all that speak agree; None: fewer than two do."""
         if len(self.known) < 2:
             return None
         return do_agree(min(self.known.values()), max(self.known.values()))
 
 
 def do_agree(one: int, other: int) -> bool:
-    """Whether two amounts of bytes are the same for what they are."""
+    """Return whether two amounts of bytes are the same for what they are."""
     return abs(one - other) <= max(AGREE_SHARE * max(one, other), AGREE_BYTES)
 
 

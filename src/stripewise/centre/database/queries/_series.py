@@ -119,7 +119,7 @@ def resolution_for(wanted: int, series: int, since: int, until: int, now: float)
         wanted: No finer than this.
         series: How many are read.
         since: Begin of the time.
-        until: End of it.
+        until: End of the time.
         now: Seconds since 1970.
     """
     for resolution in RESOLUTIONS:
@@ -147,7 +147,7 @@ def curve(
         connection: To the database.
         ids: Of the series.
         since: Begin of the time.
-        until: End of it.
+        until: End of the time.
         resolution: Of the roll-ups that are read, in seconds.
         enough: Share of the series in service that has to be known.
         width: Of the intervals, a multiple of the resolution; 0: the resolution.

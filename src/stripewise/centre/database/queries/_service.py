@@ -85,7 +85,7 @@ def kind_of(target: str) -> str:
 
 
 def is_slow(seconds: float | None, usual: float | None) -> bool:
-    """Whether an operation takes far longer than usual; False where one of them is not known."""
+    """Return whether an operation takes far longer than usual; False: one of both is unknown."""
     if seconds is None or usual is None:
         return False
     return seconds > SLOW_FACTOR * usual and seconds - usual > SLOW_LEAST_SECONDS
@@ -105,7 +105,7 @@ def services(
         connection: To the database.
         file_system_id: Its key.
         since: Begin of the time.
-        until: End of it.
+        until: End of the time.
         resolution: Of the roll-ups that are read, in seconds.
         hours: Of the day (UTC), the others are left out; (): all.
     """
@@ -213,7 +213,7 @@ def slow_among(found: Mapping[str, Service]) -> list[SlowTarget]:
 
 
 def can_compare(found: Mapping[str, Service]) -> bool:
-    """Whether enough targets of one kind tell their times to say which is slow."""
+    """Return whether enough targets of one kind tell their times to say which is slow."""
     kinds = [kind_of(target) for target, one in found.items() if one.mean is not None]
     return any(kinds.count(kind) >= FEWEST_OF_KIND for kind in set(kinds))
 
@@ -340,7 +340,7 @@ def _slow_hours(
 
 
 def _is_larger(place: _Place, recent: _Hours, before: _Hours, moved: Mapping[int, float]) -> bool:
-    """Whether requests took longer at storage targets since they were larger."""
+    """Return whether requests took longer at storage targets since they were larger."""
     server, kind, at = place
     usual = _byte_seconds(before.get((server, kind), {}), moved)
     now = _byte_seconds({at: recent[server, kind][at]}, moved)

@@ -357,7 +357,7 @@ _LATE_SHARE = 0.1
 
 
 def covers(connection: Connection, file_system_id: int, period: LoadPeriod) -> bool:
-    """Whether servers counted jobs from about the begin of a time on, and in it."""
+    """Return whether servers counted jobs from about the begin of a time on, and in it."""
     if period.name not in SERVED_PERIODS:
         return False
     of_system = select(JobLoad.at).where(JobLoad.file_system_id == file_system_id)

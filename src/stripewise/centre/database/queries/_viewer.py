@@ -78,12 +78,12 @@ class Viewer:
 
     @property
     def is_staff(self) -> bool:
-        """Whether all jobs are visible; such looks are audited."""
+        """Return whether all jobs are visible; such looks are audited."""
         return self.role in (Role.SUPPORT, Role.ADMIN)
 
     @property
     def is_admin(self) -> bool:
-        """Whether accounts and rights may be changed."""
+        """Return whether accounts and rights may be changed."""
         return self.role is Role.ADMIN
 
     def sight(self, job: Mapping[str, Any]) -> Sight | None:
@@ -101,7 +101,7 @@ class Viewer:
         return Sight.STAFF if self.is_staff else None
 
     def reads_names(self, job: Mapping[str, Any]) -> bool:
-        """Whether names of files of a job may be shown to this viewer."""
+        """Return whether names of files of a job may be shown to this viewer."""
         if not self.may_read_names:
             return False
         return self.is_staff or self.sight(job) is Sight.OWNER

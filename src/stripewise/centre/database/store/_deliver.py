@@ -233,7 +233,7 @@ class OtherAgent(NamedTuple):
     """Another agent that tells of targets, and those targets.
 
     Attributes:
-        file_system: Of them.
+        file_system: To which the targets belong.
         server: Name of the other agent's.
         targets: Names, sorted.
     """
@@ -310,7 +310,7 @@ def _spans(engine: Engine, keys: Sequence[int], since: float) -> dict[int, _Span
 
 
 def _is_twice(own: _Spans, others: _Spans) -> bool:
-    """Whether two agents told of the same minutes, again and again, each in samples of its own.
+    """Return whether two agents told of the same minutes, repeatedly and in separate samples.
 
     A target that was away is told of in one long sample: over the time in which another told.
     """

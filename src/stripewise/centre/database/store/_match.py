@@ -43,11 +43,11 @@ class Span:
 
     @property
     def is_believed(self) -> bool:
-        """Whether nobody else could have given it; what names no number comes from the trusted."""
+        """Return whether it is believed; what names no number comes from those who are trusted."""
         return self.is_vouched or self.uid is None
 
     def is_anothers(self, other: Span) -> bool:
-        """Whether both are known to be of different users."""
+        """Return whether both are known to be of different users."""
         is_one_uid = self.uid is not None and self.uid == other.uid
         if self.user and other.user:
             if self.user == other.user:
@@ -56,7 +56,7 @@ class Span:
         return self.uid is not None and other.uid is not None and not is_one_uid
 
     def is_shown_to_be_of(self, job: Span) -> bool:
-        """Whether the owner of this run is the user of a job, and not only not another one."""
+        """Return whether the owner of this run is known to be the user of a job."""
         if self.is_anothers(job):
             return False
         if self.is_believed:
@@ -90,7 +90,7 @@ class Candidate:
 
     @property
     def never_ran(self) -> bool:
-        """Whether it ended in the queue."""
+        """Return whether it ended in the queue."""
         return self.span.start is None and self.span.end is not None
 
     def distance(self, moment: float) -> float:
@@ -233,7 +233,7 @@ def _is_close(run: Span, group: Span) -> bool:
 
 
 def _is_of_one(run: Span, group: Span) -> bool:
-    """Whether two runs are of one user: nobody sees a run by naming its job id."""
+    """Return whether two runs are of one user: nobody sees a run by naming its job id."""
     return run.is_shown_to_be_of(group) and (group.is_believed or group.is_shown_to_be_of(run))
 
 

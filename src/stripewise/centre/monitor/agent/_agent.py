@@ -238,7 +238,7 @@ class Chosen(NamedTuple):
     """A collector of the configuration.
 
     Attributes:
-        collector: Of it.
+        collector: The collector itself.
         is_automatic: Used only where there is something to read.
     """
 

@@ -28,7 +28,7 @@ class CollectorCheck:
     """What one collector finds here.
 
     Attributes:
-        name: Of it.
+        name: Its name.
         state: "works", "part" (something was left out), "failed", "nothing" (there is nothing to
             read here, and it is automatic).
         why: What is missing, and the remedy.
@@ -51,10 +51,10 @@ class CollectorCheck:
 
 @dataclass(frozen=True)
 class SinkCheck:
-    """Whether a sink can be reached.
+    """Return whether a sink can be reached.
 
     Attributes:
-        name: Of it.
+        name: Its name.
         state: "works", "failed", "in use" (its address is taken, maybe by the running agent).
         why: What is wrong, and the remedy.
     """
@@ -84,7 +84,7 @@ class MonitorCheck:
 
     @property
     def is_good(self) -> bool:
-        """Whether something is read, nothing that is there fails, and all sinks are reached."""
+        """Return whether something is read, nothing present fails, and all sinks are reached."""
         states = [one.state for one in self.collectors if one.state != "nothing"]
         return (
             bool(states)
@@ -109,7 +109,7 @@ def check_collectors(
     """Read one round of each collector, and tell what it found.
 
     Args:
-        chosen: Which.
+        chosen: The collectors.
         host: What they read.
         tell: Takes a sentence, in another thread, while a collector reads for long: it may hang.
     """

@@ -98,7 +98,7 @@ class Collecting(Worker):
     """The rounds of one collector.
 
     Args:
-        collector: Which.
+        collector: The collector.
         host: What it reads.
         clock: Of this host.
         interval_seconds: From one round to the next.

@@ -25,7 +25,7 @@ class Delivering(Worker):
     """The deliveries of one sink.
 
     Args:
-        sink: Which.
+        sink: The sink.
         clock: Of this host.
         backoff: Pauses after failures; None: 1 to 60 s.
         pause_seconds: Between deliveries that succeed.

@@ -85,7 +85,7 @@ class AgentSettings(BaseModel):
 
 
 class CollectorChoice(BaseModel):
-    """Whether a collector is used: a key of its table that all have.
+    """Return whether a collector is used: a key of its table that all have.
 
     Attributes:
         enabled: "automatic": where there is something to read; true: also where there is not,

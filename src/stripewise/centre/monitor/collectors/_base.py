@@ -252,9 +252,9 @@ class Sums(Generic[Key]):
         """Take the value that a counter of a part has now.
 
         Args:
-            part: Of which part.
-            key: Of which counter.
-            value: Of it.
+            part: The part that counts.
+            key: Which counter it is.
+            value: The counter's value.
             is_base: If it is the first of this part, only what comes later is growth.
         """
         place = self._places.get(key)
@@ -312,7 +312,7 @@ class FirstTexts:
         self._read: set[str] = set()
 
     def is_base(self, name: str) -> bool:
-        """Whether what a text tells now may be older than the agent."""
+        """Return whether what a text tells now may be older than the agent."""
         return name not in self._read and (self._listed is None or name in self._listed)
 
     def note(self, name: str) -> None:
@@ -365,7 +365,7 @@ class Names:
         """Return the name of a key.
 
         Args:
-            key: Whose.
+            key: The key that gets a name.
             word: From which the name is made, if there is none yet.
 
         Returns:

@@ -137,7 +137,7 @@ class DiskLine(NamedTuple):
         in_flight: Requests that are with the disk; None: the kernel's number is none.
         busy_ms: Time in which there were any.
         discards, discard_ms: As for reads; None: not told.
-        flushes, flush_ms: The same.
+        flushes, flush_ms: As for discards.
     """
 
     name: str

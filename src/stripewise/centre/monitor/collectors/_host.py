@@ -211,7 +211,7 @@ class Interface(NamedTuple):
     """Counters of a network interface, from its line of `/proc/net/dev`.
 
     Attributes:
-        name: Of it.
+        name: Name of the interface.
         received_bytes, sent_bytes: Moved.
         receive_errors, send_errors: Packets with errors, and packets that were dropped.
     """

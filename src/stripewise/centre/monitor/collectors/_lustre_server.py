@@ -139,7 +139,7 @@ class LustreServer(LustreCollector):
         )
 
     def has_something(self, names: Sequence[str]) -> bool:
-        """Whether parameters are of targets."""
+        """Return whether parameters are of targets."""
         return bool(targets_of(names))
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:

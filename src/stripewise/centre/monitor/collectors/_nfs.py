@@ -280,7 +280,7 @@ def _blocks(lines: list[str], problems: list[str]) -> Iterator[tuple[str, str, l
 
 
 def _is_in_order(lines: list[str]) -> bool:
-    """Whether these are the lines of one mount, and not of two that ran together."""
+    """Return whether these are the lines of one mount, and not of two that ran together."""
     parts = [part for line in lines for part in _PARTS if line.startswith(f"\t{part}")]
     is_one = parts == [part for part in _PARTS if part in parts]
     before_blank = lines[: lines.index("")] if "" in lines else lines

@@ -97,7 +97,7 @@ class Sink(ABC):
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether an address, or a name, is this host itself."""
+    """Return whether an address, or a name, is this host itself."""
     try:
         return ipaddress.ip_address(host or "").is_loopback
     except ValueError:
@@ -197,7 +197,7 @@ def create_sink(name: str, settings: Mapping[str, Any], server: str) -> Sink:
     """Return a sink.
 
     Args:
-        name: Of it.
+        name: Name of the sink.
         settings: Its table in the configuration.
         server: Name of this server.
 

@@ -212,7 +212,7 @@ def _histograms(found: Round) -> dict[str, list[Reading]]:
 
 
 def _are_same(before: list[Reading], now: list[Reading]) -> bool:
-    """Whether readings are the very objects of before."""
+    """Return whether readings are the very objects of before."""
     return len(before) == len(now) and all(map(is_, before, now))
 
 
@@ -283,7 +283,7 @@ def clean(text: str) -> str:
 
 
 def is_sound(metric: Metric) -> bool:
-    """Whether a metric can be reported; those of this package are, a plug-in's may not be."""
+    """Return whether a metric can be reported; ours always can, a plug-in's may not."""
     labels = metric.labels
     return (
         _NAME.fullmatch(metric.name) is not None
@@ -329,7 +329,7 @@ class Series:
             yield reading.metric, begin, value
 
     def _is_one(self, metric: Metric) -> bool:
-        """Whether there is no other metric of this name in the round."""
+        """Return whether there is no other metric of this name in the round."""
         first = self._metrics.setdefault(metric.name, metric)
         return first is metric or first == metric
 
@@ -344,7 +344,7 @@ class Series:
 
 
 def is_finite(value: object) -> bool:
-    """Whether a value is a finite number that fits a floating-point one."""
+    """Return whether a value is a finite number that fits a floating-point one."""
     try:
         return isinstance(value, int | float) and math.isfinite(value)
     except OverflowError:

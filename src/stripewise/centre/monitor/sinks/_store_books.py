@@ -46,7 +46,7 @@ class Books:
         """Go on from a state, with the first round.
 
         Args:
-            limits: Of it.
+            limits: Intervals and bounds of the settings.
             renamed: Names of file systems as servers have them -> as the database has them.
             parts: The state; {}: there is none.
             found: Of any collector.
@@ -97,7 +97,7 @@ class Books:
         return (batch, parts) if parts else None
 
     def _are_jobs_due(self) -> bool:
-        """Whether it is an interval; rows are made when all that jobs did was taken in."""
+        """Return whether it is an interval; rows are made when all that jobs did was taken in."""
         last, settled = self._jobs_cut_at, self._jobs_settled_at
         if settled is None:
             return False

@@ -100,7 +100,7 @@ def grow_entries(state: EntryState, jobs: TargetJobs) -> tuple[list[JobGrowth], 
 
 
 def _is_base(entry: JobEntry, state: EntryState) -> bool:
-    """Whether an entry without a past may be older than the monitoring."""
+    """Return whether an entry without a past may be older than the monitoring."""
     if state.is_whole:
         return False
     if entry.start_at is None:
@@ -157,7 +157,7 @@ def _is_another(
     began: int | None,
     before: Mapping[str, OperationCount],
 ) -> bool:
-    """Whether counters are not those of before, grown."""
+    """Return whether counters are not those of before, grown."""
     if start_at is not None and began is not None and start_at != began:
         return True
     for name, old in before.items():

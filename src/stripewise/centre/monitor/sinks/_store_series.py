@@ -60,7 +60,7 @@ class _Series:
         self.is_restored = False
 
     def is_begun_anew(self, value: float, start: float | None) -> bool:
-        """Whether a counter is not that of before, grown."""
+        """Return whether a counter is not that of before, grown."""
         if value < self.value:
             return True
         if start is None or self.start is None:
@@ -331,7 +331,7 @@ class SinkClock:
         return self._offset - before
 
     def _is_doubtful(self, behind: float) -> bool:
-        """Whether the clock was set by far, and does not yet say so for long."""
+        """Return whether the clock was set by far, and does not yet say so for long."""
         if abs(behind) <= FAR_SECONDS:
             self._doubt = None
             return False
@@ -423,7 +423,7 @@ def lead_of(memory: Mapping[str, Any]) -> int:
 
 
 def was_set_right(at: float, told_at: float, memory: Mapping[str, Any]) -> bool:
-    """Whether a clock that had been set back by far was set right while no agent ran.
+    """Return whether a clock that had been set back by far was set right while no agent ran.
 
     It may also be that nothing was monitored for over a month, by a clock that was wrong by as
     much: that is less likely, and then nothing could be counted from what was told last.

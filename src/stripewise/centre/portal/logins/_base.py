@@ -142,7 +142,7 @@ def throttle_keys(user: str, peer: str) -> tuple[str, str]:
 
 
 def is_listed(peer: str, networks: Iterable[IpNetwork]) -> bool:
-    """Whether an address is in one of some networks; what is no address is in none.
+    """Return whether an address is in one of some networks; what is no address is in none.
 
     Args:
         peer: Of a client or a proxy.

@@ -55,7 +55,7 @@ class Entrance:
 
     @property
     def has_form(self) -> bool:
-        """Whether a name and a password can be given."""
+        """Return whether a name and a password can be given."""
         return any(login.takes_password for login in self.logins)
 
     @property

@@ -29,7 +29,7 @@ class Audience(StrEnum):
     ADMIN = "admin"
 
     def admits(self, viewer: Viewer) -> bool:
-        """Whether a viewer may open such a page."""
+        """Return whether a viewer may open such a page."""
         if self is Audience.PUBLIC:
             return True
         if self is Audience.LOGIN:
@@ -104,7 +104,7 @@ def part(text: object) -> str:
 
 
 def is_own(target: str) -> bool:
-    """Whether an address leads to a page of this portal, and nowhere else."""
+    """Return whether an address leads to a page of this portal, and nowhere else."""
     is_path = target.startswith("/") and not target.startswith(("//", "/\\"))
     return is_path and target.isprintable() and "\\" not in target
 

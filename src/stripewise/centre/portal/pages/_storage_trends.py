@@ -184,7 +184,7 @@ def _pattern_row(metric: str, one: TemporalPattern) -> dict[str, Any]:
 
 
 def _is_daily(one: TemporalPattern) -> bool:
-    """Whether a period is of whole days."""
+    """Return whether a period is of whole days."""
     days = (one.period_seconds or 0.0) / 86400
     return days > 0.9 and abs(days - round(days)) < _NEAR_DAY
 

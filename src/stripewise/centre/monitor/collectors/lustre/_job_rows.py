@@ -264,7 +264,7 @@ class RowReader:
 
 
 def _fits(bins: bytes, samples: int, line: bytes) -> bool:
-    """Whether a histogram has as many as there are samples.
+    """Return whether a histogram has as many as there are samples.
 
     Raises:
         EntryError: It is damaged.

@@ -347,7 +347,7 @@ class JobStatsReader:
     def _is_passed_over(
         self, raw: bytes, digest: int, behind: int, is_same: bool, now: _Round
     ) -> bool:
-        """Whether a known entry need not be parsed; it is remembered as it is now."""
+        """Return whether a known entry need not be parsed; it is remembered as it is now."""
         if is_same:
             if behind:
                 return False
@@ -359,7 +359,7 @@ class JobStatsReader:
         return True
 
     def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
-        """Whether an unknown entry is beyond the limit, or was and so has an unknown past."""
+        """Return whether an unknown entry is, or was, beyond the limit: its past is unknown."""
         place = hash(raw)
         found = bisect_left(self._beyond, place)
         was_beyond = found < len(self._beyond) and self._beyond[found] == place

@@ -13,9 +13,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
 
-from stripewise.centre.monitor._host import TEXT_BYTES, Host, HostError
+from stripewise.centre.monitor._host import Host, HostError
 from stripewise.centre.monitor._privileges import rights_remedy
-from stripewise.centre.monitor.collectors._base import Problem, number
+from stripewise.centre.monitor.collectors._base import Problem, number, partial_output
 
 _TARGET = re.compile(r"([A-Za-z0-9_-]{1,64})-((?:OST|MDT)[0-9a-fA-F]{4})", re.ASCII)
 _NAMESPACE = re.compile(r"(?:filter|mdt)-(.+)_UUID", re.ASCII)
@@ -411,20 +411,13 @@ class Parameters:
 
         It fails, after it printed the rest, if a pattern matches nothing.
         """
-        found = bytearray()
-        error: HostError | None = None
         try:
-            for piece in host.pieces([self._lctl, *words], self._timeout_seconds):
-                found += piece
-                if len(found) > TEXT_BYTES:
-                    raise HostError(
-                        "malformed", f"{self._lctl} {words[0]}: more than {TEXT_BYTES >> 20} MiB"
-                    )
+            text, error = partial_output(host, [self._lctl, *words], self._timeout_seconds)
         except HostError as raised:
-            if raised.reason in ("slow", "malformed"):
-                raise
-            error = raised
-        return found.decode("utf-8", "replace"), error
+            text, error = "", raised
+        if error is not None and error.reason in ("slow", "malformed"):
+            raise error
+        return text, error
 
 
 def reason_of(error: HostError) -> str:

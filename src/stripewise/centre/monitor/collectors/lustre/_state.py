@@ -77,7 +77,7 @@ class LustreCollector(Collector):
         """Return the patterns of all parameters that it reads."""
 
     def has_something(self, names: Sequence[str]) -> bool:
-        """Whether parameters that match `signs` are of something that it reads."""
+        """Return whether parameters that match `signs` are of something that it reads."""
         return bool(names)
 
     def missing(self, host: Host) -> str:

@@ -55,7 +55,7 @@ class Target(NamedTuple):
 
     @property
     def is_metadata(self) -> bool:
-        """Whether it is a metadata target."""
+        """Return whether it is a metadata target."""
         return self.target.startswith("MDT")
 
 
@@ -242,7 +242,7 @@ class Stats:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was left out, so that an absent row is a zero."""
+        """Return whether nothing was left out, so that an absent row is a zero."""
         return not self.problems
 
 
