@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import nan
-from statistics import median
+from statistics import fmean, median, stdev
 
 from stripewise.bench._case import CaseRun, Sample
 from stripewise.bench.campaign import Campaign
@@ -242,13 +242,8 @@ def _shares_targets(one: Measured) -> bool:
 
 def noise_of(cells: Sequence[Cell]) -> float:
     """Return the median coefficient of variation of repeats; 0: there are none."""
-    spreads = []
-    for one in cells:
-        if len(one.rates) > 2:
-            mean = sum(one.rates) / len(one.rates)
-            squares = sum((rate - mean) ** 2 for rate in one.rates) / (len(one.rates) - 1)
-            spreads.append(squares**0.5 / mean)
-    return median(spreads) if spreads else 0.0
+    spreads = [stdev(one.rates) / fmean(one.rates) for one in cells if len(one.rates) > 2]
+    return median(spreads or [0.0])
 
 
 # What a fitted description predicts: cells that were measured, left out, or not run.
