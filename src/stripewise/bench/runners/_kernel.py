@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stripewise.bench._case import Case, Sample
-from stripewise.bench.runners._base import ELEMENT_BYTES, OwnRunner, Printed, Span, read_record
+from stripewise.bench._case import ELEMENT_BYTES, Case, Sample
+from stripewise.bench.runners._base import OwnRunner, Printed, Span, read_record
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import parse_json
 from stripewise.present import size_text

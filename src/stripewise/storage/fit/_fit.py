@@ -291,7 +291,7 @@ def _with_figure(
     ends = (min(low, value), value, max(high, value))
     low, value, high = (float(f"{end:.4g}") for end in ends)
     figure = Figure(value, Evidence.MEASURED, source, low, high)
-    return replace(storage, figures={**storage.figures, name: figure})
+    return storage.with_figures({name: figure})
 
 
 # Bandwidths to be explained by figures of a description: the best ones, and how sure they are.
