@@ -23,6 +23,9 @@ Key = Annotated[str, Field(min_length=1, max_length=2000)]
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
 Number = Annotated[int, Field(ge=0, le=1 << 62)]
 
+ELEMENT_BYTES = 8
+"""Of the patterns blocks and array3d."""
+
 Settings = tuple[tuple[str, Value], ...]
 """Full tunable name and value, sorted by name."""
 
@@ -118,6 +121,11 @@ def case_of(data: dict[str, Any]) -> Case:
     given = data.get("settings", {})
     settings = tuple(sorted((name, hashable(value)) for name, value in given.items()))
     return Case(**{**data, "settings": settings})
+
+
+def numbers_of(text: str) -> tuple[int, ...]:
+    """Return the sizes of each dimension: "128,128,128"; none for ""."""
+    return tuple(int(word) for word in text.split(",")) if text else ()
 
 
 def hashable(value: Any) -> Value:

@@ -173,7 +173,7 @@ def _base(read: Results, output: Path, targets: int | None, like: str, stack: st
     if targets is None:
         return found
     figure = Figure(targets, Evidence.DOCUMENTED, "given to `stripewise machine fit`")
-    return replace(found, figures={**found.figures, "servers.targets": figure})
+    return found.with_figures({"servers.targets": figure})
 
 
 def _name_of(output: Path) -> str:

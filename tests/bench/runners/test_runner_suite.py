@@ -38,6 +38,12 @@ class TestKernel(RunnerSuite):
     record: Mapping[str, str] = {
         "kernel.json": json.dumps(
             {
+                "schema": "stripewise-kernel",
+                "pattern": "array3d",
+                "mode": "independent",
+                "layout": "shared",
+                "n_ranks": 2,
+                "shape": [16, 8, 8],
                 "steps": [
                     {
                         "operation": "write",

@@ -222,7 +222,8 @@ def test_a_balanced_collective_program_gets_no_finding():
     told = diagnose(balanced_hdf5().evidence())
     assert told.findings == ()
     assert told.summary == (
-        "82.7 % of the run was I/O (9.1 s of 11 s, 113 MiB/s to 1 file); nothing stands out."
+        "82.7 % of the run was I/O (9.1 s of 11 s, 113 MiB/s to 1 file); "
+        "no known cause of slow I/O was found."
     )
     (row,) = told.files
     assert row.collective == 1.0

@@ -16,13 +16,18 @@ from stripewise.storage.emulation import (
     EmulationOptions,
     _mapping,
     make_clocks,
-    read_clocks,
 )
+from stripewise.storage.emulation._servers import Servers
 
 
 @pytest.fixture(scope="module")
 def storage() -> EmulatedStorage:
     return EmulatedStorage.find(EmulationOptions("cori-datawarp@1/64"))
+
+
+def read_clocks(path: Path) -> dict[str, int]:
+    with Servers(path) as servers:
+        return servers.counters()
 
 
 def test_a_mapping_is_whole_and_its_owners_alone(tmp_path: Path, storage: EmulatedStorage) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -139,7 +139,6 @@ def campaign_json(campaign: Campaign, *, anonymised: bool = False) -> dict[str, 
         campaign: As it is to be told; `anonymised` is only said in the document.
         anonymised: Whether names were left out of it.
     """
-    suite = campaign.suite
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -150,14 +149,8 @@ def campaign_json(campaign: Campaign, *, anonymised: bool = False) -> dict[str, 
         "started_unix_seconds": campaign.started_unix_seconds,
         "ended_because": campaign.ended_because,
         "about": dict(campaign.about),
-        "suite": {
-            "name": suite.name,
-            "title": suite.title,
-            "about": suite.about,
-            "directories": {name: asdict(place) for name, place in suite.directories.items()},
-            "text": suite.text,
-        },
-        "cases": [{"key": case.key, **_without_defaults(case)} for case in suite.cases],
+        "suite": campaign.suite.as_json(),
+        "cases": [{"key": case.key, **_without_defaults(case)} for case in campaign.suite.cases],
         "runs": [_run_json(run) for run in campaign.runs],
     }
     return dict(finite(document))

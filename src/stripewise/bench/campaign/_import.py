@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.bench._case import Case, CaseRun
+from stripewise.bench._case import ELEMENT_BYTES, Case, CaseRun
 from stripewise.bench.campaign._figures import Campaign
 from stripewise.bench.campaign._suite import Suite
 from stripewise.bench.campaign._suite_form import MOST_CASES, Place
@@ -18,7 +18,6 @@ from stripewise.present import plural
 from stripewise.storage.results import Data, Found, Metadata, Test, Timed, read_tests
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
-_ELEMENT_BYTES = 8
 _MOST_STEPS = 10_000_000
 _PLACES = {"unstriped": Place(1), "striped": Place(), "fullstriped": Place(-1)}
 _LIBRARIES = {"mpiio": "MPI-IO", "hdf5": "HDF5", "netcdf4": "NetCDF", "pnetcdf": "PnetCDF",
@@ -156,7 +155,7 @@ def _data(test: Test, work: Data) -> Case:
         block, steps = block * steps, 1
     local = ",".join(map(str, work.shape))
     if not local and block:
-        local = str(max(block // _ELEMENT_BYTES, 1))
+        local = str(max(block // ELEMENT_BYTES, 1))
     return Case(
         series_of(work), test.program, "write-read" if reading else "write",
         test.striping or "default", test.nodes, test.ranks_per_node, work.pattern,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,16 @@ class Suite:
     text: str = ""
     quick: tuple[Case, ...] = ()
     own: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain data, without the cases."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "about": self.about,
+            "directories": {name: asdict(place) for name, place in self.directories.items()},
+            "text": self.text,
+        }
 
     @property
     def series(self) -> tuple[str, ...]:

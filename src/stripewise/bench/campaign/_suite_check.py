@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
-from stripewise.bench._case import Case
-from stripewise.bench.campaign._suite_form import ELEMENT_BYTES, Place
+from stripewise.bench._case import ELEMENT_BYTES, Case
+from stripewise.bench.campaign._suite_form import Place
 from stripewise.bench.runners import find_runner, runner_names
 from stripewise.core.errors import ConfigurationError
 from stripewise.settings.tunables import suggest

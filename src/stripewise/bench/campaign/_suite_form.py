@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from stripewise.bench._case import Case, Number, hashable
+from stripewise.bench._case import ELEMENT_BYTES, Case, Number, hashable
 from stripewise.core import Value
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.core.inputs import parse_toml
@@ -171,8 +171,6 @@ def places_of(document: Document) -> dict[str, Place]:
 # From a suite's file to its cases: every combination of the values that are given.
 
 MOST_CASES = 10_000
-ELEMENT_BYTES = 8
-"""Of the pattern blocks."""
 JOB = ("nodes", "ranks_per_node")
 RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
            "file_size": "file_bytes"}  # fmt: skip

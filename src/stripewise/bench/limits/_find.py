@@ -59,7 +59,7 @@ def find_limits(
     start = _start(campaigns, cells, base, number, own, given=targets is not None)
     default = int(start.value("layout.stripe_count"))
     server = server_limits(cells, {-1: number, 0: min(default, number)})
-    start = replace(start, figures={**start.figures, **server.figures})
+    start = start.with_figures(server.figures)
     data = [one for one in cells if one.operation in _DATA and not one.doubt]
     seeing = [one for way in _DATA for one in plateaus(data, way)]
     fit = fit_cells(data, start, seeing, seed)
@@ -140,7 +140,7 @@ def _start(
     if int(base.value("servers.targets")) == targets:
         return base
     figure = Figure(targets, Evidence.DOCUMENTED, "given with the campaign")
-    return replace(base, figures={**base.figures, "servers.targets": figure})
+    return base.with_figures({"servers.targets": figure})
 
 
 def _with_noise(storage: Storage, cells: Sequence[Cell]) -> Storage:
@@ -150,7 +150,7 @@ def _with_noise(storage: Storage, cells: Sequence[Cell]) -> Storage:
     figure = Figure(
         float(f"{min(spread, 0.9):.3g}"), Evidence.MEASURED, "repeats of the campaign, the median"
     )
-    return replace(storage, figures={**storage.figures, "noise.cv": figure})
+    return storage.with_figures({"noise.cv": figure})
 
 
 def _limits(

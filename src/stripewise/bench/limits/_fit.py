@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import nan
-from statistics import median
+from statistics import fmean, median, stdev
 
 from stripewise.bench._case import CaseRun, Sample
 from stripewise.bench.campaign import Campaign
@@ -58,7 +58,7 @@ def fit_cells(
         (one.value for one, _ in on_chosen if one.direct and one.figure == _TARGET), None
     )
     if told and _ASKED not in base.figures:
-        base = replace(base, figures={**base.figures, _ASKED: _request_figure(*told)})
+        base = base.with_figures({_ASKED: _request_figure(*told)})
     basic = [one for one in cells if _is_basic(one)]
     others = [one for one in cells if not _is_basic(one)]
     chosen = measured_of(basic) or measured_of(others)
@@ -104,7 +104,7 @@ def _fit_requests(
         start = fit.storage
         if target is not None:
             figure = replace(start.figures[_TARGET], value=target, low=None, high=None)
-            start = replace(start, figures={**start.figures, _TARGET: figure})
+            start = start.with_figures({_TARGET: figure})
         expected = {
             one: start.value(one) for one in fit.told
             if one.endswith("_write") and (target is None or one != _TARGET)
@@ -114,7 +114,7 @@ def _fit_requests(
         )
         if name not in more.told or more.error > fit.error + LEAST_NOISE:
             continue
-        base = replace(base, figures={**base.figures, name: more.storage.figures[name]})
+        base = base.with_figures({name: more.storage.figures[name]})
         fit = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
         told.append(name)
     fit.told += told
@@ -144,7 +144,7 @@ def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[s
     is_rate = SPEC_OF[figure].dimension is Dimension.BANDWIDTH
     worse, least = (1 / 1.05, 0.5) if is_rate else (1.05, 0.1)
     moved = replace(known, value=known.value * worse, low=None, high=None)
-    slower = replace(storage, figures={**storage.figures, figure: moved})
+    slower = storage.with_figures({figure: moved})
     found = []
     for cell in cells:
         before, after = predicted(storage, cell), predicted(slower, cell)
@@ -209,7 +209,7 @@ def _take(fit: Fitted, seen: Plateau) -> None:
         float(f"{seen.value:.4g}"), Evidence.MEASURED, "the highest rate, which no more exceed",
         float(f"{seen.low / (1 + LAWS):.4g}"), float(f"{seen.high * (1 + LAWS):.4g}"),
     )  # fmt: skip
-    fit.storage = replace(fit.storage, figures={**fit.storage.figures, seen.figure: figure})
+    fit.storage = fit.storage.with_figures({seen.figure: figure})
     fit.told.insert(0, seen.figure)
     fit.untold.pop(seen.figure, None)
 
@@ -242,13 +242,8 @@ def _shares_targets(one: Measured) -> bool:
 
 def noise_of(cells: Sequence[Cell]) -> float:
     """Return the median coefficient of variation of repeats; 0: there are none."""
-    spreads = []
-    for one in cells:
-        if len(one.rates) > 2:
-            mean = sum(one.rates) / len(one.rates)
-            squares = sum((rate - mean) ** 2 for rate in one.rates) / (len(one.rates) - 1)
-            spreads.append(squares**0.5 / mean)
-    return median(spreads) if spreads else 0.0
+    spreads = [stdev(one.rates) / fmean(one.rates) for one in cells if len(one.rates) > 2]
+    return median(spreads or [0.0])
 
 
 # What a fitted description predicts: cells that were measured, left out, or not run.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 from stripewise.bench.limits._cells import Cell, Law
@@ -18,9 +18,8 @@ LINEAR = 0.85
 """Share of the proportional rate down to which more nodes are still worth their number."""
 
 
-def per_process_saturates(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """File per process saturates the storage from some number of nodes."""
-    del storage
+def per_process_saturates(cells: Sequence[Cell]) -> Law | None:
+    """Test whether a file per process saturates the storage from some number of nodes."""
     best = _of_nodes([one for one in cells if _is_own(one) and one.operation == "write"])
     if len(best) < 2:
         return None
@@ -47,9 +46,8 @@ def per_process_saturates(cells: Sequence[Cell], storage: Storage) -> Law | None
     return Law("per-process-saturates", text, True, error, _keys(there))
 
 
-def proportional_to_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """Bandwidth into one file is proportional to the nodes, up to some number."""
-    del storage
+def proportional_to_nodes(cells: Sequence[Cell]) -> Law | None:
+    """Test whether bandwidth into one file is proportional to the nodes, up to some number."""
     chosen = [
         one for one in cells
         if one.operation == "write" and not one.is_alone and one.stripe_count != 1
@@ -77,9 +75,8 @@ def proportional_to_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None
     return Law("linear", text, upto > 1, error, _keys(list(best.values())))
 
 
-def ranks_into_one_file(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """A shared file does not profit from more than so many ranks of a node."""
-    del storage
+def ranks_into_one_file(cells: Sequence[Cell]) -> Law | None:
+    """Test from how many ranks of a node on a shared file gets no faster."""
     chosen = [
         one for one in cells
         if one.operation == "write" and not one.is_alone and one.case.nodes == 1
@@ -103,9 +100,8 @@ def ranks_into_one_file(cells: Sequence[Cell], storage: Storage) -> Law | None:
     return Law("shared-ranks", text, True, error, _keys(there))
 
 
-def metadata_of_node(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """One node cannot load the metadata server."""
-    del storage
+def metadata_of_node(cells: Sequence[Cell]) -> Law | None:
+    """Test whether one node can load the metadata server."""
     chosen = [one for one in cells if one.operation == "create" and not one.case.file_bytes]
     by_one = [one for one in chosen if one.case.nodes == 1]
     by_many = [one for one in chosen if one.case.nodes > 1]
@@ -162,7 +158,16 @@ def laws_of(cells: Sequence[Cell], storage: Storage) -> tuple[Law, ...]:
         storage: Fitted to them.
     """
     sure = [one for one in cells if not one.doubt]
-    found = (law(sure, storage) for law in _LAWS)
+    found = (
+        _stripes_and_nodes(sure, storage),
+        _writer_per_stripe(sure, storage),
+        per_process_saturates(sure),
+        proportional_to_nodes(sure),
+        ranks_into_one_file(sure),
+        _lock_modes(sure),
+        _libraries(sure),
+        metadata_of_node(sure),
+    )
     return tuple(one for one in found if one is not None)
 
 
@@ -181,7 +186,7 @@ def _stripes(cell: Cell, storage: Storage) -> int:
 
 
 def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """Parallel bandwidth = serial bandwidth x min(stripes, nodes)."""
+    """Test whether parallel bandwidth = serial bandwidth x min(stripes, nodes)."""
     chosen = _collective(cells)
     serial = [one for one in chosen if one.case.nodes == 1 and _stripes(one, storage) == 1]
     sizes = {one.stripe_bytes for one in serial}
@@ -209,7 +214,7 @@ def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
 
 
 def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """With enough nodes, a shared file is written as fast as one process for each stripe."""
+    """Test whether a shared file is written as fast as one process for each stripe."""
     chosen = [one for one in _collective(cells) if one.case.nodes >= _stripes(one, storage)]
     process = storage.value("client.process_write")
     if not chosen or process == float("inf"):
@@ -231,9 +236,8 @@ def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
     return Law("writer-per-stripe", text, holds, error, _keys(chosen))
 
 
-def _lock_modes(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """Relaxed locks multiply what further aggregators bring."""
-    del storage
+def _lock_modes(cells: Sequence[Cell]) -> Law | None:
+    """Test whether relaxed locks multiply what further aggregators bring."""
     chosen = [one for one in cells if one.operation == "write" and one.case.backend == "mpiio"]
     most = max((one.case.nodes for one in chosen), default=0)
     best: dict[int, tuple[float, int]] = {}
@@ -266,9 +270,8 @@ def _lock_modes(cells: Sequence[Cell], storage: Storage) -> Law | None:
     return Law("lock-modes", text, holds, abs(1 - 1 / gain), keys)
 
 
-def _libraries(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """HDF5 and NetCDF largely track MPI-IO."""
-    del storage
+def _libraries(cells: Sequence[Cell]) -> Law | None:
+    """Test whether HDF5 and NetCDF largely follow MPI-IO."""
     direct = {_place(one): one.best for one in cells if one.case.backend == "mpiio"}
     above = [one for one in cells if one.case.backend in ("hdf5", "netcdf4", "pnetcdf")]
     pairs = [(one, one.best / direct[_place(one)]) for one in above if _place(one) in direct]
@@ -301,15 +304,3 @@ def _number(value: object) -> int:
 
 def _keys(cells: Sequence[Cell]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.key for one in cells))
-
-
-_LAWS: tuple[Callable[[Sequence[Cell], Storage], Law | None], ...] = (
-    _stripes_and_nodes,
-    _writer_per_stripe,
-    per_process_saturates,
-    proportional_to_nodes,
-    ranks_into_one_file,
-    _lock_modes,
-    _libraries,
-    metadata_of_node,
-)

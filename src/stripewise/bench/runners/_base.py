@@ -172,9 +172,6 @@ class OwnRunner(Runner):
 
 # Benchmark programs of others: where they are, and what all of their runners share.
 
-ELEMENT_BYTES = 8
-"""Of the patterns blocks and array3d."""
-
 
 class ForeignRunner(Runner):
     """A benchmark program of others that is used where it is installed.
@@ -270,8 +267,3 @@ def read_record(path: Path, program: str) -> str:
 def unless(good: bool, reason: str) -> str:
     """Return a reason, or "" where all is well."""
     return "" if good else reason
-
-
-def numbers_of(text: str) -> tuple[int, ...]:
-    """Return the sizes of each dimension: "128,128,128"; none for ""."""
-    return tuple(int(word) for word in text.split(",")) if text else ()

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stripewise.bench._case import Case
+from stripewise.bench._case import Case, numbers_of
 from stripewise.bench.runners._base import (
     ForeignRunner,
     Printed,
-    numbers_of,
     printed_test,
     unless,
 )

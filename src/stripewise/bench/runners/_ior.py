@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.bench._case import Case
+from stripewise.bench._case import ELEMENT_BYTES, Case, numbers_of
 from stripewise.bench.runners._base import (
-    ELEMENT_BYTES,
     ForeignRunner,
     Printed,
-    numbers_of,
     printed_test,
     read_record,
     unless,

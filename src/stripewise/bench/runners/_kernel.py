@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stripewise.bench._case import Case, Sample
-from stripewise.bench.runners._base import ELEMENT_BYTES, OwnRunner, Printed, Span, read_record
+from stripewise.bench._case import ELEMENT_BYTES, Case
+from stripewise.bench.runners._base import OwnRunner, Printed, Span, printed_test, read_record
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import parse_json
 from stripewise.present import size_text
@@ -60,10 +60,13 @@ class KernelRunner(OwnRunner):
         """Return what the kernel's JSON says."""
         del stdout
         text = read_record(record / JSON, "the kernel")
+        test = printed_test(text, "the kernel", case.ranks_per_node)
+        document = parse_json(text)
         try:
-            return _printed(parse_json(text))
+            about = _versions(document), tuple(_notes(document)), _spans(document)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise UsageError(f"the kernel's figures cannot be read ({error})") from error
+        return Printed(tuple(one.sample for one in test.timed), test.hints, *about)
 
     def workload(self, case: Case) -> Workload:
         """Return what the ranks write."""
@@ -100,29 +103,6 @@ def _against_caches(case: Case) -> list[str]:
     shift = case.ranks_per_node if case.nodes > 1 else 1
     words = ["--read-shift", str(shift)] if case.cache != "none" and case.ranks > 1 else []
     return [*words, *({"drop": ["--drop-caches"], "direct": ["--direct"]}.get(case.cache, []))]
-
-
-def _printed(document: dict[str, Any]) -> Printed:
-    samples = []
-    for operation in ("write", "read"):
-        steps = [one for one in document["steps"] if one["operation"] == operation]
-        if not steps:
-            continue
-        phases: dict[str, float] = {}
-        for step in steps:
-            for name, spread in step["phases"].items():
-                phases[name] = phases.get(name, 0.0) + float(spread["max_seconds"])
-        total = document["totals"][operation]
-        seconds = float(total.get("elapsed_seconds") or total["seconds"])
-        wall = (document.get("stonewall") or {}).get(operation) or {}
-        worn_out = wall.get("reached") is True
-        samples.append(
-            Sample(operation, float(total["bytes"]), seconds, phases, worn_out=worn_out)
-        )
-    hints = {str(key): str(one) for key, one in document["hints"]["reported"].items()}
-    return Printed(
-        tuple(samples), hints, _versions(document), tuple(_notes(document)), _spans(document)
-    )
 
 
 def _spans(document: dict[str, Any]) -> dict[str, Span]:

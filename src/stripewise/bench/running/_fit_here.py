@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from stripewise.bench._case import Case, CaseRun, Sample
+from stripewise.bench._case import ELEMENT_BYTES, Case, CaseRun, Sample, numbers_of
 from stripewise.bench.campaign import Place, Suite
 from stripewise.bench.running._places import striping_of
 from stripewise.bench.running._plan import LAUNCHERS, CampaignOptions
@@ -213,7 +213,7 @@ LEAST_BYTES = 1 << 20
 """No rank's part becomes smaller."""
 LEAST_FILES = 10
 """Nor does a rank make fewer files."""
-_GRAIN = 4096 // 8
+_GRAIN = 4096 // ELEMENT_BYTES
 """Elements of a page: what a rank has stays a multiple of it, so that O_DIRECT can be had."""
 
 
@@ -237,21 +237,21 @@ def of_rank_bytes(case: Case, rank_bytes: float) -> Case:
 
     Cases of metadata, and those whose size is the pattern's own, stay as they are.
     """
-    numbers = _numbers(case.local)
+    numbers = numbers_of(case.local)
     if case.operation == "metadata" or not numbers:
         return case
-    return _of_share(case, rank_bytes / (8 * prod(numbers) * case.steps))
+    return _of_share(case, rank_bytes / (ELEMENT_BYTES * prod(numbers) * case.steps))
 
 
 def _of_share(case: Case, share: float) -> Case:
     """Return a case of a share of the bytes: the slowest dimensions become shorter."""
-    numbers = _numbers(case.local) or _numbers(case.size)
+    numbers = numbers_of(case.local) or numbers_of(case.size)
     if not numbers:
         return case
-    least = max(LEAST_BYTES, case.transfer_bytes) / (8 * prod(numbers))
+    least = max(LEAST_BYTES, case.transfer_bytes) / (ELEMENT_BYTES * prod(numbers))
     share = share if case.size else max(share, min(least, 1.0))
     if len(numbers) == 1:
-        made = [_rounded(numbers[0] * share, case.transfer_bytes // 8 or _GRAIN)]
+        made = [_rounded(numbers[0] * share, case.transfer_bytes // ELEMENT_BYTES or _GRAIN)]
     else:
         made = _shortened(numbers, share)
     text = ",".join(map(str, made))
@@ -262,7 +262,7 @@ def _rounded(number: float, grain: int) -> int:
     return max(round(number / grain), 1) * grain
 
 
-def _shortened(numbers: list[int], share: float) -> list[int]:
+def _shortened(numbers: Sequence[int], share: float) -> list[int]:
     made = list(numbers)
     for place, number in enumerate(numbers):
         wanted = max(round(number * share), 1)
@@ -271,10 +271,6 @@ def _shortened(numbers: list[int], share: float) -> list[int]:
         if abs(share - 1) < 0.1:
             break
     return made
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")] if text else []
 
 
 # Figures of a storage in slow motion as they are at its full speed.

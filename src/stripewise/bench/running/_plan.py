@@ -123,7 +123,11 @@ class Ledger:
 
     def begin(self, suite: Suite, options: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Record what is measured, and how."""
-        words = {"suite": suite_to_json(suite), "options": dict(options), "about": dict(about)}
+        words = {
+            "suite": {**suite.as_json(), "cases": [case.as_json() for case in suite.cases]},
+            "options": dict(options),
+            "about": dict(about),
+        }
         self.append(FORM.what, version=FORM.version, **words)
 
     def plan(self, planned: PlannedRun, run_id: str) -> int:
@@ -178,18 +182,6 @@ def run_of(data: Mapping[str, Any]) -> CaseRun:
     """
     samples = tuple(Sample(**one) for one in data["samples"])
     return CaseRun(**{**data, "samples": samples})
-
-
-def suite_to_json(suite: Suite) -> dict[str, Any]:
-    """Return a suite as plain data, with the cases that are wanted."""
-    return {
-        "name": suite.name,
-        "title": suite.title,
-        "about": suite.about,
-        "directories": {name: asdict(place) for name, place in suite.directories.items()},
-        "cases": [case.as_json() for case in suite.cases],
-        "text": suite.text,
-    }
 
 
 def suite_of(data: Mapping[str, Any]) -> Suite:

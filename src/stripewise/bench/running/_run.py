@@ -378,7 +378,7 @@ def storage_of_place(storage: Storage, place: Place) -> Storage:
     if place.target < 0 or place.stripe_count < 1:
         return storage
     figure = replace(storage.figures["servers.targets"], value=float(place.stripe_count))
-    return replace(storage, figures={**storage.figures, "servers.targets": figure})
+    return storage.with_figures({"servers.targets": figure})
 
 
 def model_case(case: Case, place: Place, own_stack: str, operation: str) -> ModelCase | None:

@@ -127,7 +127,7 @@ def _costly(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _end(findings: Sequence[Finding]) -> str:
-    return things(len(findings), "remark") if findings else "nothing stands out"
+    return things(len(findings), "remark") if findings else "no known cause of slow I/O was found"
 
 
 def _but(why: str) -> str:

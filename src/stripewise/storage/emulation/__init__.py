@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from stripewise.storage.emulation._layout import set_layout as set_layout
     from stripewise.storage.emulation._lustre_parameters import write_tree as write_tree
     from stripewise.storage.emulation._mapping import make_clocks as make_clocks
-    from stripewise.storage.emulation._mapping import read_clocks as read_clocks
     from stripewise.storage.emulation._servers import ServerCounters as ServerCounters
     from stripewise.storage.emulation._servers import Tally as Tally
     from stripewise.storage.emulation._servers import TargetTallies as TargetTallies

@@ -286,7 +286,6 @@ def read_counters(descriptor: int) -> dict[str, int]:
 # Mappings that outlast a process: those of a storage that many jobs use.
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _OWNER_ONLY = 0o600
 
 
@@ -341,29 +340,5 @@ def make_clocks(
         with suppress(OSError):
             path.unlink()
         raise
-    finally:
-        os.close(descriptor)
-
-
-def read_clocks(path: Path) -> dict[str, int]:
-    """Return the counters of a mapping: what all its processes together did so far.
-
-    Args:
-        path: Of the mapping.
-
-    Returns:
-        Name to value, times in nanoseconds; "limit.process" and so on: what requests waited for.
-
-    Raises:
-        StorageError: The file cannot be read, or is no mapping.
-    """
-    try:
-        descriptor = os.open(path, _OLD)
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
-    try:
-        if not read_root(descriptor):
-            raise StorageError(f"{path} is no mapping of an emulated storage; make it again")
-        return read_counters(descriptor)
     finally:
         os.close(descriptor)

@@ -318,7 +318,10 @@ class Servers:
         return JobCounters(used, self.metadata(block))
 
     def counters(self) -> dict[str, int]:
-        """Return the counters of the whole storage, as `read_clocks` does."""
+        """Return the counters of the whole storage by name, times in nanoseconds.
+
+        "limit.process" and so on: what requests waited for.
+        """
         return _mapping.read_counters(self._descriptor)
 
     def _read(self, block: int, offset: int, size: int) -> bytes:

@@ -67,19 +67,17 @@ def fit_results(
     for writing in (True, False):
         chosen = [one for one in results.measured if one.writing is writing]
         if chosen:
-            storage, found, left = _fit_one(chosen, storage, writing, random, least_noise)
-            told += found
-            untold |= left
+            fit = _fit_one(chosen, storage, writing, random, least_noise)
+            storage = fit.storage
+            told += fit.told
+            untold |= fit.untold
     for figure, rates in results.operations.items():
         storage = _with_figure(
             storage, figure, *_operation(base, figure, np.array(rates)), "mdtest"
         )
         told.append(figure)
     storage = finished(storage, results)
-    errors = [abs(bandwidth(storage, case) / _rate(one) - 1)
-              for one, case in zip(results.measured, _cases(results.measured, storage),
-                                   strict=True)]  # fmt: skip
-    return Fitted(storage, told, untold, float(np.median(errors or [np.nan])))
+    return Fitted(storage, told, untold, _error(storage, results.measured))
 
 
 def fit_figures(
@@ -104,31 +102,50 @@ def fit_figures(
     """
     if not results.measured:
         raise UsageError("the results hold no bandwidth to fit to")
-    chosen, random = results.measured, np.random.default_rng(seed)
+    return _without_spare(
+        results.measured, base, expected, np.random.default_rng(seed), least_noise,
+        worst=lambda spare, spread: max(spare, key=spread.__getitem__),
+        why=lambda _: "no measurement was limited by it alone",
+    )  # fmt: skip
+
+
+def _without_spare(
+    chosen: Sequence[Measured], base: Storage, expected: Mapping[str, float],
+    random: np.random.Generator, least_noise: float,
+    worst: Callable[[Sequence[str], Mapping[str, float]], str], why: Callable[[str], str],
+) -> Fitted:  # fmt: skip
+    """Fit figures, and leave out those that the results do not tell, one by one.
+
+    Args:
+        chosen: Results to explain.
+        base: What is known.
+        expected: Figures to estimate, with a first guess in base units.
+        random: For starts and draws.
+        least_noise: As of `fit_results`.
+        worst: Figures that are not told, and the spread of all -> the one to leave out; "": none.
+        why: Figure -> why it is not told.
+    """
     cases, left, untold = _cases(chosen, base), dict(expected), dict[str, str]()
-    rates = np.log([_rate(one) for one in chosen])
+    rates, unsure = np.log([_rate(one) for one in chosen]), _unsure(chosen, least_noise)
     start: Vector | None = None
     while True:
-        problem = Problem(base, cases, rates, _unsure(chosen, least_noise), left)
+        problem = Problem(base, cases, rates, unsure, left)
         place = problem.solve(random, start)
-        spread, draws = problem.draws(place, random)
-        names = list(left)
-        wide = [n for n, width in zip(names, spread, strict=True) if width > TOLD]
-        spare = wide or problem.spare(place)
-        if not spare:
+        widths, draws = problem.draws(place, random)
+        spread = dict(zip(left, widths, strict=True))
+        spare = [name for name, width in spread.items() if width > TOLD] or problem.spare(place)
+        name = worst(spare, spread) if spare else ""
+        if not name:
             break
-        worst = max(spare, key=lambda name: spread[names.index(name)])
-        untold[worst] = "no measurement was limited by it alone"
-        start = np.delete(place, names.index(worst))
-        del left[worst]
+        untold[name] = why(name)
+        start = np.delete(place, list(left).index(name))
+        left = {key: value for key, value in left.items() if key != name}
     for name, value, drawn in zip(left, place, draws.T, strict=True):
         low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
         base = _with_figure(
             base, name, float(np.exp(value)), float(low), float(high), "benchmarks"
         )
-    errors = [abs(bandwidth(base, case) / _rate(one) - 1)
-              for one, case in zip(chosen, cases, strict=True)]  # fmt: skip
-    return Fitted(base, list(left), untold, float(np.median(errors)))
+    return Fitted(base, list(left), untold, _error(base, chosen))
 
 
 # ---- one direction ---------------------------------------------------------------------------
@@ -140,35 +157,20 @@ def _fit_one(
     writing: bool,
     random: np.random.Generator,
     least_noise: float,
-) -> tuple[Storage, list[str], dict[str, str]]:
-    """Fit the figures of one direction; those that are not told are left out one by one."""
-    cases, way = _cases(chosen, base), "write" if writing else "read"
-    expected = _expected(chosen, cases, base, way)
-    rates = np.array([_rate(one) for one in chosen])
-    unsure = _unsure(chosen, least_noise)
-    untold: dict[str, str] = {}
-    if f"servers.target_{way}" not in expected:
-        untold[f"servers.target_{way}"] = "measure from several nodes, or several stripe counts"
+) -> Fitted:
+    """Fit the figures of one direction."""
+    way = "write" if writing else "read"
+    expected = _expected(chosen, _cases(chosen, base), base, way)
     nodes = max(one.workload.nodes for one in chosen)
-    start: Vector | None = None
-    while True:
-        names = list(expected)
-        problem = Problem(base, cases, np.log(rates), unsure, expected)
-        place = problem.solve(random, start)
-        spread, draws = problem.draws(place, random)
-        open_ = [name for name, width in zip(names, spread, strict=True) if width > TOLD]
-        first = _least(open_ or problem.spare(place), nodes)
-        if not first or len(names) == 1:
-            break
-        worst = names.index(first)
-        untold[names[worst]] = _why(names[worst], chosen)
-        start = np.delete(place, worst)
-        del expected[names[worst]]
-    for name, value, drawn in zip(names, place, draws.T, strict=True):
-        low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
-        middle = float(np.exp(value))
-        base = _with_figure(base, name, middle, float(low), float(high), "benchmarks")
-    return base, names, untold
+    fit = _without_spare(
+        chosen, base, expected, random, least_noise,
+        worst=lambda spare, spread: _least(spare, nodes) if len(spread) > 1 else "",
+        why=lambda name: _why(name, chosen),
+    )  # fmt: skip
+    if f"servers.target_{way}" not in expected:
+        known = {f"servers.target_{way}": "measure from several nodes, or several stripe counts"}
+        fit.untold = known | fit.untold
+    return fit
 
 
 def _expected(
@@ -252,6 +254,13 @@ def _rate(one: Measured) -> float:
     return float(np.median(one.rates))
 
 
+def _error(storage: Storage, chosen: Sequence[Measured]) -> float:
+    """Return the median absolute error of predicted bandwidths; NaN: there are none."""
+    pairs = zip(chosen, _cases(chosen, storage), strict=True)
+    errors = [abs(bandwidth(storage, case) / _rate(one) - 1) for one, case in pairs]
+    return float(np.median(errors or [np.nan]))
+
+
 def _unsure(chosen: Sequence[Measured], least: float) -> Vector:
     """Return the standard deviation of each median's logarithm, from the spread of all repeats."""
     freedom = sum(len(one.rates) - 1 for one in chosen)
@@ -282,7 +291,7 @@ def _with_figure(
     ends = (min(low, value), value, max(high, value))
     low, value, high = (float(f"{end:.4g}") for end in ends)
     figure = Figure(value, Evidence.MEASURED, source, low, high)
-    return replace(storage, figures={**storage.figures, name: figure})
+    return storage.with_figures({name: figure})
 
 
 # Bandwidths to be explained by figures of a description: the best ones, and how sure they are.

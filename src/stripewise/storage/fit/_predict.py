@@ -98,7 +98,7 @@ def _roomy(storage: Storage, case: ModelCase) -> Storage:
 
 def _with_stripes(storage: Storage, stripes: int) -> Storage:
     figure = replace(storage.figures["layout.stripe_count"], value=float(stripes))
-    return replace(storage, figures={**storage.figures, "layout.stripe_count": figure})
+    return storage.with_figures({"layout.stripe_count": figure})
 
 
 @lru_cache(maxsize=100_000)

@@ -218,6 +218,10 @@ class Storage:
         default = self.transports[0] if self.transports else None
         return max(chosen, key=lambda one: len(one.when), default=default)
 
+    def with_figures(self, figures: Mapping[str, Figure]) -> Storage:
+        """Return the storage with some figures more, or other ones."""
+        return replace(self, figures={**self.figures, **figures})
+
     def over(self, transport: Transport | None, nodes: int = 0) -> Storage:
         """Return the storage with the figures of a variant.
 
@@ -227,7 +231,7 @@ class Storage:
         """
         if transport is None or 0 < nodes < transport.from_nodes:
             return self
-        return replace(self, figures={**self.figures, **transport.figures})
+        return self.with_figures(transport.figures)
 
 
 # What a job is granted of a storage: of a burst buffer, nodes by capacity.

@@ -218,16 +218,21 @@ def _test(document: Mapping[str, Any], name: str, ranks_per_node: int) -> Test:
         str(document["pattern"])[:32], size=",".join(map(str, document["shape"]))[:300],
         steps=max(writes, 1),
     )  # fmt: skip
-    return Test("kernel", f"{name}: kernel {shown(work.pattern)}",
-                nodes_of(name, ranks, ranks_per_node), ranks, work, timed)  # fmt: skip
+    reported = (document.get("hints") or {}).get("reported") or {}
+    return Test(
+        "kernel", f"{name}: kernel {shown(work.pattern)}", nodes_of(name, ranks, ranks_per_node),
+        ranks, work, timed, hints={str(key): str(one) for key, one in reported.items()},
+    )  # fmt: skip
 
 
 def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
     steps = [one for one in document["steps"] if one["operation"] == access]
     if not steps:
         return None
-    amount = sum(float(one["bytes"]) for one in steps)
-    seconds = sum(float(one["seconds"]) for one in steps)
+    total = document.get("totals", {}).get(access) or {}
+    amount = float(total.get("bytes") or sum(float(one["bytes"]) for one in steps))
+    seconds = float(total.get("elapsed_seconds") or total.get("seconds")
+                    or sum(float(one["seconds"]) for one in steps))  # fmt: skip
     if not 0 < seconds or not possible(access, amount / seconds, amount):
         raise UsageError(f"{name}: {amount:g} B in {seconds:g} s are impossible: check that it is "
                          "whole")  # fmt: skip
@@ -235,7 +240,8 @@ def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
     for step in steps:
         for phase, spread in step.get("phases", {}).items():
             phases[phase] = phases.get(phase, 0.0) + float(spread["max_seconds"])
-    return Timed(access, amount, seconds, phases)
+    wall = (document.get("stonewall") or {}).get(access) or {}
+    return Timed(access, amount, seconds, phases, worn_out=wall.get("reached") is True)
 
 
 # The JSON of `stripewise bench metadata --json`.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stripewise.evidence.trace import Evidence
 from stripewise.storage.simulation._trace_rows import (
-    Asked,
+    Operation,
     asked_rows,
     files_here,
     library_begin,
@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
     Attributes:
         kind: Number of the kind.
-        what: `Asked`.
+        what: `Operation`.
         sharers: Ranks that use the file together.
         number / bytes: Of all of them.
         files: That they use.
@@ -104,7 +104,7 @@ def parts_of(rows: NDArray[Any]) -> dict[int, list[list[Part]]]:
 
 def _sharers(rows: NDArray[Any]) -> Ints:
     """Return, of data, how many ranks do the same with the file; of all else 1."""
-    data = rows["what"] <= Asked.WRITE
+    data = rows["what"] <= Operation.WRITE
     keys = np.stack([rows["file"], rows["what"], rows["rank"]], axis=1)[data]
     pairs = np.unique(keys, axis=0)
     files, number = np.unique(pairs[:, :2], axis=0, return_counts=True)
@@ -281,7 +281,7 @@ def _stretch(done: Sequence[_Done], ranks_per_node: int, begin: int) -> Stretch:
     for one in done:
         for rank, parts in zip(one.ranks, one.parts, strict=True):
             for part in parts:
-                if part.what <= Asked.WRITE:
+                if part.what <= Operation.WRITE:
                     by_kind[part.kind].append((rank, part))
     calls = tuple(_calls(of_kind, ranks_per_node) for of_kind in by_kind.values())
     turns = tuple(_turns(one, tuple(by_kind)) for one in done)
@@ -293,10 +293,10 @@ def _turns(done: _Done, kinds: Sequence[int]) -> Turns:
     counts, metadata = dict.fromkeys(kinds, 0.0), defaultdict[str, float](float)
     for parts in zip(*done.parts, strict=True):
         mean = sum(part.number for part in parts) / len(parts)
-        if parts[0].what <= Asked.WRITE:
+        if parts[0].what <= Operation.WRITE:
             counts[parts[0].kind] += mean
         else:
-            metadata[Asked(parts[0].what).name.lower()] += mean
+            metadata[Operation(parts[0].what).name.lower()] += mean
     return Turns(len(done.ranks), tuple(counts.values()), dict(metadata))
 
 
@@ -308,7 +308,7 @@ def _calls(of_kind: Sequence[tuple[int, Part]], ranks_per_node: int) -> TracedCa
     together = len(beside)
     chosen = [beside[place] for place in looked_at(together)]
     return TracedCalls(
-        writing=first.what == Asked.WRITE,
+        writing=first.what == Operation.WRITE,
         processes=len(of_kind),
         nodes=len({rank // ranks_per_node for rank, _ in of_kind}),
         count=number / len(parts),

@@ -94,13 +94,13 @@ def asked_rows(evidence: Evidence) -> NDArray[Any]:
 
 
 def _asked(trace: Trace, rows: NDArray[Any]) -> Ints:
-    """Return what each row asks for, as `Asked`; -1: nothing."""
+    """Return what each row asks for, as `Operation`; -1: nothing."""
     names = np.array([operation_of(name) for name in trace.names] or [-1], np.int64)
     what: Ints = names[rows["name"]]
     data = np.isin(rows["op"], DATA_OPS)
     what[data] = np.isin(rows["op"][data], WRITES)
-    what[rows["op"] == Op.OPEN] = Asked.OPEN
-    what[(rows["op"] == Op.SYNC) & (rows["layer"] == IoLayer.POSIX)] = Asked.SYNC
+    what[rows["op"] == Op.OPEN] = Operation.OPEN
+    what[(rows["op"] == Op.SYNC) & (rows["layer"] == IoLayer.POSIX)] = Operation.SYNC
     failed = (rows["flags"] & EventFlag.FAILED) != 0
     what[data & (failed | (rows["bytes"] <= 0))] = -1
     return what
@@ -147,7 +147,7 @@ def _places(rows: NDArray[Any], number: Ints, found: NDArray[Any]) -> None:
         np.where(known, rows["offset"] + moved(levels_of(k, rows["inner"]), rows["stride"]), 0)
         for k in (number, number + found["number"].astype(np.int64) - 1)
     ]
-    size = np.where(found["what"] <= Asked.WRITE, rows["bytes"], 0)
+    size = np.where(found["what"] <= Operation.WRITE, rows["bytes"], 0)
     found["size"], found["begin"] = size, ends[0]
     found["low"], found["high"] = np.minimum(*ends), np.maximum(*ends) + size
     strides = np.gcd.reduce(np.abs(rows["stride"]), axis=1)
@@ -173,14 +173,14 @@ def _moments(rows: NDArray[Any], row: Ints, number: Ints, found: NDArray[Any]) -
 
 def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]) -> None:
     """Replace the calls on streams by the requests that the C library made of them."""
-    streams = (rows["layer"] == IoLayer.STDIO) & (found["what"] <= Asked.WRITE)
+    streams = (rows["layer"] == IoLayer.STDIO) & (found["what"] <= Operation.WRITE)
     issued = evidence.profile.issued
     told = {
         (int(one["process"]), int(one["file"]), op): (
             float(one["count"][ops].sum()), float(one["bytes"][ops].sum())
         )
         for one in issued
-        for op, ops in ((Asked.READ, [Op.READ]), (Asked.WRITE, [Op.WRITE]))
+        for op, ops in ((Operation.READ, [Op.READ]), (Operation.WRITE, [Op.WRITE]))
     }  # fmt: skip
     for process, file, what in np.unique(
         np.stack([rows["process"], found["file"], found["what"]], axis=1)[streams], axis=0
@@ -198,18 +198,20 @@ def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]
 
 def _created(rows: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
     """Return the rows with the first open that makes a file as a creation."""
-    makes = (found["what"] == Asked.OPEN) & ((found["begin"] & OpenBit.CREATE) != 0)
+    makes = (found["what"] == Operation.OPEN) & ((found["begin"] & OpenBit.CREATE) != 0)
     makes &= (rows["flags"] & EventFlag.FAILED) == 0
     places = np.flatnonzero(makes)
     places = places[np.argsort(found["start_ns"][places], kind="stable")]
-    found["what"][places[np.unique(found["file"][places], return_index=True)[1]]] = Asked.CREATE
+    found["what"][places[np.unique(found["file"][places], return_index=True)[1]]] = (
+        Operation.CREATE
+    )
     return found
 
 
 # What a traced call asks of the storage.
 
 
-class Asked(IntEnum):
+class Operation(IntEnum):
     """What is asked of the storage."""
 
     READ = 0
@@ -224,7 +226,7 @@ class Asked(IntEnum):
 ASKED_ROW = np.dtype(
     [
         ("rank", "<i8"),
-        ("what", "<i8"),  # `Asked`
+        ("what", "<i8"),  # `Operation`
         ("file", "<i8"),  # index into `Trace.paths`
         ("number", "<f8"),  # of requests or operations
         ("size", "<f8"),  # bytes of each
@@ -249,8 +251,8 @@ _REMOVE = re.compile(r"(mkdir|rmdir|unlink|remove|rename|link|symlink)(at)?2?")
 def operation_of(name: str) -> int:
     """Return what a call is that neither opens a file nor moves data; -1: nothing is asked."""
     if _STAT.fullmatch(name):
-        return Asked.STAT
-    return Asked.REMOVE if _REMOVE.fullmatch(name) else -1
+        return Operation.STAT
+    return Operation.REMOVE if _REMOVE.fullmatch(name) else -1
 
 
 # Operations on names that a trace counts by directory, without a row for each.
@@ -258,11 +260,11 @@ def operation_of(name: str) -> int:
 MUCH_BYTES = 64 << 10
 """Of a file that is only read, from which on it counts as data (chosen)."""
 _ACTIONS = {
-    Asked.OPEN: (Action.OPEN,),
-    Asked.STAT: (
+    Operation.OPEN: (Action.OPEN,),
+    Operation.STAT: (
         Action.STAT, Action.ACCESS, Action.LIST, Action.CHANGE, Action.TRUNCATE, Action.STATFS,
     ),
-    Asked.REMOVE: (
+    Operation.REMOVE: (
         Action.MKDIR, Action.RMDIR, Action.UNLINK, Action.RENAME, Action.LINK, Action.SYMLINK,
     ),
 }  # fmt: skip
@@ -338,7 +340,7 @@ def _told(trace: Trace) -> Counter[tuple[int, str, int]]:
     """Count the operations on names in rows of the trace, by process, directory and kind."""
     by_name = np.array([_of_a_name(name) for name in trace.names] or [-1], np.int64)
     rows = trace.rows[(trace.rows["file"] >= 0) & np.isin(trace.rows["op"], (Op.OPEN, Op.META))]
-    what = np.where(rows["op"] == Op.OPEN, Asked.OPEN, by_name[rows["name"]])
+    what = np.where(rows["op"] == Op.OPEN, Operation.OPEN, by_name[rows["name"]])
     directories, place = np.unique(
         [os.path.dirname(path) for path in trace.paths], return_inverse=True
     )

@@ -30,8 +30,9 @@ from stripewise.storage.stacks._ompio_settings import (
     flow_of,
     stripe_aggregators,
 )
+from stripewise.storage.stacks._romio import EvenShares
 from stripewise.storage.stacks._shared_file import Shape, objects_of, shared_flow
-from stripewise.storage.stacks._two_phase import HOLES, EvenCall, even_phases
+from stripewise.storage.stacks._two_phase import HOLES
 from stripewise.storage.stacks._workload import Flow, Phase
 
 
@@ -68,11 +69,8 @@ def _two_phase(job: Job) -> list[Phase]:
     if geometry is None:
         return []
     chosen = apart(job.ompio, job.work, int(shape.piece_bytes), int(shape.rank_bytes))
-    call = EvenCall(
-        geometry.union, job.one.base, job.pattern.writing, chosen, job.layout, job.work.ranks,
-        job.ompio.bytes_per_agg,
-    )  # fmt: skip
-    return even_phases(call)
+    way = EvenShares(chosen, job.ompio.bytes_per_agg)
+    return way.phases(geometry, job.one.base, job.layout, job.work.ranks)
 
 
 # OMPIO's collective writes where the place in the file decides who writes, in closed form.

@@ -17,7 +17,6 @@ import numpy as np
 
 from stripewise.evidence.patterns import Pattern
 from stripewise.storage.stacks._base import Setup, Stack
-from stripewise.storage.stacks._exact import Moves, cyclic_moves
 from stripewise.storage.stacks._geometry import Geometry, Level, Regular, geometry_of
 from stripewise.storage.stacks._hints import (
     LUSTRE_NAMES,
@@ -42,8 +41,15 @@ from stripewise.storage.stacks._pieces import (
     sampled,
     times,
 )
-from stripewise.storage.stacks._romio import Asked, Cray, Romio, RomioLustre, RomioStack
-from stripewise.storage.stacks._two_phase import CyclicCall, cyclic_phases
+from stripewise.storage.stacks._romio import (
+    CallFacts,
+    Cray,
+    Romio,
+    RomioLustre,
+    RomioStack,
+    StripesInTurn,
+    TwoPhase,
+)
 from stripewise.storage.stacks._workload import Flow, Phase, Requests, Workload
 
 # Several datasets that one collective call moves together, as PnetCDF's `wait_all` does.
@@ -70,8 +76,8 @@ class Gathered(RomioStack):
         whole = _whole(parts)
         if whole is not None:
             geometry, base = whole
-            asked = Asked.of(geometry, work.ranks, base)
-            if self.together(geometry.pattern, asked, hints):
+            facts = CallFacts.of(geometry, work.ranks, base)
+            if self.together(geometry.pattern, facts, hints):
                 return self.collective(geometry, base, work, setup, hints)
         every = [self.call(geometry, base, work, setup, hints) for geometry, base in parts]
         return list(itertools.chain.from_iterable(every))
@@ -207,7 +213,7 @@ class _OverCray(_Variables, Cray):
 class _OverGio(_Variables, RomioStack):
     """Over PnetCDF's own library: stripes by turn, several written at once."""
 
-    def buffers(self, asked: Asked, hints: Hints) -> bool:
+    def buffers(self, facts: CallFacts, hints: Hints) -> bool:
         """Buffer, as ROMIO's Lustre driver does; assumed."""
         return True
 
@@ -226,27 +232,14 @@ class _OverGio(_Variables, RomioStack):
         best = max(n for n in range(1, chosen.count + 1) if stripes % n == 0)
         return replace(chosen, count=best)
 
-    def collective(
-        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
-    ) -> list[Phase]:
-        """See `RomioStack.collective`."""
-        chosen = self._used(work, hints, setup)
+    def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
+        """Move stripes in turn, several of them at once."""
         each_node = number(setup, "pnetcdf.nc_num_aggrs_per_node", 0)
-        ranks = min(work.nodes * each_node, work.ranks) if each_node else work.ranks
-        return cyclic_phases(
-            CyclicCall(
-                geometry.union, base, geometry.pattern.writing, chosen, setup.layout, ranks,
-                sieves=hints.ds_in_coll, flush=_flush(setup, hints),
-            )
+        flush = max(hints.cb_buffer_size // setup.layout.stripe_size, 1)
+        return StripesInTurn(
+            self._used(work, hints, setup), hints.ds_in_coll, flush=flush,
+            ranks=min(work.nodes * each_node, work.ranks),
         )  # fmt: skip
-
-    def collective_moves(
-        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
-    ) -> Moves:
-        """See `RomioStack.collective_moves`."""
-        chosen = self._used(work, hints, setup)
-        moves = cyclic_moves(ranges, chosen, setup.layout, hints.ds_in_coll, writing)
-        return replace(moves, round=moves.round // _flush(setup, hints))
 
 
 _PLAIN: dict[str, Stack] = {"ufs": _OverUfs(), "lustre": _OverLustre(), "gio": _OverGio()}
@@ -348,7 +341,3 @@ def _header_request(work: Workload, setup: Setup, one: Pattern) -> int:
 def _through_views(work: Workload) -> Workload:
     """Return the same through PnetCDF, whose independent calls have file views."""
     return replace(work, patterns=tuple(replace(p, source="pnetcdf") for p in work.patterns))
-
-
-def _flush(setup: Setup, hints: Hints) -> int:
-    return max(hints.cb_buffer_size // setup.layout.stripe_size, 1)

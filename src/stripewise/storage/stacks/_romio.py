@@ -14,7 +14,7 @@ from stripewise.core import Value
 from stripewise.core.errors import UsageError
 from stripewise.evidence.patterns import Pattern
 from stripewise.settings.tunables import lustre_aggregators
-from stripewise.storage.stacks._base import Setup, Stack
+from stripewise.storage.stacks._base import Layout, Setup, Stack
 from stripewise.storage.stacks._exact import (
     Moves,
     cyclic_moves,
@@ -62,7 +62,7 @@ HDF5 hands independent accesses to MPI-IO piece by piece.
 
 
 @dataclass(frozen=True)
-class Asked:
+class CallFacts:
     """What ROMIO looks at before it buffers a collective call.
 
     Attributes:
@@ -81,7 +81,7 @@ class Asked:
     base: int = 0
 
     @classmethod
-    def of(cls, geometry: Geometry, n_ranks: int, base: int) -> Asked:
+    def of(cls, geometry: Geometry, n_ranks: int, base: int) -> CallFacts:
         """Take it from a pattern in closed form."""
         pieces = sum(one.ranks * one.sets * one.shape.pieces for one in geometry.classes)
         writing = geometry.pattern.writing
@@ -91,7 +91,7 @@ class Asked:
         )  # fmt: skip
 
     @classmethod
-    def by(cls, ranges: Ranges, writing: bool, n_ranks: int, base: int) -> Asked:
+    def by(cls, ranges: Ranges, writing: bool, n_ranks: int, base: int) -> CallFacts:
         """Take it from the ranges of all ranks."""
         rank, first = np.unique(ranges.rank, return_index=True)
         last = np.append(first[1:], ranges.rank.size) - 1
@@ -100,6 +100,76 @@ class Asked:
         interleaved = bool((early & (np.diff(rank) == 1)).any())
         empty = n_ranks - rank.size
         return cls(writing, interleaved, int(ranges.size.sum()), ranges.rank.size, empty, base)
+
+
+# The two ways of two-phase I/O, each in closed form and request by request.
+
+
+@dataclass(frozen=True)
+class EvenShares:
+    """Each aggregator has an equal, contiguous share of what a call moves.
+
+    Attributes:
+        aggregators: Who has the shares.
+        buffer: Bytes of a round of an aggregator.
+        unit: What shares are aligned to; 0: nothing.
+        least: Least bytes of a share.
+    """
+
+    aggregators: Aggregators
+    buffer: int
+    unit: int = 0
+    least: int = 0
+
+    def phases(self, geometry: Geometry, base: int, layout: Layout, ranks: int) -> list[Phase]:
+        """Return the phases of a call."""
+        return even_phases(
+            EvenCall(
+                geometry.union, base, geometry.pattern.writing, self.aggregators, layout, ranks,
+                self.buffer, self.unit, self.least,
+            )
+        )  # fmt: skip
+
+    def moves(self, ranges: Ranges, writing: bool, layout: Layout) -> Moves:
+        """Return the requests of a call."""
+        del layout
+        return even_moves(ranges, self.aggregators, self.buffer, self.unit, self.least, writing)
+
+
+@dataclass(frozen=True)
+class StripesInTurn:
+    """Each aggregator has stripes of the file in turn.
+
+    Attributes:
+        aggregators: Who has the stripes.
+        sieves: Holes are read first; otherwise each piece is a request.
+        lock_mode: As in `Flow`.
+        flush: Stripes of an aggregator that are gathered before it writes them.
+        ranks: That take part in the exchange; 0: all.
+    """
+
+    aggregators: Aggregators
+    sieves: bool
+    lock_mode: int = 0
+    flush: int = 1
+    ranks: int = 0
+
+    def phases(self, geometry: Geometry, base: int, layout: Layout, ranks: int) -> list[Phase]:
+        """Return the phases of a call."""
+        return cyclic_phases(
+            CyclicCall(
+                geometry.union, base, geometry.pattern.writing, self.aggregators, layout,
+                self.ranks or ranks, self.sieves, self.lock_mode, self.flush,
+            )
+        )  # fmt: skip
+
+    def moves(self, ranges: Ranges, writing: bool, layout: Layout) -> Moves:
+        """Return the requests of a call."""
+        moves = cyclic_moves(ranges, self.aggregators, layout, self.sieves, writing)
+        return replace(moves, round=moves.round // self.flush)
+
+
+TwoPhase = EvenShares | StripesInTurn
 
 
 class RomioStack(Stack):
@@ -113,20 +183,19 @@ class RomioStack(Stack):
         return romio_aggregators(work, hints, setup.hosts)
 
     @abstractmethod
-    def buffers(self, asked: Asked, hints: Hints) -> bool:
+    def buffers(self, facts: CallFacts, hints: Hints) -> bool:
         """Tell whether a collective call is buffered, where hints leave it open."""
 
     @abstractmethod
+    def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
+        """Return how a buffered collective call is divided among aggregators."""
+
     def collective(
         self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
     ) -> list[Phase]:
         """Return the phases of one buffered collective call."""
-
-    @abstractmethod
-    def collective_moves(
-        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
-    ) -> Moves:
-        """Return the requests of one buffered collective call."""
+        way = self.two_phase(geometry.pattern.writing, work, setup, hints)
+        return way.phases(geometry, base, setup.layout, work.ranks)
 
     def stripe_windows(self, setup: Setup, writing: bool) -> int:
         """Return the stripe size if windows of data sieving end at stripes; 0: they do not."""
@@ -160,7 +229,7 @@ class RomioStack(Stack):
         self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
     ) -> list[Phase]:
         """Return the phases of one call."""
-        if self.together(geometry.pattern, Asked.of(geometry, work.ranks, base), hints):
+        if self.together(geometry.pattern, CallFacts.of(geometry, work.ranks, base), hints):
             return self.collective(geometry, base, work, setup, hints)
         return own_phases(self._own(geometry, base, work, setup, hints), work)
 
@@ -195,15 +264,16 @@ class RomioStack(Stack):
         hints: Hints,
     ) -> Moves:
         """Return the requests of one call."""
-        asked = Asked.by(ranges, pattern.writing, work.ranks, base)
-        if self.together(pattern, asked, hints):
-            return self.collective_moves(ranges, pattern.writing, work, setup, hints)
+        facts = CallFacts.by(ranges, pattern.writing, work.ranks, base)
+        if self.together(pattern, facts, hints):
+            way = self.two_phase(pattern.writing, work, setup, hints)
+            return way.moves(ranges, pattern.writing, setup.layout)
         return self._own_moves(ranges, pattern, work, setup, hints)
 
-    def together(self, pattern: Pattern, asked: Asked, hints: Hints) -> bool:
+    def together(self, pattern: Pattern, facts: CallFacts, hints: Hints) -> bool:
         """Tell whether a call is collective, and buffered."""
         said = hints.buffering(pattern.writing)
-        wanted = said == "enable" or (said != "disable" and self.buffers(asked, hints))
+        wanted = said == "enable" or (said != "disable" and self.buffers(facts, hints))
         return is_collective(pattern) and wanted
 
     def _own(
@@ -287,34 +357,18 @@ class Romio(RomioStack):
     summary = "ROMIO with its generic driver: equal, contiguous shares for the aggregators"
     tunables = names(*NAMES)
 
-    def buffers(self, asked: Asked, hints: Hints) -> bool:
+    def buffers(self, facts: CallFacts, hints: Hints) -> bool:
         """Buffer where the ranges of ranks are interleaved."""
-        return asked.interleaved
+        return facts.interleaved
 
     def unit(self, setup: Setup, hints: Hints) -> int:
         """Return what shares are aligned to; 0: nothing."""
         return hints.striping_unit
 
-    def collective(
-        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
-    ) -> list[Phase]:
-        """See `RomioStack.collective`."""
-        return even_phases(
-            EvenCall(
-                geometry.union, base, geometry.pattern.writing,
-                self.aggregators(work, hints, setup), setup.layout, work.ranks,
-                hints.cb_buffer_size, self.unit(setup, hints), hints.min_fdomain_size,
-            )
-        )  # fmt: skip
-
-    def collective_moves(
-        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
-    ) -> Moves:
-        """See `RomioStack.collective_moves`."""
-        return even_moves(
-            ranges, self.aggregators(work, hints, setup), hints.cb_buffer_size,
-            self.unit(setup, hints), hints.min_fdomain_size, writing,
-        )  # fmt: skip
+    def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
+        """Divide the range evenly."""
+        chosen, unit = self.aggregators(work, hints, setup), self.unit(setup, hints)
+        return EvenShares(chosen, hints.cb_buffer_size, unit, hints.min_fdomain_size)
 
 
 # ROMIO with its Lustre driver, as MPICH 4.0.2 has it.
@@ -336,51 +390,31 @@ class RomioLustre(Romio):
         only_size = bool(settings.get("mpiio.striping_unit"))
         return {"mpiio.striping_factor": -1} if only_size else {}
 
-    def buffers(self, asked: Asked, hints: Hints) -> bool:
+    def buffers(self, facts: CallFacts, hints: Hints) -> bool:
         """Buffer writes unless their pieces are large and not interleaved (Docollect).
 
         A rank that calls with nothing counts as a piece.  At the beginning of the file its range
         is taken for one byte, which is interleaved: the greatest of all ranks' numbers is taken,
         and those are 0 where its own are -1.
         """
-        if asked.interleaved or not asked.writing:
-            return asked.interleaved
+        if facts.interleaved or not facts.writing:
+            return facts.interleaved
         threshold = hints.coll_threshold
-        if not threshold or (asked.empty and not asked.base):
+        if not threshold or (facts.empty and not facts.base):
             return True
-        return asked.bytes // max(asked.pieces + asked.empty, 1) <= threshold
+        return facts.bytes // max(facts.pieces + facts.empty, 1) <= threshold
 
     def unit(self, setup: Setup, hints: Hints) -> int:
         """Return the stripe size, which the driver asks the file system for."""
         return setup.layout.stripe_size
 
-    def collective(
-        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
-    ) -> list[Phase]:
-        """See `RomioStack.collective`."""
-        if not geometry.pattern.writing:
-            return super().collective(geometry, base, work, setup, hints)
-        return cyclic_phases(
-            CyclicCall(
-                geometry.union, base, True, self._writers(work, setup, hints), setup.layout,
-                work.ranks, sieves=hints.ds_in_coll,
-            )
-        )  # fmt: skip
-
-    def collective_moves(
-        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
-    ) -> Moves:
-        """See `RomioStack.collective_moves`."""
+    def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
+        """Write stripes in turn; read as the generic driver does."""
         if not writing:
-            return super().collective_moves(ranges, writing, work, setup, hints)
-        chosen = self._writers(work, setup, hints)
-        return cyclic_moves(ranges, chosen, setup.layout, hints.ds_in_coll, writing)
-
-    def _writers(self, work: Workload, setup: Setup, hints: Hints) -> Aggregators:
-        """Return the aggregators of collective writes."""
+            return super().two_phase(writing, work, setup, hints)
         chosen = self.aggregators(work, hints, setup)
         count = lustre_aggregators(chosen.count, setup.layout.stripe_count, hints.co_ratio)
-        return replace(chosen, count=count)
+        return StripesInTurn(replace(chosen, count=count), hints.ds_in_coll)
 
     def stripe_windows(self, setup: Setup, writing: bool) -> int:
         """Return the stripe size: windows of writes end at stripes, and pieces are cut there."""
@@ -403,7 +437,7 @@ class Cray(RomioStack):
     tunables = names(*NAMES, *_OWN) - names("striping_unit", "cb_buffer_size")
     config_list = "*:*"
 
-    def buffers(self, asked: Asked, hints: Hints) -> bool:
+    def buffers(self, facts: CallFacts, hints: Hints) -> bool:
         """Buffer; assumed, as ROMIO's Lustre driver does without a threshold."""
         return True
 
@@ -428,24 +462,8 @@ class Cray(RomioStack):
             stride=max(number(setup, "mpiio.aggregator_placement_stride", -1), 0),
         )  # fmt: skip
 
-    def collective(
-        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
-    ) -> list[Phase]:
-        """See `RomioStack.collective`."""
+    def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
+        """Move stripes in turn."""
         chosen = self.aggregators(work, hints, setup)
-        writing = geometry.pattern.writing
-        return cyclic_phases(
-            CyclicCall(
-                geometry.union, base, writing, chosen, setup.layout, work.ranks,
-                sieves=hints.ds_write != "disable",
-                lock_mode=number(setup, "mpiio.cray_cb_write_lock_mode", 0) if writing else 0,
-            )
-        )  # fmt: skip
-
-    def collective_moves(
-        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
-    ) -> Moves:
-        """See `RomioStack.collective_moves`."""
-        chosen = self.aggregators(work, hints, setup)
-        sieves = hints.ds_write != "disable"
-        return cyclic_moves(ranges, chosen, setup.layout, sieves, writing)
+        locks = number(setup, "mpiio.cray_cb_write_lock_mode", 0) if writing else 0
+        return StripesInTurn(chosen, hints.ds_write != "disable", locks)

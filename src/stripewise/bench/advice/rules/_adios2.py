@@ -41,7 +41,7 @@ class Adios2(Rule):
         FIXED_SIZE,
         MPIIO,
         Need.all_of(
-            "nobody knows what a process and a node write: add cases of each",
+            "what a process and a node write is not known: add cases of each",
             "client.process_write", "client.node_write",
         ),
     )  # fmt: skip

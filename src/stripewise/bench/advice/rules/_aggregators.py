@@ -58,7 +58,7 @@ class CollectiveCalls(Rule):
     needs = (
         MPIIO,
         Need.any_of(
-            "nobody knows what a small request costs: add the suite transfer-size",
+            "what a small request costs is not known: add the suite transfer-size",
             "client.request", "locks.revoke",
         ),
     )  # fmt: skip
@@ -110,12 +110,12 @@ class AggregatorNumber(Rule):
             lambda basis: basis.storage.stack in ("cray", "romio", "romio-lustre"),
         ),
         Need.all_of(
-            "nobody knows what one process and one target do: add cases of each",
+            "what one process and one target do is not known: add cases of each",
             "client.process_write", "servers.target_write",
         ),
         Need(
-            "nobody knows what it costs that several aggregators share a target: add the suite "
-            "aggregators",
+            "what it costs that several aggregators share a target is not known: add the "
+            "suite aggregators",
             lambda basis: basis.knows("locks.revoke") or bool(by_number(basis.figures)),
         ),
     )  # fmt: skip

@@ -428,7 +428,7 @@ MPIIO = Need(
     lambda basis: bool(basis.storage.stack),
 )
 PROCESS = Need.all_of(
-    "nobody knows what one process writes: add cases with one process", "client.process_write"
+    "what one process writes is not known: add cases with one process", "client.process_write"
 )
 
 

@@ -59,7 +59,7 @@ class LockModes(Rule):
     needs = (
         Need("only Cray MPICH has lock modes", lambda basis: basis.storage.stack == "cray"),
         Need(
-            "nobody knows what locks cost here: add the suite aggregators",
+            "what locks cost here is not known: add the suite aggregators",
             lambda basis: basis.knows("locks.revoke") or bool(by_mode(basis.figures)),
         ),
     )

@@ -24,7 +24,7 @@ class Metadata(Rule):
 
     needs = (
         Need.all_of(
-            "nobody knows how fast files are created: add the suite mdtest", "metadata.create"
+            "how fast files are created is not known: add the suite mdtest", "metadata.create"
         ),
     )
 

@@ -47,7 +47,7 @@ class Striping(Rule):
         ),
         Need("the storage has one target", lambda basis: basis.targets > 1),
         Need.all_of(
-            "nobody knows how fast a process and a target are: add cases of each",
+            "how fast a process and a target are is not known: add cases of each",
             "servers.target_write", "client.process_write",
         ),
     )  # fmt: skip

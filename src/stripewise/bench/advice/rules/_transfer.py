@@ -38,7 +38,7 @@ class TransferSize(Rule):
     needs = (
         PROCESS,
         Need.any_of(
-            "nobody knows what a small request costs: add the suite transfer-size",
+            "what a small request costs is not known: add the suite transfer-size",
             "client.request", "servers.target_request",
         ),
     )  # fmt: skip
