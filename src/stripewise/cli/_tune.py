@@ -127,7 +127,7 @@ _options = has_options(
         "stripewise tune --trials 8 --json -- mpiexec -n 4 ./program > result.json",
         "stripewise tune --time 30min --only mpiio.cb_nodes -- mpiexec -n 4 ./program",
         "stripewise tune --vary cb_buffer_size=1MiB,4MiB -- mpiexec -n 4 ./program",
-        "stripewise tune --strategy exhaustive --only cb_nodes --vary cb_nodes=1,2,4 -- ./program",
+        "stripewise tune --strategy exhaustive --only cb_nodes -- ./program",
         "stripewise tune --ranks 2,4,8 -- mpiexec -n 8 ./program",
         "stripewise tune --case a.nml --case b.nml -- mpiexec -n 4 ./app {case}",
         "stripewise tune --on archer2-hdd@1/64 -- mpiexec -n 4 ./program output.h5",

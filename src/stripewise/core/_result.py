@@ -162,14 +162,14 @@ class CaseResult(Compared):
         name: Of the case; "" in a study of one command.
         command: Its command.
         weight: Of its I/O-time ratio in the score of a trial.
-        tunables: Tunables that can act on it.
+        knobs: Tunables that can act on it.
         outcome: What the configuration that came to the fresh pairs did to it.
     """
 
     name: str
     command: tuple[str, ...]
     weight: float = 1.0
-    tunables: tuple[str, ...] = ()
+    knobs: tuple[str, ...] = ()
     outcome: CaseOutcome = CaseOutcome.UNKNOWN
 
 
