@@ -32,7 +32,7 @@ from stripewise.study.plan._journal import DAMAGE, Journal, check_record, descri
 from stripewise.study.plan._slot import RunSlot
 
 _CONCLUSIONS = (
-    "search-stopped", "search-end", "playoff", "playoff-noise", "final-noise", "verdict"
+    "search-stopped", "search-end", "final-noise", "verdict"
 )  # fmt: skip
 """Names of values and decisions that a larger budget makes open again."""
 

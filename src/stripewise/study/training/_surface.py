@@ -89,13 +89,9 @@ class SurfaceRun(Figured):
 
 @dataclass(frozen=True)
 class RecordedTunable:
-    """A tunable of the surface: the values that were measured, and which one is the default.
-
-    Default None: the default is to leave the tunable alone, and was measured besides the values.
-    """
+    """The values of a tunable that were measured, besides leaving the tunable alone."""
 
     values: tuple[Value, ...] = ()
-    default: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -163,17 +159,8 @@ class Surface:
         write_file(path, "".join((self.header_line(), *map(run_to_line, self.runs))))
 
     def key(self, settings: Mapping[str, Value]) -> SettingsKey:
-        """Return settings in their canonical form: without tunables at their default."""
-        pairs = []
-        for name, value in settings.items():
-            tunable = self.tunables.get(name)
-            if (
-                tunable is None
-                or tunable.default is None
-                or _text(tunable.default) != _text(value)
-            ):
-                pairs.append((name, _text(value)))
-        return tuple(sorted(pairs))
+        """Return settings in a form that can be compared and hashed."""
+        return tuple(sorted((name, _text(value)) for name, value in settings.items()))
 
     def by_settings(self) -> dict[SettingsKey, list[int]]:
         """Return the indices of the runs of each configuration; warm-ups are left out."""
