@@ -181,9 +181,9 @@ class Landscape:
         found = [
             TunableEffect(
                 name,
-                tuple((value, self._ratio(name, value)) for value in tunable.values),
+                tuple((value, self._ratio(name, value)) for value in values),
             )
-            for name, tunable in self.surface.tunables.items()
+            for name, values in self.surface.tunables.items()
         ]
         return sorted(found, key=lambda effect: -effect.factor)
 

@@ -12,7 +12,7 @@ import pytest
 from stripewise.core import ProgramFacts, RunStatus
 from stripewise.core.errors import ProgramError, StorageError, UsageError
 from stripewise.run.launch import RunRequest
-from stripewise.study.training import RecordedTunable, Surface, SurfaceRun
+from stripewise.study.training import Surface, SurfaceRun
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.replayed import ReplayedLauncher
 from support.surfaces import save_surface
@@ -22,8 +22,8 @@ SURFACE = Surface(
     facts=ProgramFacts(n_ranks=4, mpiio_alternatives=("ompio", "romio321")),
     provenance={"host": "here"},
     tunables={
-        "mpiio.cb_nodes": RecordedTunable((1, 2, 4)),
-        "hdf5.alignment": RecordedTunable(((1, 1), (4096, 4096))),
+        "mpiio.cb_nodes": (1, 2, 4),
+        "hdf5.alignment": ((1, 1), (4096, 4096)),
     },
     runs=(
         SurfaceRun({}, 1.0, 0.8, 0, 100),
