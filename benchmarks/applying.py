@@ -16,7 +16,7 @@ from typing import Any
 from tuning import STRIPEWISE, Case
 
 from stripewise.core import VerificationStatus
-from stripewise.study.verify import Reference
+from stripewise.study.verify import BaselineOutputs
 from stripewise.study.workspace import OutputSet
 
 SECONDS = 120
@@ -43,7 +43,7 @@ def apply(case: Case, place: Path, configuration: Path) -> dict[str, str]:
         return {**case.labels, "run": f"exit code {done.returncode}: {_last(done.stderr)}"}
     seen = json.loads(done.stdout.splitlines()[-1])
     first, second, third = map(OutputSet.of, directories)
-    said = Reference(first, second).verify(third, layout=True)
+    said = BaselineOutputs(first, second).verify(third, layout=True)
     same = said.status in (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT)
     differences = "; ".join(f"{name}: {why}" for name, why in said.differences.items())
     return {

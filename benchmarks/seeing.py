@@ -32,7 +32,7 @@ from other_programs import PROGRAMS, Program, cases
 from tuning import STRIPEWISE, Case
 
 from stripewise.core import VerificationStatus
-from stripewise.study.verify import Reference
+from stripewise.study.verify import BaselineOutputs
 from stripewise.study.workspace import OutputSet
 
 ROMIO = "mpich*/src/mpi/romio/test"
@@ -85,7 +85,7 @@ def see(case: Case, place: Path) -> dict[str, str]:
         done.append(_run(words, directory))
         time.sleep(1.1)  # dates in outputs differ between the plain runs too
     first, second, third = map(OutputSet.of, directories)
-    said = Reference(first, second).verify(third, layout=False)
+    said = BaselineOutputs(first, second).verify(third, layout=False)
     same = said.status in (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT)
     differences = "; ".join(f"{name}: {why}" for name, why in said.differences.items())
     codes = [d.returncode for d in done]

@@ -91,9 +91,7 @@ class Landscape:
         self._by_key: dict[SettingsKey, Spot] = {}
         for key, indices in surface.by_settings().items():
             runs = tuple(surface.runs[index] for index in indices)
-            at_default = {n for n in runs[0].settings if n not in {name for name, _ in key}}
-            settings = {n: v for n, v in runs[0].settings.items() if n not in at_default}
-            self._by_key[key] = Spot(settings, runs)
+            self._by_key[key] = Spot(runs[0].settings, runs)
         if () not in self._by_key:
             raise UsageError("the surface holds no run of the default; it has no reference")
         self.spots = tuple(sorted(self._by_key.values(), key=lambda spot: spot.io_seconds))
@@ -183,13 +181,9 @@ class Landscape:
         found = [
             TunableEffect(
                 name,
-                tuple(
-                    (value, self._ratio(name, value))
-                    for value in tunable.values
-                    if value != tunable.default
-                ),
+                tuple((value, self._ratio(name, value)) for value in values),
             )
-            for name, tunable in self.surface.tunables.items()
+            for name, values in self.surface.tunables.items()
         ]
         return sorted(found, key=lambda effect: -effect.factor)
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from stripewise.centre.database import create_engine, initialise
 from stripewise.centre.database.tables import Base, Job, JobFile, JobSource
 
 pytest.importorskip("darshan")
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import fleet_scale
 import fleet_scale_data
 

@@ -4,14 +4,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import metadata_peers as peers
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import metadata_peers as peers
 
 ROW = {
     "storage": "tmpfs", "ranks": 2, "sharing": "own", "operation": "stat", "ours": 110_000.0,

@@ -4,13 +4,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import pattern_experiments as experiments
+import pytest
 
 from stripewise.storage.machines import find_storage
 from stripewise.study.procedure import simulated_workload

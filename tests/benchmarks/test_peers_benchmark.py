@@ -7,12 +7,9 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import peers
+import pytest
 from peers_output import HEADER, Figure, row, table, verdict
 
 FIGURE = Figure(

@@ -2,16 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The published tables: whole, with a source, and split before anything is fitted."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-from stripewise.core.errors import UsageError
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from published import PLANS, UNITS, load_table, table_names
 from published._plans import REASONS
+
+from stripewise.core.errors import UsageError
 
 CALIBRATED = {
     "archer-file-per-process": 2,

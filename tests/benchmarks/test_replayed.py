@@ -12,7 +12,7 @@ import pytest
 from stripewise.core import ProgramFacts, RunStatus
 from stripewise.core.errors import ProgramError, StorageError, UsageError
 from stripewise.run.launch import RunRequest
-from stripewise.study.training import RecordedTunable, Surface, SurfaceRun
+from stripewise.study.training import Surface, SurfaceRun
 from stripewise.testing.launcher_suite import LauncherSuite
 from support.replayed import ReplayedLauncher
 from support.surfaces import save_surface
@@ -22,12 +22,12 @@ SURFACE = Surface(
     facts=ProgramFacts(n_ranks=4, mpiio_alternatives=("ompio", "romio321")),
     provenance={"host": "here"},
     tunables={
-        "mpiio.cb_nodes": RecordedTunable((1, 2, 4), 1),
-        "hdf5.alignment": RecordedTunable(((1, 1), (4096, 4096)), (1, 1)),
+        "mpiio.cb_nodes": (1, 2, 4),
+        "hdf5.alignment": ((1, 1), (4096, 4096)),
     },
     runs=(
         SurfaceRun({}, 1.0, 0.8, 0, 100),
-        SurfaceRun({"mpiio.cb_nodes": 1}, 1.1, 0.9, 0, 100),
+        SurfaceRun({}, 1.1, 0.9, 0, 100),
         SurfaceRun({"mpiio.cb_nodes": 2}, 0.5, 0.4, 0, 100),
         SurfaceRun({"mpiio.cb_nodes": 2, "hdf5.alignment": (4096, 4096)}, 9.0, 8.0, 0, 100),
         SurfaceRun({"mpiio.cb_nodes": 4}, 2.0, 0.0, status=RunStatus.FAILED),
@@ -61,8 +61,7 @@ def test_a_surface_survives_the_file(tmp_path):
     assert Surface.load(tmp_path / "surface.jsonl") == SURFACE
 
 
-def test_defaults_are_the_same_as_nothing_set():
-    assert SURFACE.key({"mpiio.cb_nodes": 1, "hdf5.alignment": (1, 1)}) == ()
+def test_every_run_of_the_same_settings_is_drawn():
     launcher = ReplayedLauncher(SURFACE, seed=3)
     outcomes = [launcher.collect(launcher.submit(request())) for _ in range(60)]
     drawn = Counter(outcome.io_seconds for outcome in outcomes)

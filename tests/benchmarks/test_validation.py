@@ -2,18 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predictions of published tables: as good as the page says, and the page is the code's."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-from stripewise.core.errors import ConfigurationError, UsageError
-from stripewise.storage.fit import blank_storage, fit_results
-from stripewise.storage.machines import find_storage
-from stripewise.storage.results import Measured, Results
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from published import (
     SETS,
     Predicted,
@@ -32,6 +24,11 @@ from published import (
 )
 from published._cases import case_of
 from published._tables import parse_table
+
+from stripewise.core.errors import ConfigurationError, UsageError
+from stripewise.storage.fit import blank_storage, fit_results
+from stripewise.storage.machines import find_storage
+from stripewise.storage.results import Measured, Results
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 QUICK = ("archer2-shared-file", "archer", "burst-buffer", "archer2-libraries")

@@ -3,12 +3,8 @@
 """The script that predicts published tables."""
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import validation
 
 

@@ -12,7 +12,7 @@ from runtime_harness import flat, run
 from stacks import ADIOS2_2_12
 
 from stripewise.core import VerificationStatus
-from stripewise.study.verify import Reference
+from stripewise.study.verify import BaselineOutputs
 from stripewise.study.workspace import OutputSet
 
 pytestmark = pytest.mark.mpi
@@ -43,7 +43,7 @@ def test_layout_settings_keep_the_content(library: str, tmp_path: Path) -> None:
         for containers in directory.glob("containers-*"):
             containers.rename(tmp_path / containers.name)
     *baselines, candidate = map(OutputSet.of, directories)
-    reference = Reference(*baselines)
+    reference = BaselineOutputs(*baselines)
     assert reference.verify(candidate, layout=True).status is VerificationStatus.SAME_CONTENT
     safe = reference.verify(candidate, layout=False)
     assert "content is the same" in safe.differences[output]

@@ -17,7 +17,7 @@ from stripewise.core.errors import ProgramError, StudyError, UsageError
 from stripewise.settings.tunables import Dimension, Space, find_space, get
 from stripewise.study.plan import Journal, StudyOptions, parse_journal
 from stripewise.study.procedure import run_study
-from stripewise.study.training import RecordedTunable, Surface, SurfaceRun
+from stripewise.study.training import Surface, SurfaceRun
 from support.journal_checks import check_runs, encode
 from support.replayed import ReplayedLauncher
 from support.strategy_suite import romio_facts
@@ -57,7 +57,7 @@ def surface() -> Surface:
         for repeat in range(4)
         for t in [0.01 * repeat + (1.0 if "mpiio.romio_ds_write" not in point else 0.0)]
     ]
-    knobs = {d.tunable.name: RecordedTunable(d.values) for d in space.dimensions}
+    knobs = {d.tunable.name: d.values for d in space.dimensions}
     return Surface(("prog",), romio_facts(), {}, knobs, tuple(runs))
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from stripewise.core import Verification
-from stripewise.study.verify import Reference
+from stripewise.study.verify import BaselineOutputs
 from stripewise.study.workspace import OutputSet
 
 
 def compare(first: Path, second: Path, candidate: Path, *, layout: bool) -> Verification:
     """Verify all that lies in a directory, against that in two of baselines."""
     baselines = OutputSet.of(first), OutputSet.of(second)
-    return Reference(*baselines).verify(OutputSet.of(candidate), layout=layout)
+    return BaselineOutputs(*baselines).verify(OutputSet.of(candidate), layout=layout)

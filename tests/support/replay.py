@@ -62,10 +62,7 @@ class Replay:
 
 def surface_space(surface: Surface) -> Space:
     """Return the space that was measured, in the order in which a study has it."""
-    dimensions = [
-        Dimension(get(name), tuple(v for v in knob.values if v != knob.default))
-        for name, knob in surface.tunables.items()
-    ]
+    dimensions = [Dimension(get(name), values) for name, values in surface.tunables.items()]
     return Space(tuple(sorted(dimensions, key=lambda d: d.tunable.search.effect_order)), {})
 
 

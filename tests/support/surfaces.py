@@ -11,7 +11,6 @@ from random import Random
 
 from stripewise.core import ProgramFacts, Value
 from stripewise.study.training import (
-    RecordedTunable,
     Surface,
     SurfaceRun,
     SurfaceWriter,
@@ -49,7 +48,7 @@ def synthetic_surface(
         seed: Of order and noise.
     """
     known = facts or romio_facts()
-    tunables = {name: RecordedTunable(tuple(values)) for name, values in vary.items()}
+    tunables = {name: tuple(values) for name, values in vary.items()}
     points, impossible = possible_points(tunables, known)
     random = Random(f"surface:{seed}")
     runs: list[SurfaceRun] = []

@@ -169,7 +169,7 @@ class CaseResult(Compared):
     name: str
     command: tuple[str, ...]
     weight: float = 1.0
-    tunables: tuple[str, ...] = ()
+    knobs: tuple[str, ...] = ()
     outcome: CaseOutcome = CaseOutcome.UNKNOWN
 
 

@@ -11,7 +11,6 @@ import pytest
 from stripewise.core.errors import ConfigurationError, PolicyError, UsageError
 from stripewise.settings import Policy
 from stripewise.study.training import (
-    RecordedTunable,
     Surface,
     SurfaceRole,
     SurfaceRun,
@@ -25,8 +24,8 @@ from support.strategy_suite import romio_facts
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
 TUNABLES = {
-    "mpiio.romio_cb_write": RecordedTunable(("enable", "disable")),
-    "mpiio.cb_nodes": RecordedTunable((2, 4)),
+    "mpiio.romio_cb_write": ("enable", "disable"),
+    "mpiio.cb_nodes": (2, 4),
 }
 
 
@@ -39,7 +38,7 @@ def test_every_possible_point_and_the_default_first():
 
 
 def test_too_many_points_are_refused():
-    wide = {f"knob{i}": RecordedTunable(tuple(range(9))) for i in range(6)}
+    wide = {f"knob{i}": tuple(range(9)) for i in range(6)}
     with pytest.raises(UsageError, match="1000000 configurations are too many"):
         possible_points(wide, FACTS)
 
@@ -67,9 +66,7 @@ def test_the_default_stands_in_between():
 
 
 def test_values_are_checked_and_each_counts_once():
-    assert recorded_tunables({"mpiio.cb_nodes": (2, 4, 2)}) == {
-        "mpiio.cb_nodes": RecordedTunable((2, 4))
-    }
+    assert recorded_tunables({"mpiio.cb_nodes": (2, 4, 2)}) == {"mpiio.cb_nodes": (2, 4)}
     with pytest.raises(ConfigurationError, match="cb_nodes"):
         recorded_tunables({"mpiio.cb_nodes": ("two",)})
     with pytest.raises(UsageError, match="cb_node"):

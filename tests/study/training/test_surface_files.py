@@ -10,7 +10,6 @@ import pytest
 from stripewise.core import RunStatus
 from stripewise.core.errors import StorageError
 from stripewise.study.training import (
-    RecordedTunable,
     Surface,
     SurfaceRole,
     SurfaceRun,
@@ -104,7 +103,7 @@ def test_a_directory_that_is_not_there(tmp_path):
 
 
 def test_values_that_look_alike_stay_apart():
-    surface = Surface(("a",), tunables={"hdf5.coll_metadata_write": RecordedTunable((True, 1))})
+    surface = Surface(("a",), tunables={"hdf5.coll_metadata_write": (True, 1)})
     assert surface.key({"hdf5.coll_metadata_write": True}) != surface.key(
         {"hdf5.coll_metadata_write": 1}
     )

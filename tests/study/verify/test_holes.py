@@ -14,7 +14,7 @@ from h5py import h5d, h5p, h5s, h5t
 
 from stripewise.core import VerificationStatus
 from stripewise.evidence.trace import IoLayer, Op
-from stripewise.study.verify import Reference, Written, written_by
+from stripewise.study.verify import BaselineOutputs, Written, written_by
 from stripewise.study.workspace import OutputSet
 from support.trace_samples import OUT, evidence, one_thread, rank
 from support.traces import FakeCall, FakeObject, FakeShape, FakeView
@@ -27,8 +27,8 @@ NAME = Path(OUT).name
 Runs = tuple[Path, Path, Path]
 
 
-def reference(runs: Runs, written: Callable[[], dict[str, Written]] = dict) -> Reference:
-    return Reference(*map(OutputSet.of, runs[:2]), written)
+def reference(runs: Runs, written: Callable[[], dict[str, Written]] = dict) -> BaselineOutputs:
+    return BaselineOutputs(*map(OutputSet.of, runs[:2]), written)
 
 
 def hdf5_trace(*names: str) -> dict[str, Written]:

@@ -157,8 +157,8 @@ def carried_over(
     unknown = [d.tunable.name not in prediction.tunables for d in space.dimensions]
     ratios = {_keeping(proved, unknown, place): ratio for place, ratio in ratios.items()}
     for place, one in seen:
-        told = ratios.get(place) or _ratio_of(place, space, prediction, plain)
-        ratios[place] = told or one.ratio
+        predicted = ratios.get(place) or _ratio_of(place, space, prediction, plain)
+        ratios[place] = predicted or one.ratio
     pairs = [(min(one.ratio, SLOW), min(ratios[place], SLOW)) for place, one in seen]
     rest = _rest(pairs)
     ratios = {place: _slowed(min(ratio, SLOW), rest) for place, ratio in ratios.items()}

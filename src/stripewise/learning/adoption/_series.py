@@ -26,7 +26,7 @@ from stripewise.core import (
 )
 from stripewise.core.errors import StorageError, StripewiseError
 from stripewise.core.inputs import MODEL, parse_json, read_input
-from stripewise.learning.performance import TABLES, Ground, own_models, site_models
+from stripewise.learning.performance import TABLES, Ground, ground_on, own_models, site_models
 
 if TYPE_CHECKING:
     from stripewise.storage.emulation import EmulatedStorage
@@ -148,16 +148,13 @@ def _read_all(paths: Sequence[Path], warnings: list[str]) -> Iterator[SeriesTabl
 
 def _here(directory: Path, storage: EmulatedStorage | None) -> Ground:
     """Return the ground of a directory, without its stack, which no run has shown yet."""
-    from stripewise.storage.machines import description_digest, find_mount, known_storage
+    from stripewise.storage.machines import find_mount, known_storage
 
     described = storage.storage if storage is not None else None
     if described is None:
         known, _ = known_storage(directory)
         described = known.storage if known else None
-    if described is None:
-        return Ground(find_mount(directory).kind)
-    slow = f"@1/{described.slowdown:g}" if described.slowdown != 1 else ""
-    return Ground(f"{described.name}{slow}", description_digest(described))
+    return ground_on(described, find_mount(directory).kind)
 
 
 def _is_of(table: SeriesTable, family: str, here: Ground) -> bool:

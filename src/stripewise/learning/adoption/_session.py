@@ -355,10 +355,11 @@ def is_idle(configuration: Configuration, could_not_act: Sequence[str]) -> bool:
     """
     from stripewise.settings.tunables import all_settings
 
-    told = [line for line in could_not_act if " on " not in line.partition(": ")[0]]
+    of_all_files = [line for line in could_not_act if " on " not in line.partition(": ")[0]]
     keys = {key for _, _, key, _ in all_settings(configuration)}
     return bool(keys) and all(
-        any(re.search(rf"(?<!\w){re.escape(key)}(?!\w)", line) for line in told) for key in keys
+        any(re.search(rf"(?<!\w){re.escape(key)}(?!\w)", line) for line in of_all_files)
+        for key in keys
     )
 
 

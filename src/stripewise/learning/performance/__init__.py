@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stripewise.learning.performance._ground import TABLES as TABLES
     from stripewise.learning.performance._ground import Ground as Ground
     from stripewise.learning.performance._ground import ground_of as ground_of
+    from stripewise.learning.performance._ground import ground_on as ground_on
     from stripewise.learning.performance._ground import own_models as own_models
     from stripewise.learning.performance._ground import site_models as site_models
     from stripewise.learning.performance._judge import Validated as Validated

@@ -28,7 +28,7 @@ from stripewise.learning.performance._features import (
     class_of_program,
 )
 from stripewise.learning.performance._fitted import why_useless
-from stripewise.learning.performance._judge import LEAST_LEFT, Fitter, Predictor, judged
+from stripewise.learning.performance._judge import LEAST_LEFT, Fitter, Predictor, leave_out_groups
 from stripewise.learning.performance._records import (
     BASES,
     BOOSTED,
@@ -133,8 +133,8 @@ def _corrected(empty: Model, rows: Sequence[Row], trees: bool) -> Model:
     residuals = [log(row.least / (row.simulated or 1.0)) for row in rows]
     if not trees:
         return replace(empty, initial=sum(residuals) / len(residuals))
-    told = [n for n in OF_PROGRAM if len({row.features[n] for row in rows}) >= _LEAST_DIFFERENT]
-    names = (*OF_SETTINGS, *RATIOS, *told, *empty.levels)
+    varied = [n for n in OF_PROGRAM if len({row.features[n] for row in rows}) >= _LEAST_DIFFERENT]
+    names = (*OF_SETTINGS, *RATIOS, *varied, *empty.levels)
     table = [[row.features[name] for name in names] for row in rows]
     mean, found = fit_trees(table, residuals)
     return replace(empty, features=names, initial=mean, trees=found)
@@ -153,7 +153,7 @@ def _set(samples: Sequence[Sample], names: Sequence[str]) -> tuple[str, ...]:
 def _with_scores(
     model: Model, rows: list[Row], fitter: Fitter, names: tuple[str, ...], reach: float
 ) -> Model:
-    scores, shown, remained = judged(rows, fitter)
+    scores, shown, remained = leave_out_groups(rows, fitter)
     ranges = {name: _range(name, rows, remained, reach) for name in names}
     some = shown[:: -(-len(shown) // _SHOWN)] if shown else []
     return replace(

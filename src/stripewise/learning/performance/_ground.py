@@ -54,13 +54,19 @@ def ground_of(facts: ProgramFacts, storage: Storage | None = None, stack: str = 
         storage: Its description; None: there is none.
         stack: "": what the facts tell.
     """
-    from stripewise.storage.machines import description_digest
     from stripewise.storage.simulation import stack_of
 
-    slow = f"@1/{storage.slowdown:g}" if storage and storage.slowdown != 1 else ""
-    described = f"{storage.name}{slow}" if storage else facts.filesystem
-    digest = description_digest(storage) if storage else ""
-    return Ground(described, digest, stack or stack_of(facts))
+    return ground_on(storage, facts.filesystem, stack or stack_of(facts))
+
+
+def ground_on(storage: Storage | None, filesystem: str, stack: str = "") -> Ground:
+    """Return the ground of a described storage, or of a type of file system without one."""
+    from stripewise.storage.machines import description_digest
+
+    if storage is None:
+        return Ground(filesystem, stack=stack)
+    slow = f"@1/{storage.slowdown:g}" if storage.slowdown != 1 else ""
+    return Ground(f"{storage.name}{slow}", description_digest(storage), stack)
 
 
 # Directories of models; apart from their reading, since every adopted run looks there.

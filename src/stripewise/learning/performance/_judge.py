@@ -17,7 +17,7 @@ from stripewise.learning.performance._rows import Row, name_of
 
 Predictor = Callable[[Row], float]
 Fitter = Callable[[Sequence[Row]], Predictor]
-Told = tuple[object, float, float]
+PredictedTime = tuple[object, float, float]
 """The program at its scale, measured and predicted seconds."""
 
 LEAST_LEFT = 12
@@ -27,7 +27,7 @@ WITHIN = 1.05
 BEST = 5
 
 
-def judged(
+def leave_out_groups(
     rows: Sequence[Row], fitter: Fitter
 ) -> tuple[list[Score], list[tuple[Row, float]], list[tuple[Score, list[Row]]]]:
     """Leave out each pattern, each scale; without either, a fifth of the configurations.
@@ -42,15 +42,15 @@ def judged(
               ("scale", [f"{row.features['ranks']:.0f} ranks" for row in rows])]  # fmt: skip
     remained: list[tuple[Score, list[Row]]] = []
     for kind, names in groups:
-        told = _left_out(kind, rows, names, fitter)
-        scores += [score for score, _, _ in told]
-        remained += [(score, rest) for score, _, rest in told]
-        shown = shown or [pair for _, pairs, _ in told for pair in pairs]
+        predictions = _left_out(kind, rows, names, fitter)
+        scores += [score for score, _, _ in predictions]
+        remained += [(score, rest) for score, _, rest in predictions]
+        shown = shown or [pair for _, pairs, _ in predictions for pair in pairs]
     if not scores:
         names = [f"part {n % _FOLDS + 1}" for n in range(len(rows))]
-        told = _left_out("configuration", rows, names, fitter)
-        scores = [score for score, _, _ in told]
-        shown = [pair for _, pairs, _ in told for pair in pairs]
+        predictions = _left_out("configuration", rows, names, fitter)
+        scores = [score for score, _, _ in predictions]
+        shown = [pair for _, pairs, _ in predictions for pair in pairs]
     return scores, shown, remained
 
 
@@ -65,20 +65,20 @@ def _left_out(
             continue
         predictor = fitter(rest)
         pairs = [(row, predictor(row)) for row in group]
-        told = [(row.case, row.usual, predicted) for row, predicted in pairs]
-        found.append((score_of(kind, name, told), pairs, rest))
+        predictions = [(row.case, row.usual, predicted) for row, predicted in pairs]
+        found.append((score_of(kind, name, predictions), pairs, rest))
     return found
 
 
-def score_of(kind: str, name: str, told: Sequence[Told]) -> Score:
+def score_of(kind: str, name: str, predictions: Sequence[PredictedTime]) -> Score:
     """Score the predictions of a group."""
     cases: dict[object, list[tuple[float, float]]] = {}
-    for case, measured, predicted in told:
+    for case, measured, predicted in predictions:
         cases.setdefault(case, []).append((measured, predicted))
-    errors = [abs(predicted / measured - 1) for _, measured, predicted in told]
+    errors = [abs(predicted / measured - 1) for _, measured, predicted in predictions]
     rhos = [rank_correlation(one) for one in cases.values()]
     tops = [holds_the_best(one) for one in cases.values()]
-    return Score(kind, name, len(told), median(errors), median(rhos), sum(tops) / len(tops))
+    return Score(kind, name, len(predictions), median(errors), median(rhos), sum(tops) / len(tops))
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
@@ -116,7 +116,7 @@ class Validated(NamedTuple):
 
 def validated(model: Model, samples: Sequence[Sample]) -> Validated:
     """Predict samples and compare; those of other classes do not count."""
-    cases: dict[str, list[Told]] = {}
+    cases: dict[str, list[PredictedTime]] = {}
     refused: dict[str, int] = {}
     predictions: dict[object, tuple[Prediction | None, str]] = {}
     for sample in samples:
@@ -133,7 +133,7 @@ def validated(model: Model, samples: Sequence[Sample]) -> Validated:
             continue
         cases.setdefault(name, []).append((name, median(sample.seconds), seconds))
     return Validated(
-        tuple(score_of("samples", name, told) for name, told in cases.items()),
-        tuple((name, *one[1:]) for name, told in cases.items() for one in told),
+        tuple(score_of("samples", name, group) for name, group in cases.items()),
+        tuple((name, *one[1:]) for name, group in cases.items() for one in group),
         tuple(f"{reason} (configurations: {number})" for reason, number in refused.items()),
     )

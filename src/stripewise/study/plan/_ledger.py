@@ -31,9 +31,7 @@ from stripewise.run.launch import Handle
 from stripewise.study.plan._journal import DAMAGE, Journal, check_record, described, need
 from stripewise.study.plan._slot import RunSlot
 
-_CONCLUSIONS = (
-    "search-stopped", "search-end", "playoff", "playoff-noise", "final-noise", "verdict"
-)  # fmt: skip
+_CONCLUSIONS = ("search-stopped", "search-end", "final-noise", "verdict")
 """Names of values and decisions that a larger budget makes open again."""
 
 

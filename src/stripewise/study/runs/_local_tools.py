@@ -55,7 +55,7 @@ from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
 from stripewise.study.runs._looking import look, look_first, what_was_written
 from stripewise.study.runs._tools import Compare, Tools
 from stripewise.study.strategies import FILES, find_strategy
-from stripewise.study.verify import Reference, unreadable
+from stripewise.study.verify import BaselineOutputs, unreadable
 from stripewise.study.workspace import InputSnapshot, Workspace
 
 
@@ -241,9 +241,9 @@ def _comparison(workspace: Workspace) -> Compare:
     """Return what compares two baselines with one another once, and candidates with them."""
 
     @lru_cache(maxsize=1)
-    def reference(baselines: tuple[str, ...], traced: str) -> Reference:
+    def reference(baselines: tuple[str, ...], traced: str) -> BaselineOutputs:
         first, second = map(workspace.outputs, baselines)
-        return Reference(first, second, lambda: what_was_written(workspace.find(traced)))
+        return BaselineOutputs(first, second, lambda: what_was_written(workspace.find(traced)))
 
     def compare(
         baselines: Sequence[str], candidate: str, layout: bool, traced: str

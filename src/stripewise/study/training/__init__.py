@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from stripewise.study.training._report import fits_lines as fits_lines
     from stripewise.study.training._report import training_json as training_json
     from stripewise.study.training._report import training_lines as training_lines
-    from stripewise.study.training._surface import RecordedTunable as RecordedTunable
     from stripewise.study.training._surface import SettingsKey as SettingsKey
     from stripewise.study.training._surface import Surface as Surface
     from stripewise.study.training._surface import SurfaceRole as SurfaceRole

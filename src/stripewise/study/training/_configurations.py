@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from stripewise.core import ProgramFacts, Value
 from stripewise.core.errors import UsageError
 from stripewise.settings.tunables import get, is_valid
-from stripewise.study.training._surface import RecordedTunable, Surface, SurfaceRole, SurfaceRun
+from stripewise.study.training._surface import Surface, SurfaceRole, SurfaceRun
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,32 +25,30 @@ MOST_CONFIGURATIONS = 100_000
 Settings = Mapping[str, Value]
 
 
-def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, RecordedTunable]:
+def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, tuple[Value, ...]]:
     """Check tunables and values; their default is to leave them alone.
 
     Raises:
         UsageError: A tunable does not exist, or has no such value.
     """
     return {
-        tunable.name: RecordedTunable(
-            tuple(dict.fromkeys(tunable.check(value) for value in values))
-        )
+        tunable.name: tuple(dict.fromkeys(tunable.check(value) for value in values))
         for tunable, values in ((get(name), values) for name, values in vary.items())
     }
 
 
 def possible_points(
-    tunables: Mapping[str, RecordedTunable], facts: ProgramFacts
+    tunables: Mapping[str, tuple[Value, ...]], facts: ProgramFacts
 ) -> tuple[list[Settings], int]:
     """Return every configuration that can act, the default first, and how many cannot.
 
     Raises:
         UsageError: There are far too many.
     """
-    total = prod(len(tunable.values) + 1 for tunable in tunables.values())
+    total = prod(len(values) + 1 for values in tunables.values())
     if total > MOST_CONFIGURATIONS:
         raise UsageError(f"{total} configurations are too many to measure; vary fewer tunables")
-    ladders = [((name, None), *((name, v) for v in k.values)) for name, k in tunables.items()]
+    ladders = [((name, None), *((name, v) for v in values)) for name, values in tunables.items()]
     points = [
         {name: value for name, value in point if value is not None} for point in product(*ladders)
     ]
@@ -61,9 +59,8 @@ def possible_points(
 def planned_points(surface: Surface) -> list[Settings]:
     """Return what a recording measures: all that can act, or as many of it as were asked for."""
     points, _ = possible_points(surface.tunables, surface.facts)
-    ladders = {name: tunable.values for name, tunable in surface.tunables.items()}
     number = surface.plan.get("spread", 0) or len(points)
-    return spread_points(points, ladders, number, surface.plan["seed"])
+    return spread_points(points, surface.tunables, number, surface.plan["seed"])
 
 
 def plan_runs(

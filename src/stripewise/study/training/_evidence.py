@@ -100,10 +100,8 @@ def _of_surface(path: Path) -> Iterator[Evidence]:
     for indices in surface.by_settings().values():
         runs = [surface.runs[index] for index in indices]
         times = tuple(map(_seconds, (r for r in runs if r.status in _TIMED)))
-        acting = dict(surface.key(runs[0].settings))
-        settings = {n: value for n, value in runs[0].settings.items() if n in acting}
-        if times and usable(settings):
-            samples.append(Sample(surface.facts, settings, times, kernel))
+        if times and usable(runs[0].settings):
+            samples.append(Sample(surface.facts, dict(runs[0].settings), times, kernel))
     warm = sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
     seconds = sum(run.elapsed_seconds for run in surface.runs)
     if len(surface.runs) > warm:

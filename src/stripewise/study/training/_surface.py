@@ -88,17 +88,6 @@ class SurfaceRun(Figured):
 
 
 @dataclass(frozen=True)
-class RecordedTunable:
-    """A tunable of the surface: the values that were measured, and which one is the default.
-
-    Default None: the default is to leave the tunable alone, and was measured besides the values.
-    """
-
-    values: tuple[Value, ...] = ()
-    default: Value | None = None
-
-
-@dataclass(frozen=True)
 class Surface:
     """A recorded surface.
 
@@ -106,7 +95,7 @@ class Surface:
         command: What was run.
         facts: What the program's first run showed.
         provenance: Machine, date, versions; text to text.
-        tunables: Tunable name to what was measured of it.
+        tunables: Tunable name to the values that were measured, besides leaving it alone.
         runs: All recorded runs; several of the same settings hold their noise.
         plan: How it was recorded: repeats, seed, configurations, ...; numbers by name.
     """
@@ -114,7 +103,7 @@ class Surface:
     command: tuple[str, ...]
     facts: ProgramFacts = field(default_factory=ProgramFacts)
     provenance: Mapping[str, str] = field(default_factory=dict)
-    tunables: Mapping[str, RecordedTunable] = field(default_factory=dict)
+    tunables: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     runs: tuple[SurfaceRun, ...] = ()
     plan: Mapping[str, int] = field(default_factory=dict)
 
@@ -143,8 +132,9 @@ class Surface:
             )
         try:
             runs = tuple(run_from_json(entry) for entry in entries[1:])
-            return replace(from_json(cls, entries[0]), runs=runs)
-        except ValueError as error:
+            tunables = {n: one["values"] for n, one in entries[0].get("tunables", {}).items()}
+            return replace(from_json(cls, {**entries[0], "tunables": tunables}), runs=runs)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(f"the surface {path} is damaged: {error}") from error
 
     def header_line(self) -> str:
@@ -152,6 +142,7 @@ class Surface:
         data = to_json(replace(self, runs=()))
         left_out = {"runs"} if self.plan else {"runs", "plan"}
         header = {name: value for name, value in data.items() if name not in left_out}
+        header["tunables"] = {name: {"values": v} for name, v in data["tunables"].items()}
         return compact({"format": _FORMAT, "version": _VERSION, **header})
 
     def save(self, path: Path) -> None:
@@ -163,17 +154,8 @@ class Surface:
         write_file(path, "".join((self.header_line(), *map(run_to_line, self.runs))))
 
     def key(self, settings: Mapping[str, Value]) -> SettingsKey:
-        """Return settings in their canonical form: without tunables at their default."""
-        pairs = []
-        for name, value in settings.items():
-            tunable = self.tunables.get(name)
-            if (
-                tunable is None
-                or tunable.default is None
-                or _text(tunable.default) != _text(value)
-            ):
-                pairs.append((name, _text(value)))
-        return tuple(sorted(pairs))
+        """Return settings in a form that can be compared and hashed."""
+        return tuple(sorted((name, _text(value)) for name, value in settings.items()))
 
     def by_settings(self) -> dict[SettingsKey, list[int]]:
         """Return the indices of the runs of each configuration; warm-ups are left out."""

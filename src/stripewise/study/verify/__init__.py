@@ -9,7 +9,7 @@ from stripewise.core.lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.study.verify._compare import FORMATS as FORMATS
     from stripewise.study.verify._compare import NO_FILE as NO_FILE
-    from stripewise.study.verify._compare import Reference as Reference
+    from stripewise.study.verify._compare import BaselineOutputs as BaselineOutputs
     from stripewise.study.verify._compare import format_of as format_of
     from stripewise.study.verify._compare import unreadable as unreadable
     from stripewise.study.verify._written import Written as Written

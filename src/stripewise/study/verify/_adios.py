@@ -33,9 +33,9 @@ from stripewise.study.verify._base import (
     boxes,
     compared,
     element_differs,
+    finding_of,
     pairs,
     reading,
-    told,
 )
 
 _READER = "stripewise.study.verify._adios"
@@ -241,7 +241,9 @@ def _compare_step(
         elif only:
             yield item, only, ""
         else:
-            yield told(item, partial(_variables_differ, name, (first, second), (one, two), found))
+            yield finding_of(
+                item, partial(_variables_differ, name, (first, second), (one, two), found)
+            )
 
 
 def _variables_differ(

@@ -163,7 +163,7 @@ def pairs(
         yield name, one.get(name), two.get(name), only
 
 
-def told(item: str, differ: Callable[[], str]) -> Finding:
+def finding_of(item: str, differ: Callable[[], str]) -> Finding:
     """Return what differs in an item, or why that cannot be told."""
     try:
         return item, differ(), ""

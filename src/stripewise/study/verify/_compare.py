@@ -60,7 +60,7 @@ class _Comparable:
     holes: dict[str, int] = field(default_factory=dict)
 
 
-class Reference:
+class BaselineOutputs:
     """Two baselines' outputs, compared with one another once, then with any candidate."""
 
     def __init__(

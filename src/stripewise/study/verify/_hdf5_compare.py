@@ -29,8 +29,8 @@ from stripewise.study.verify._base import (
     Pair,
     boxes,
     element_named,
+    finding_of,
     pairs,
-    told,
 )
 from stripewise.study.verify._written import Slabs, Written
 
@@ -92,14 +92,14 @@ def _compare_object(
         yield item, "", f"cannot be opened: {error}"
         return
     if kind == DATASET and item not in ignore:
-        yield told(item, partial(_datasets_differ, item, first, second, sides, found, slabs))
+        yield finding_of(item, partial(_datasets_differ, item, first, second, sides, found, slabs))
     elif kind == NAMED_TYPE:
         yield item, _types_differ(first, second), ""
     attributes = _attributes(first), _attributes(second)
     for name, one, two, only in pairs(*attributes):
         differ = partial(_attributes_differ, one, two, (first, second), sides)
         key = f"{item}@{text(name)}"
-        yield (key, only, "") if only else told(key, differ)
+        yield (key, only, "") if only else finding_of(key, differ)
 
 
 def _attributes(located: Any) -> dict[bytes, Any]:

@@ -26,8 +26,8 @@ from stripewise.study.verify._base import (
     boxes,
     compared,
     element_differs,
+    finding_of,
     pairs,
-    told,
 )
 
 _MAGICS = (b"CDF\1", b"CDF\2", b"CDF\5")
@@ -76,7 +76,7 @@ def _compare(one: Any, two: Any, pair: Pair, found: ContentDifferences) -> Itera
             continue
         if item not in pair.ignore:
             found.bytes_of[item] = first.size * first.dtype.itemsize
-            yield told(item, partial(_variables_differ, first, second))
+            yield finding_of(item, partial(_variables_differ, first, second))
         yield from _compare_attributes(item, first, second)
 
 

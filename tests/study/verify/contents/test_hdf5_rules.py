@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stripewise.core import VerificationStatus
-from stripewise.study.verify import Reference, _compare
+from stripewise.study.verify import BaselineOutputs, _compare
 from stripewise.study.workspace import OutputSet
 from support.outputs import compare
 
@@ -102,7 +102,7 @@ def test_what_the_baseline_cannot_give_either_is_lost(runs, name):
                 values = np.arange(float(n))
                 file.create_dataset(part, data=values, chunks=(chunk,), fletcher32=True)
         _damage(run / "x.h5", name)
-    reference = Reference(*map(OutputSet.of, runs[:2]))
+    reference = BaselineOutputs(*map(OutputSet.of, runs[:2]))
     for _ in range(2):
         result = reference.verify(OutputSet.of(runs[2]), layout=True)
         assert list(result.not_verifiable) == [f"x.h5 /{name}"]
@@ -142,6 +142,6 @@ def test_hdf5_that_is_none_any_more(runs):
 
 def test_reference_serves_many_candidates(runs):
     write_runs(runs, lambda _file, _index: None)
-    reference = Reference(*map(OutputSet.of, runs[:2]))
+    reference = BaselineOutputs(*map(OutputSet.of, runs[:2]))
     assert reference.verify(OutputSet.of(runs[1]), layout=True).status is IDENTICAL
     assert reference.verify(OutputSet.of(runs[0]), layout=False).status is IDENTICAL
