@@ -12,7 +12,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from stripewise.bench import Case
-from stripewise.bench.campaign import CaseFigures, Place
+from stripewise.bench.campaign import Campaign, CaseFigures, Place
 from stripewise.present import (
     percent_text,
     plural,
@@ -92,6 +92,11 @@ def axes_of(cases: Sequence[Case], places: Mapping[str, Place]) -> tuple[Axis, .
             partitions.add(partition)
             found.append(_axis(name, cases, values, places))
     return tuple(found)
+
+
+def axes_of_campaign(campaign: Campaign) -> tuple[Axis, ...]:
+    """Return what varies between the cases of a campaign."""
+    return axes_of(list(campaign.suite.cases), campaign.suite.directories)
 
 
 def _names(cases: Iterable[Case]) -> list[str]:

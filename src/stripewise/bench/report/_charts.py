@@ -18,6 +18,7 @@ from stripewise.bench.report._axes import (
     Axis,
     Unit,
     axes_of,
+    axes_of_campaign,
     figure_row,
     is_drawable,
     job_words,
@@ -231,7 +232,7 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
     found = standings(kind, figures)[:MOST_BARS]
     if not found:
         return None
-    axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
+    axes = axes_of_campaign(campaign)
     where = [axis for axis in axes if not axis.is_scale and axis not in kind.lines]
     unit = unit_of([one.figures for one in found])
     rows = []

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from statistics import median
@@ -18,6 +18,7 @@ from stripewise.bench.report._axes import operation_title
 from stripewise.bench.report._kinds import single_targets
 from stripewise.present import (
     Chart,
+    Spec,
     chart,
     number_text,
     percent_text,
@@ -73,18 +74,17 @@ def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart 
     start = min(one.run.started_unix_seconds for one in found)
     end = max(one.run.started_unix_seconds + one.run.elapsed_seconds for one in found)
     unit, length = time_unit(end - start)
+
+    def at(run: CaseRun) -> float:
+        return (run.started_unix_seconds - start) / length
+
     x = chart.number("at", f"{unit} since the first run")
-    y = chart.number("ratio", "by the cell's median",
-                     scale={"domain": [0, _CLIP], "clamp": True, "nice": False})  # fmt: skip
     many = len(found) > MOST_DOTS
-    clock = start, length
-    parts = _band(found, clock, x, y) if many else _dots(campaign, found, clock, x, y)
+    parts = _band(found, at, x) if many else _dots(campaign, found, at, x)
+    meaning = "; band: middle half, line: median" if many else ""
     title = {"text": "Every run by the median of its cell",
-             "subtitle": "below 1: slower than the cell's other runs" +
-             ("; band: middle half, line: median" if many else "")}  # fmt: skip
-    spec = {"width": chart.WIDE, "layer": [
-        chart.constant("rule", {"y": {"datum": 1}}, color=chart.MUTED, strokeDash=[4, 3]), *parts,
-    ], "height": 190, "title": title}  # fmt: skip
+             "subtitle": f"below 1: slower than the cell's other runs{meaning}"}  # fmt: skip
+    spec = {"width": chart.WIDE, "layer": [_EQUAL, *parts], "height": 190, "title": title}
     slow = sum(one.ratio < 0.8 for one in found)
     words = (
         f"{plural(len(found), 'figure')} of runs over {seconds_text(end - start)}, each by the "
@@ -93,26 +93,36 @@ def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart 
     return Chart(chart.column(spec), words)
 
 
+def _ratio(title: str) -> Spec:
+    scale = {"domain": [0, _CLIP], "clamp": True, "nice": False}
+    return chart.number("ratio", title, scale=scale)
+
+
+_EQUAL = chart.constant("rule", {"y": {"datum": 1}}, color=chart.MUTED, strokeDash=[4, 3])
+"""Where a run is as fast as the median."""
+
+
 def _dots(
-    campaign: Campaign, found: Sequence[RelativeRun], clock: tuple[float, float],
-    x: chart.Spec, y: chart.Spec,
-) -> list[chart.Spec]:  # fmt: skip
+    campaign: Campaign, found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec
+) -> list[Spec]:
+    """Return a dot for each figure, and a mark for each run without one."""
+    y = _ratio("by the cell's median")
     rows = [
         {
-            "at": (one.run.started_unix_seconds - clock[0]) / clock[1], "ratio": one.ratio,
-            "what": operation_title(one.sample.operation), "cell": one.run.key,
+            "at": at(one.run), "ratio": one.ratio, "cell": one.run.key, "repeat": one.run.repeat,
+            "what": operation_title(one.sample.operation),
             "rate": throughput_text(
                 one.sample.rate, of_data=one.sample.operation in ("write", "read")
             ),
-            "repeat": one.run.repeat, "by": f"{number_text(one.ratio)} of the median",
+            "by": f"{number_text(one.ratio)} of the median",
         }
         for one in found
     ]  # fmt: skip
     failed = [
-        {"at": (run.started_unix_seconds - clock[0]) / clock[1], "ratio": 0.04,
-         "cell": run.key, "what": printable(run.status), "repeat": run.repeat}
-        for run in campaign.runs if not run.samples and run.started_unix_seconds > 0
-    ]  # fmt: skip
+        {"at": at(run), "ratio": 0.04, "cell": run.key, "what": printable(run.status)}
+        for run in campaign.runs
+        if not run.samples and run.started_unix_seconds > 0
+    ]
     tooltip = chart.tips(cell="cell", what="operation", rate="rate", by="that is", repeat="repeat")
     dots = chart.points({"x": x, "y": y, "tooltip": tooltip}, color=chart.BASELINE, size=24,
                         opacity=0.6)  # fmt: skip
@@ -122,23 +132,20 @@ def _dots(
     return [*parts, {"data": {"values": failed}, **marks}] if failed else parts
 
 
-def _band(
-    found: Sequence[RelativeRun], clock: tuple[float, float], x: chart.Spec, y: chart.Spec
-) -> list[chart.Spec]:
-    at = np.array([(one.run.started_unix_seconds - clock[0]) / clock[1] for one in found])
-    ratios = np.array([one.ratio for one in found])[np.argsort(at, kind="stable")]
-    at = np.sort(at)
+def _band(found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec) -> list[Spec]:
+    """Return the quartiles of runs that follow each other: their dots would be too many."""
+    y = _ratio("by the cell's median")
     rows = []
-    for part in np.array_split(np.arange(len(at)), _SPANS):
-        low, middle, high = np.quantile(ratios[part], (0.25, 0.5, 0.75))
-        rows.append({"at": float(np.median(at[part])), "low": float(low), "ratio": float(middle),
-                     "high": float(high)})  # fmt: skip
-    data = {"data": {"values": rows}}
+    for part in np.array_split(sorted((at(one.run), one.ratio) for one in found), _SPANS):
+        low, middle, high = np.quantile(part[:, 1], (0.25, 0.5, 0.75))
+        rows.append({"at": float(np.median(part[:, 0])), "low": float(low),
+                     "ratio": float(middle), "high": float(high)})  # fmt: skip
     ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    return [
-        {**data, **chart.layer("area", ends, color=chart.BASELINE, opacity=0.25)},
-        {**data, **chart.layer("line", {"x": x, "y": y}, color=chart.BASELINE)},
-    ]
+    marks = (
+        chart.layer("area", ends, color=chart.BASELINE, opacity=0.25),
+        chart.layer("line", {"x": x, "y": y}, color=chart.BASELINE),
+    )
+    return [{"data": {"values": rows}, **mark} for mark in marks]
 
 
 # ---- targets ---------------------------------------------------------------------------------
@@ -190,14 +197,13 @@ def targets(campaign: Campaign) -> Chart | None:
         {"target": str(target), "ratio": value, "slow": target in slow}
         for target, values in ratios.items() for value in values[:200]
     ]  # fmt: skip
-    x: chart.Spec = {"field": "target", "type": "ordinal", "title": "target of the file",
+    x: Spec = {"field": "target", "type": "ordinal", "title": "target of the file",
                      "sort": None, "axis": {"labelAngle": 0}}  # fmt: skip
-    y = chart.number("ratio", "by the case's median",
-                     scale={"domain": [0, _CLIP], "clamp": True})  # fmt: skip
+    y = _ratio("by the case's median")
     colour = {"condition": {"test": "datum.slow", "value": chart.TROUBLE}, "value": chart.BASELINE}
     spec = chart.layers(
         rows,
-        chart.constant("rule", {"y": {"datum": 1}}, color=chart.MUTED, strokeDash=[4, 3]),
+        _EQUAL,
         chart.points({"x": x, "y": y, "color": colour,
                       "tooltip": chart.tips(target="target", ratio="by the case's median")},
                      size=26, opacity=0.6),

@@ -50,6 +50,13 @@ class Stage:
         """Bytes a second of all."""
         return self.one * self.count
 
+    @property
+    def words(self) -> str:
+        """One of them, and all: "1.2 GiB/s x 16 = 19 GiB/s"."""
+        if self.count == 1:
+            return rate_text(self.one)
+        return f"{rate_text(self.one)} x {self.count} = {rate_text(self.total)}"
+
 
 def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[Stage]:
     """Return the path of a job's data.
@@ -138,10 +145,7 @@ def draw_limits(campaign: Campaign, limits: Limits, path: Path) -> str:
 
 
 def _described_row(way: str, stages: Sequence[Stage], job: str) -> str:
-    said = [
-        f"{one.title} {rate_text(one.one)} x {one.count} = {rate_text(one.total)}"
-        for one in stages if isfinite(one.one)
-    ]  # fmt: skip
+    said = [f"{one.title} {one.words}" for one in stages if isfinite(one.one)]
     least = narrowest(stages)
     end = f"; narrowest: {least.title}" if least else ""
     return f"{way.capitalize()}, {job}: {', '.join(said)}{end}."
@@ -188,10 +192,7 @@ def _said(stage: Stage) -> str:
     """Return what all of a part let through, and the interval of one of them."""
     if not isfinite(stage.one):
         return "not told: it limits nothing that was seen"
-    said = rate_text(stage.one)
-    if stage.count > 1:
-        said += f" x {stage.count} = {rate_text(stage.total)}"
     if stage.limit:
         low, high = (rate_text(value) for value in (stage.limit.low, stage.limit.high))
-        return f"{said} ({low} – {high}{' each' if stage.count > 1 else ''})"
-    return f"{said}, limits no case that was seen"
+        return f"{stage.words} ({low} – {high}{' each' if stage.count > 1 else ''})"
+    return f"{stage.words}, limits no case that was seen"

@@ -11,7 +11,13 @@ from math import isfinite
 from stripewise.bench import Case
 from stripewise.bench.campaign import Campaign, CaseFigures, Flag
 from stripewise.bench.limits import Law
-from stripewise.bench.report._axes import Axis, axes_of, label_of, operation_words, rate_of
+from stripewise.bench.report._axes import (
+    Axis,
+    axes_of_campaign,
+    label_of,
+    operation_words,
+    rate_of,
+)
 from stripewise.bench.report._over_time import slow_targets, target_ratios
 from stripewise.present import (
     number_text,
@@ -91,7 +97,7 @@ def summary(
     campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
 ) -> list[str]:
     """Say the peaks, how far the series are apart, what is doubtful and what failed."""
-    axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
+    axes = axes_of_campaign(campaign)
     lines = [_extent(campaign)]
     for operation in dict.fromkeys(one.operation for one in figures):
         peak = peak_of(figures, operation)
@@ -175,7 +181,7 @@ def doubts_of(
     campaign: Campaign, figures: Iterable[CaseFigures]
 ) -> dict[str, list[tuple[str, str]]]:
     """Sort flags by name: name -> (cell, sentence) of each figure that has it."""
-    axes = axes_of(list(campaign.suite.cases), campaign.suite.directories)
+    axes = axes_of_campaign(campaign)
     found: dict[str, list[tuple[str, str]]] = {}
     for one in figures:
         for flag in one.flags:

@@ -14,7 +14,7 @@ from stripewise.bench.campaign import Campaign, CaseFigures, Place
 from stripewise.bench.report._axes import (
     ELEMENT_BYTES,
     Axis,
-    axes_of,
+    axes_of_campaign,
     label_of,
     operation_title,
     rate_of,
@@ -29,14 +29,9 @@ _MOST_ROWS = 500
 Row = dict[str, Any]
 
 
-def cell_axes(campaign: Campaign) -> tuple[Axis, ...]:
-    """Return the columns between a cell's series and its figures."""
-    return axes_of(list(campaign.suite.cases), campaign.suite.directories)
-
-
 def cell_table(campaign: Campaign, figures: Iterable[CaseFigures], most: int) -> Table:
     """Return a row for each cell and operation, of which `most` are shown; 0: all."""
-    axes = cell_axes(campaign)
+    axes = axes_of_campaign(campaign)
     rows = list(_cell_rows(campaign, figures, axes))
     shown = rows[:most] if most else rows
     columns = [
@@ -153,7 +148,7 @@ _COMMON: tuple[tuple[str, str, Any], ...] = (
 
 def failed_rows(campaign: Campaign) -> list[Row]:
     """Return runs that did not end well, equal ones of a cell once."""
-    axes = cell_axes(campaign)
+    axes = axes_of_campaign(campaign)
     names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[str, str, str], list[int]] = {}
     for run in campaign.runs:
@@ -267,7 +262,7 @@ def _number_ranges(values: Sequence[int]) -> str:
 
 def _hint_rows(campaign: Campaign) -> list[Row]:
     """Return the hints that MPI-IO reported, cells with the same ones together."""
-    axes = cell_axes(campaign)
+    axes = axes_of_campaign(campaign)
     names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
     for run in campaign.runs:

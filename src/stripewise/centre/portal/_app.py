@@ -112,14 +112,19 @@ class Static(StaticFiles):
         """Answer one request; the address of the script changes with it, so it is kept long."""
         if path != "page.js" or scope["method"] not in ("GET", "HEAD"):
             return await super().get_response(path, scope)
-        headers = {"etag": f'"{page_script().version}"', "cache-control": _KEPT_LONG}
-        if self.is_not_modified(Headers(headers), Headers(scope=scope)):
+        script, asked = page_script(), Headers(scope=scope)
+        coding = "gzip" if "gzip" in asked.get("accept-encoding", "") else "identity"
+        headers = {"etag": f'"{script.version}-{coding}"', "vary": "accept-encoding", **_KEPT_LONG}
+        if self.is_not_modified(Headers(headers), asked):
             return Response(status_code=304, headers=headers)
-        text = await run_in_threadpool(lambda: page_script().text)
-        return Response(text, headers=headers, media_type="text/javascript")
+        body: str | bytes = await run_in_threadpool(lambda: script.text)
+        if coding == "gzip":
+            headers["content-encoding"] = coding
+            body = await run_in_threadpool(lambda: script.compressed)
+        return Response(body, headers=headers, media_type="text/javascript")
 
 
-_KEPT_LONG = "public, max-age=31536000, immutable"
+_KEPT_LONG = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 def callback(settings: PortalSettings) -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import re
 from collections.abc import Callable, Mapping
@@ -106,6 +107,11 @@ class _Script:
 
         text = vega.javascript_bundle(self._own, vl_version=VEGA_VERSION)
         return Markup(text.replace("</script", "<\\/script"))
+
+    @cached_property
+    def compressed(self) -> bytes:
+        """The script as servers send it, in gzip's format: a third of its length."""
+        return gzip.compress(self.text.encode("utf-8"), mtime=0)
 
     @cached_property
     def digest(self) -> str:

@@ -80,6 +80,10 @@ def test_the_script_of_pages_is_kept_long_and_made_anew_only_with_its_address(
         assert "figure.chart" in answer.text
         assert "immutable" in answer.headers["cache-control"]
         assert "script-src 'self';" in answer.headers["content-security-policy"]
+        assert answer.headers["content-encoding"] == "gzip"
+        plain = made.get(address[1], headers={"accept-encoding": "identity"})
+        assert "content-encoding" not in plain.headers
+        assert plain.text == answer.text
         again = made.get(address[1], headers={"if-none-match": answer.headers["etag"]})
         assert (again.status_code, again.text) == (304, "")
         assert again.headers["etag"] == answer.headers["etag"]
