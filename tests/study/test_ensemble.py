@@ -169,8 +169,8 @@ def test_knobs_that_act_on_some_cases_are_searched_and_said(run_cases):
     spaces = {"small": only(KNOB), "large": only("mpiio.ind_wr_buffer_size")}
     result = run_cases(launchers(), {"space": spaces})
     assert set(result.searched) == {KNOB, "mpiio.ind_wr_buffer_size"}
-    assert result.cases[0].knobs == (KNOB,)
-    assert result.cases[1].knobs == ("mpiio.ind_wr_buffer_size",)
+    assert result.cases[0].tunables == (KNOB,)
+    assert result.cases[1].tunables == ("mpiio.ind_wr_buffer_size",)
     assert any(d.text == f"acts on small only: {KNOB}" for d in result.decisions)
 
 

@@ -169,7 +169,7 @@ class CaseResult(Compared):
     name: str
     command: tuple[str, ...]
     weight: float = 1.0
-    knobs: tuple[str, ...] = ()
+    tunables: tuple[str, ...] = ()
     outcome: CaseOutcome = CaseOutcome.UNKNOWN
 
 

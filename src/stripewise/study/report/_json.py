@@ -87,7 +87,7 @@ def result_to_json(result: StudyResult, job: JobStudy | None = None) -> dict[str
                 "outcome": case.outcome.value,
                 **_outcome(view),
                 "verification": to_json(case.verification),
-                "tunables": list(case.knobs),
+                "tunables": list(case.tunables),
             }
             for case, view in zip(result.cases, case_results(result), strict=False)
         ],
