@@ -44,6 +44,5 @@ if TYPE_CHECKING:
     from stripewise.present.numbers import size_text as size_text
     from stripewise.present.numbers import throughput_text as throughput_text
     from stripewise.present.numbers import value_text as value_text
-    from stripewise.present.renderers import page_template as page_template
 else:
     __getattr__, __all__ = lazy_exports(__name__)

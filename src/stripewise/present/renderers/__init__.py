@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from stripewise.present.renderers._data import as_json as as_json
     from stripewise.present.renderers._html import as_page as as_page
     from stripewise.present.renderers._html import page_script as page_script
-    from stripewise.present.renderers._html import page_template as page_template
     from stripewise.present.renderers._html import prose as prose
     from stripewise.present.renderers._html import slug as slug
     from stripewise.present.renderers._html import template_environment as template_environment

@@ -8,12 +8,10 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
@@ -25,7 +23,7 @@ from stripewise.present.chart import VEGA_VERSION
 from stripewise.present.renderers._charts import drawn
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
 
 
 def as_page(content: Content) -> str:
@@ -34,19 +32,8 @@ def as_page(content: Content) -> str:
     Raises:
         RuntimeMissingError: What makes pages is not installed.
     """
-    return page_template("report_page.html.j2", {}).render(page=content)
-
-
-def page_template(name: str, filters: Mapping[str, Callable[..., Any]]) -> Template:
-    """Return the template of a page, which has filters of its own beside those of all pages.
-
-    Raises:
-        RuntimeMissingError: What makes pages is not installed.
-    """
     require("report", "a page or a picture")
-    environment = template_environment()
-    environment.filters.update(filters)
-    return environment.get_template(name)
+    return template_environment().get_template("report_page.html.j2").render(page=content)
 
 
 @lru_cache(maxsize=2)
@@ -70,18 +57,10 @@ def template_environment(package: str = "stripewise.present") -> Environment:
         drawn=drawn,
         prose=prose,
         block=lambda one: type(one).__name__.lower(),
-        slug=slug,
         evidence=numbers.evidence_figure,
         markdown=_markdown,
-        seconds=numbers.seconds_text,
-        size=numbers.size_text,
-        bandwidth=numbers.rate_text,
-        value=numbers.value_text,
-        command=numbers.command_line,
         lines=_lines,
         without_notice=_without_notice,
-        plural=numbers.plural,
-        when=_when,
     )
     environment.globals.update(NUMBERS=NUMBERS, script=page_script())
     return environment
@@ -166,13 +145,6 @@ def _markdown(text: str) -> Markup:
     from stripewise.present.blocks import markdown  # what reads Markdown comes with the portal
 
     return markdown(text)
-
-
-def _when(unix_seconds: float) -> str:
-    """Format a moment; "" where it is not known."""
-    if not unix_seconds > 0:
-        return ""
-    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _lines(text: str) -> Markup:

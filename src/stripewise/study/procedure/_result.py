@@ -96,7 +96,9 @@ def _case(context: Context, search: SearchResult, verdict: Verdict, place: int) 
         command=case.case.command,
         weight=case.case.weight,
         facts=case.facts,
-        knobs=tuple(d.tunable.name for d in context.space.dimensions if d.tunable.name in acting),
+        tunables=tuple(
+            d.tunable.name for d in context.space.dimensions if d.tunable.name in acting
+        ),
         baseline=_baseline_or_warm_up(case, context.baselines[place : place + 1]),
         outcome=rounds.outcome(place) if rounds else CaseOutcome.UNKNOWN,
         speedup=rounds.of_case(place) if rounds else None,
