@@ -10,7 +10,7 @@ import pytest
 from stripewise.bench import Case
 from stripewise.bench.runners import find_runner
 from stripewise.storage.stacks._pieces import Ranges
-from stripewise.storage.stacks._romio import Asked
+from stripewise.storage.stacks._romio import CallFacts
 
 SHARED = Case(
     "line", operation="write-read", backend="mpiio", mode="collective", ranks_per_node=4,
@@ -24,7 +24,7 @@ def test_reads_that_go_round_are_interleaved_as_romio_looks_at_them():
 
     def asked(shift):
         ranges = Ranges(rank, (rank + shift) % 4 * 8192, np.full(4, 8192))
-        return Asked.by(ranges, False, 4, 0)
+        return CallFacts.by(ranges, False, 4, 0)
 
     assert asked(1).interleaved
     assert not asked(0).interleaved
