@@ -93,7 +93,9 @@ def gather(
         raise ConfigurationError(
             f"{name!r} cannot be the name of a pack: give up to 64 small letters, digits and ._@-"
         )
-    chosen = sorted((one for one in lessons if storage_of(one) == storage), key=_lesson_key)
+    chosen = sorted(
+        (one for one in lessons if storage_of(one) == storage), key=lambda one: one.study_id
+    )
     fitted = sorted((one for one in models if one.ground.storage == storage), key=model_id)
     if not chosen and not fitted:
         raise ConfigurationError(
@@ -230,10 +232,6 @@ def _only(storages: set[str]) -> str:
         named = ", ".join(sorted(storages))
         raise ConfigurationError(f"there is knowledge of {named}: choose one with --storage")
     return next(iter(storages))
-
-
-def _lesson_key(lesson: Lesson) -> str:
-    return lesson.study_id
 
 
 def _line(data: dict[str, Any]) -> str:

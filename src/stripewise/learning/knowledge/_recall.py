@@ -96,7 +96,7 @@ def recall(
     chosen = supported(alike, space, facts, avoided)
     seeds = [Proposal(support.settings, _reason(support)) for support in chosen]
     known_here = any(support.shown and support.shown[1].same_program for support in chosen)
-    own = by_class(case, lessons, lambda near: supported(near, space, facts, avoided))
+    own = by_class(case, lessons, space, facts, avoided)
     if own and not known_here and is_valid(own, facts):
         seeds = [Proposal(own, _BY_CLASS), *seeds][:MOST_SEEDS]
     return Recollection(
@@ -130,11 +130,22 @@ def supported(
         facts: Facts of the program.
         avoided: Settings that no point may contain.
     """
-    return choose(
-        alike,
-        partial(fit, space=space, facts=facts),
-        lambda point: not any(one.settings.items() <= point.items() for one in avoided),
-    )
+    fits = partial(fit, space=space, facts=facts)
+
+    def is_allowed(point: Mapping[str, Value]) -> bool:
+        return not any(one.settings.items() <= point.items() for one in avoided)
+
+    found = _improvements(alike, fits, is_allowed)
+    for lesson, likeness in alike:
+        _weigh(found, lesson, max(likeness.closeness, 0.01), fits)
+    ranked = sorted(found.values(), key=lambda support: -support.score)
+    if not ranked or ranked[0].score <= 0:
+        return []
+    best = ranked[0]
+    part = _part_of(best, alike, fits, is_allowed)
+    first = [best] if part is None else [best, found.get(key_of(part.settings), part)]
+    others = [e for e in ranked if e not in first and e.score >= WORTH * best.score]
+    return [*first, *others][:MOST_SEEDS]
 
 
 def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
@@ -250,27 +261,6 @@ class Support:
         return self.gain / self.weight
 
 
-def choose(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> list[Support]:
-    """Return what to try first, the best first.
-
-    Args:
-        alike: What to learn from.
-        fits: Brings settings into the space; empty if nothing of them can be tried.
-        is_allowed: Whether a point holds nothing that failed.
-    """
-    found = _improvements(alike, fits, is_allowed)
-    for lesson, likeness in alike:
-        _weigh(found, lesson, max(likeness.closeness, 0.01), fits)
-    ranked = sorted(found.values(), key=lambda support: -support.score)
-    if not ranked or ranked[0].score <= 0:
-        return []
-    best = ranked[0]
-    part = _part_of(best, alike, fits, is_allowed)
-    first = [best] if part is None else [best, found.get(key_of(part.settings), part)]
-    others = [e for e in ranked if e not in first and e.score >= WORTH * best.score]
-    return [*first, *others][:MOST_SEEDS]
-
-
 def _improvements(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> dict[PointKey, Support]:
     found: dict[PointKey, Support] = {}
     for lesson, likeness in alike:
@@ -320,11 +310,14 @@ def _gain(tried: Tried) -> float:
 
 # What studies say to each class of a program's files, put together to one configuration.
 
-Choose = Callable[[Alike], Sequence[Support]]
-"""Studies alike -> the settings that they speak for, the best first."""
 
-
-def by_class(case: Case, lessons: Sequence[Lesson], choose: Choose) -> dict[str, Value]:
+def by_class(
+    case: Case,
+    lessons: Sequence[Lesson],
+    space: Space,
+    facts: ProgramFacts,
+    avoided: Sequence[Avoided],
+) -> dict[str, Value]:
     """Return settings for each class of files, as the studies nearest to that class found them.
 
     What acts on the whole job cannot differ: the class with most I/O time decides on it.
@@ -335,13 +328,15 @@ def by_class(case: Case, lessons: Sequence[Lesson], choose: Choose) -> dict[str,
     Args:
         case: Case that is looked up.
         lessons: Everything that may be alike.
-        choose: What the studies near a class speak for.
+        space: What may be set.
+        facts: Facts of the program.
+        avoided: Settings that no point may contain.
     """
     found: dict[str, Mapping[str, Value]] = {}
     for glob, part in parts_of(case).items():
         if glob != WHOLE:
             alike = [(match.lesson, match.likeness) for match in matches_of(part, lessons)]
-            best = next(iter(choose(alike)), None)
+            best = next(iter(supported(alike, space, facts, avoided)), None)
             found[glob] = best.settings if best is not None else {}
     if len(found) < 2 or all(one == next(iter(found.values())) for one in found.values()):
         return {}

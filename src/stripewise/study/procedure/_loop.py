@@ -24,7 +24,6 @@ from stripewise.core import (
 from stripewise.core.errors import StudyError
 from stripewise.evidence.facts import class_phrase
 from stripewise.run.jobs import check_command
-from stripewise.run.launch import Launcher
 from stripewise.settings.tunables import SafetyClass, Space, get
 from stripewise.study.job_scripts import with_job
 from stripewise.study.plan import (
@@ -165,7 +164,9 @@ def _make_context(
                 "provenance": dict(first.provenance),
             }
         )
-    budget = make_budget(options, first.policy, ledger, first.nodes, _charged(first.launcher))
+    budget = make_budget(
+        options, first.policy, ledger, first.nodes, lambda: first.launcher.node_seconds
+    )
     keep, keep_removed = options.keep, options.keep_removed
     executor = Executor(ledger, tools, observer, interrupts, keep, keep_removed, budget=budget)
     shared = ledger, executor, observer, budget
@@ -173,10 +174,6 @@ def _make_context(
         CaseContext(options.of_case(case), *shared, case, tools[case.name]) for case in cases
     )
     return Context(options, *shared, members)
-
-
-def _charged(launcher: Launcher) -> Callable[[], float | None]:
-    return lambda: launcher.node_seconds
 
 
 def _recorded_options(

@@ -47,17 +47,46 @@ from stripewise.study.strategies._studied_file import (
     large_file_globs,
 )
 
-# Points tried one after the other, each once, and judged against the best so far.
-
 Settings = Mapping[str, Value]
 Trying = Generator[Batch, list[Trial], Score]
+Walk = Generator[Batch, list[Trial], Score | None]
+Asking = Generator[Batch, list[Trial], bool]
+Ladder = Generator[Batch, list[Trial], str]
+_CALLS_GREW = 0.75
+"""System calls that grew by this part of the factor by which the unit fell are its doing."""
 
 
-class JudgedSteps(StepwiseStrategy):
-    """Judges by the studied file and the whole run; options `tolerance` and `small_bytes`."""
+class ExpbbStrategy(StepwiseStrategy):
+    """Doubles the nodes of the burst buffer; on each rung varies one parameter after another.
+
+    Points are judged against the best so far, by the studied file and by the whole run.
+    """
+
+    name = "expbb"
+    summary = "burst-buffer nodes, aggregators, striping unit and buffer, by the rules of ExPBB"
+    declared = (
+        StrategyOption(
+            "tolerance", 0.05, "relative difference of two times that counts", maximum=1
+        ),
+        StrategyOption(
+            "small_bytes", SMALL_BYTES, "files of at most so many bytes are small", minimum=1,
+            maximum=1e15,
+        ),
+        StrategyOption(
+            "small_cost", LEAST_COST,
+            "share of the run above which a small file that all ranks share is costly", maximum=1,
+        ),
+    )  # fmt: skip
+    climbs_nodes = True
+    tunes_classes = True
+
+    @classmethod
+    def refine(cls, space: Space, facts: ProgramFacts) -> Space:
+        """Return the space with powers of two for a burst buffer."""
+        return with_powers_of_two(space, facts)
 
     def begin(self) -> None:
-        """Begin with nothing known but the baseline."""
+        """Find the rungs; nothing is known but the baseline."""
         super().begin()
         self._studied = StudiedFile(self.number("tolerance"), int(self.number("small_bytes")))
         self._best: Score | None = None
@@ -65,6 +94,48 @@ class JudgedSteps(StepwiseStrategy):
         self._because = ""
         self._seen: dict[PointKey, Score] = {}
         self._classes = PerClass(self.facts.file_classes)
+        dimensions = {
+            name: one for name, one in dimensions_by_name(self.space).items() if self._acts(one)
+        }
+        self._ladders = Ladders(dimensions, self.facts)
+        self._files = dimensions.get(FILES)
+        self._zero = NODES in dimensions and 0 in dimensions[NODES].values
+        self._rungs = node_rungs(self.space, self.facts)
+        self._defaults = Defaults.of(None, self.facts)
+        self._place = 0
+        self._hybrid = ""
+        self._hybrid_fails = False
+        self._skipped: list[Callable[[], Walk]] = []
+
+    def _acts(self, dimension: Dimension) -> bool:
+        """Return whether a tunable acts without another that ExPBB does not vary."""
+        if not dimension.tunable.requires(self.facts):
+            return True
+        name, values = dimension.tunable.name, dimension.values
+        return any(is_valid({name: value}, self.facts) for value in values)
+
+    @property
+    def least_patience(self) -> float:
+        """Its rules end it: least nodes may be slower than the parallel file system for long."""
+        values = sum(len(dimension.values) for dimension in self.space.dimensions)
+        return len(self._rungs) * (values + 2) + values
+
+    def steps(self) -> Steps:
+        """Climb the ladder of nodes; then what was left out there; then each class of files."""
+        for trial in self.primed:
+            self._learn(trial)
+        if self._zero:
+            yield from self._try({NODES: 0}, "baseline on the parallel file system")
+        ended = ""
+        for place, nodes in enumerate(self._rungs):
+            self._place = place
+            ended = yield from self._rung(nodes)
+            if ended:
+                break
+        yield from self._hybrid_of_kept()
+        yield from self._left_out()
+        yield from self._compose()
+        return f"{ended or self._all_rungs()}; {self._kept()}"
 
     def _try(self, settings: Settings, reason: str) -> Trying:
         """Run a point unless that was done."""
@@ -116,88 +187,6 @@ class JudgedSteps(StepwiseStrategy):
     def _nodes(self) -> int:
         nodes = self._settings.get(NODES, self.facts.burst_buffer_nodes)
         return nodes if isinstance(nodes, int) else 0
-
-
-# The procedure of ExPBB: a ladder of burst-buffer nodes, loops over the parameters on each rung.
-
-Walk = Generator[Batch, list[Trial], Score | None]
-Asking = Generator[Batch, list[Trial], bool]
-Ladder = Generator[Batch, list[Trial], str]
-_CALLS_GREW = 0.75
-"""System calls that grew by this part of the factor by which the unit fell are its doing."""
-
-
-class ExpbbStrategy(JudgedSteps):
-    """Doubles the nodes of the burst buffer; on each rung varies one parameter after another."""
-
-    name = "expbb"
-    summary = "burst-buffer nodes, aggregators, striping unit and buffer, by the rules of ExPBB"
-    declared = (
-        StrategyOption(
-            "tolerance", 0.05, "relative difference of two times that counts", maximum=1
-        ),
-        StrategyOption(
-            "small_bytes", SMALL_BYTES, "files of at most so many bytes are small", minimum=1,
-            maximum=1e15,
-        ),
-        StrategyOption(
-            "small_cost", LEAST_COST,
-            "share of the run above which a small file that all ranks share is costly", maximum=1,
-        ),
-    )  # fmt: skip
-    climbs_nodes = True
-    tunes_classes = True
-
-    @classmethod
-    def refine(cls, space: Space, facts: ProgramFacts) -> Space:
-        """Return the space with powers of two for a burst buffer."""
-        return with_powers_of_two(space, facts)
-
-    def begin(self) -> None:
-        """Find the rungs; nothing is known yet."""
-        super().begin()
-        dimensions = {
-            name: one for name, one in dimensions_by_name(self.space).items() if self._acts(one)
-        }
-        self._ladders = Ladders(dimensions, self.facts)
-        self._files = dimensions.get(FILES)
-        self._zero = NODES in dimensions and 0 in dimensions[NODES].values
-        self._rungs = node_rungs(self.space, self.facts)
-        self._defaults = Defaults.of(None, self.facts)
-        self._place = 0
-        self._hybrid = ""
-        self._hybrid_fails = False
-        self._skipped: list[Callable[[], Walk]] = []
-
-    def _acts(self, dimension: Dimension) -> bool:
-        """Return whether a tunable acts without another that ExPBB does not vary."""
-        if not dimension.tunable.requires(self.facts):
-            return True
-        name, values = dimension.tunable.name, dimension.values
-        return any(is_valid({name: value}, self.facts) for value in values)
-
-    @property
-    def least_patience(self) -> float:
-        """Its rules end it: least nodes may be slower than the parallel file system for long."""
-        values = sum(len(dimension.values) for dimension in self.space.dimensions)
-        return len(self._rungs) * (values + 2) + values
-
-    def steps(self) -> Steps:
-        """Climb the ladder of nodes; then what was left out there; then each class of files."""
-        for trial in self.primed:
-            self._learn(trial)
-        if self._zero:
-            yield from self._try({NODES: 0}, "baseline on the parallel file system")
-        ended = ""
-        for place, nodes in enumerate(self._rungs):
-            self._place = place
-            ended = yield from self._rung(nodes)
-            if ended:
-                break
-        yield from self._hybrid_of_kept()
-        yield from self._left_out()
-        yield from self._compose()
-        return f"{ended or self._all_rungs()}; {self._kept()}"
 
     def _hybrid_of_kept(self) -> Walk:
         """Try a hybrid run on the rung that was kept, whether or not one lost on another rung."""
