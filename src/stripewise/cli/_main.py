@@ -42,7 +42,7 @@ GROUPS = {
 """Heading -> command -> its one-line help, in the order of `stripewise --help`."""
 COMMANDS = {name: text for members in GROUPS.values() for name, text in members.items()}
 _MOVED = {
-    "bench": "advise kernel metadata report surface",
+    "bench": "advise kernel metadata report",
     "centre": "monitor serve",
     "doctor": "runtime site",
     "knowledge": "model train",
@@ -61,6 +61,7 @@ FORMER_COMMANDS = {
     "runtime build": "doctor build",
     "runtime list": "doctor runtime",
     "site check": "doctor site",
+    "surface": "tune --strategy exhaustive",
     "trace": "run --trace",
     "trace collect": "profile --collect",
     "trace export": "profile --export",
