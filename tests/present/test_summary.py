@@ -9,7 +9,7 @@ import studies
 
 from stripewise.core import Speedup
 from stripewise.study.report import summary_lines
-from stripewise.study.report._verdict import headline
+from stripewise.study.report._verdict import conclusion, headline
 
 
 def text(result, **options):
@@ -139,3 +139,11 @@ def test_what_was_written_is_named_from_here(tmp_path, monkeypatch):
     assert text(inside, wrote=["best.toml"]).count(" deep/x.stripewise/best.toml") == 1
     outside = text(result, wrote=["best.toml"])
     assert "wrote           /scratch/me/flash_io.stripewise/best.toml" in outside
+
+
+@pytest.mark.parametrize(
+    "why", ["no tunable acts on this program", "the I/O time varies by 151 % from run to run"]
+)
+def test_a_study_that_tried_nothing_gives_its_own_reason(why: str) -> None:
+    text = conclusion(replace(studies.one_run(), stopped_because=why))
+    assert text.startswith(f"No configuration was tried: {why}.")

@@ -149,10 +149,8 @@ def _why_not(result: StudyResult) -> str:
         tried = more if not result.trials else "the settings that you have stay as they are"
         return f"{printable(result.left_open)}. {tried.capitalize()}."
     if not result.trials:
-        return (
-            "No configuration was tried: none of the known and allowed tunables can act"
-            " on this program as it was run. Its settings stay as they are."
-        )
+        why = result.stopped_because or "no tunable acts on this program"
+        return f"No configuration was tried: {printable(why)}. The settings stay as they are."
     if result.speedup is not None and result.winner is not None:
         return _not_confirmed(result, result.speedup)
     tried = plural(len(result.trials), "configuration")
