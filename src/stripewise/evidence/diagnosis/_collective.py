@@ -45,11 +45,7 @@ class SmallIndependent(Rule):
                 continue
             for writing, ops in WAYS:
                 calls, every = use.calls(ops[:1], layers=[use.top]), use.calls(ops)
-                if (
-                    2 * calls.bytes < every.bytes
-                    or not calls.bytes
-                    or _writes_own_parts(use, writing)
-                ):
+                if 2 * calls.bytes < every.bytes or not calls.bytes or _own_parts(use, writing):
                     continue
                 below = use.calls(ops, layers=SYSTEM, own=False)
                 found = _pattern_evidence(run, use, writing)
@@ -94,7 +90,7 @@ class SmallIndependent(Rule):
             "hdf5.transfer=collective (only right if all ranks make the same transfers)."
         )
         return (
-            f"{_how_to_be_collective(interface, merged.writing)} MPI then merges the pieces of all "
+            f"{_collective_advice(interface, merged.writing)} MPI then merges the pieces of all "
             "ranks into large requests by a few aggregators."
             f"{change if interface == 'hdf5' else ''}"
         )
@@ -226,7 +222,7 @@ class ShreddedIndependent(Shredded):
     mode = "independent"
 
 
-def _writes_own_parts(use: FileUse, writing: bool) -> bool:
+def _own_parts(use: FileUse, writing: bool) -> bool:
     """Return whether each rank writes its own part through POSIX: only a buffer may help."""
     return use.top is IoLayer.POSIX and not use.order_share("consecutive", writing) < 0.5
 
@@ -237,7 +233,7 @@ def _piece_bytes_of(call_bytes: float, system_bytes: float, pattern: Numbers) ->
     return min((value for value in known if value > 0), default=0.0)
 
 
-def _how_to_be_collective(interface: str, writing: bool) -> str:
+def _collective_advice(interface: str, writing: bool) -> str:
     """Return a short sentence on how to make the calls of an interface collective."""
     verb = "write" if writing else "read"
     if interface == "hdf5":

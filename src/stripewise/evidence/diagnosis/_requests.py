@@ -175,7 +175,7 @@ class RedundantReads(Rule):
     general_remedy = "Keep what was read; let one rank read a small file and broadcast it."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Find files of at most 1 GiB that are read at least twice over, and not just written."""
+        """Find files of at most 1 GiB that a rank reads at least twice, or many ranks read."""
         for use in run.files:
             calls = use.calls(READS)
             length = _length(use)
