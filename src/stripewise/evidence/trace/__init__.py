@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the profile and the trace of a run as records, and computes on their rows."""
+"""Represents the profile and the trace of a run as records, and computes on their rows."""
 
 from typing import TYPE_CHECKING
 
