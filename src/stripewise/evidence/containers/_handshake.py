@@ -105,7 +105,7 @@ UNCOUNTED = (
         "preloaded library) are not counted",
     ),
 )
-"""What processes say that they do and that is not counted: the flag, what is missing, words."""
+"""Activities of processes that are not counted: the flag, missing amounts, message."""
 
 
 class HandshakeState(StrEnum):
@@ -113,7 +113,7 @@ class HandshakeState(StrEnum):
 
     OK = "ok"
     NO_IO = "no-io"
-    """Seen, but it made no I/O call on a regular file."""
+    """The program was seen, but it made no I/O call on a regular file."""
     STATIC = "static"
     SETUID = "setuid"
     DROPPED = "dropped"
@@ -121,9 +121,9 @@ class HandshakeState(StrEnum):
     PLUGIN_WRONG = "plugin-wrong"
     RANKS_MISSING = "ranks-missing"
     RANKS_DIED = "ranks-died"
-    """Some began and ended before the others' MPI_Init was over for them."""
+    """Some ranks began and ended before MPI_Init returned in the others."""
     RANKS_APART = "ranks-apart"
-    """Seen, but the launcher is that of another MPI: each is the only rank of its own job."""
+    """The launcher belongs to another MPI: each rank is the only one of its own job."""
 
 
 _PLUGINS = {
@@ -136,7 +136,7 @@ _PLUGINS = {
         "and the plug-in found was built for another MPI",
     ),
 }
-"""What is wrong with the plug-in of a process."""
+"""Problems of the MPI plug-in in a process."""
 
 
 @dataclass(frozen=True)

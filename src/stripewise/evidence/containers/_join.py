@@ -325,7 +325,7 @@ UNTIMED = "calls for single characters (fputc, getc, scanf) are not timed"
 WIDE = "wide characters (fputwc, fgetws) are not counted"
 _WAYS = ((Op.WRITE, "write"), (Op.READ, "read"))
 _LEAST_SHARE = 0.01
-"""Of a file's bytes: so few characters do not make its time unknown."""
+"""Share of a file's bytes: fewer bytes of characters do not make its time unknown."""
 
 
 def add_characters(

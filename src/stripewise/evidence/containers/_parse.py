@@ -52,11 +52,11 @@ _RECORDS: dict[int, tuple[np.dtype[np.void], str]] = {
     c.RecordKind.METADATA: (c.METADATA_RECORD, "path_bytes"),
     c.RecordKind.ISSUED: (c.FILE_RECORD, "path_bytes"),
 }
-"""What a record begins with, and its member that tells how long its tail is."""
+"""Fixed part of each kind of record, and the member that contains the length of its tail."""
 _MOST_RANKS = 1 << 24
 _MOST_BYTES = 1 << 62
 NOT_RECORDED = "not recorded"
-"""In the note on processes beyond the bound of their run."""
+"""Part of the note on processes beyond the maximum number of their run."""
 _LATEST_NS = 1 << 62
 _TIMES = ("outermost", "first", "last")
 

@@ -59,9 +59,9 @@ class TraceRecordKind(IntEnum):
 
 
 TYPE_CLASSES = ("other", "integer", "float", "string", "compound")
-"""Classes of an element, by number."""
+"""Type classes of elements, by number."""
 STORAGES = ("other", "contiguous", "chunked", "compact")
-"""How a dataset lies in its file, by number."""
+"""Storage layouts of datasets, by number."""
 SHAPE_KINDS = dict(enumerate(ShapeKind, start=1))
 
 THREAD_RECORD = np.dtype(
@@ -162,7 +162,7 @@ BINS_RECORD = np.dtype(members(("header", RECORD), "u8 file_id", "u4 layer n_bin
 # Parsing of a trace's blocks and records into rows that still use the numbers of their process.
 
 MOST_ROWS = TRACE.entries
-"""Rows of one run that are read; about 4 GB of memory."""
+"""Maximum number of rows of one run that are read; about 4 GB of memory."""
 
 _LATEST_NS = 1 << 60
 _WIDEST_LOG2 = 60

@@ -388,7 +388,7 @@ _PARSERS: dict[int, Callable[[Descriptions, int, bytes], None]] = {
     t.TraceRecordKind.SHAPE: _add_shape,
     t.TraceRecordKind.VIEW: _add_view,
 }
-"""How a record is parsed; `ValueError`: it is too short, or makes no sense."""
+"""Parser of each kind of record; `ValueError` if it is too short, or makes no sense."""
 
 
 def _head(record: bytes, dtype: np.dtype[Any]) -> Any:

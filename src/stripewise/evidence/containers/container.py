@@ -35,7 +35,7 @@ SUMMED_HEADER_BYTES = 344
 SUMMED_BLOCK_BYTES = 40
 SIZE_BINS = 10
 NOTE_UNSEEN = "not seen: "
-"""How a note begins that names a program which the library is not in."""
+"""Beginning of a note that names a program into which the library was not loaded."""
 
 
 class BlockKind(IntEnum):
@@ -151,8 +151,9 @@ _LARGEST_READ = 1 << 30
 _STREAK = 32
 _AT_ONCE = 4096
 _MOST_GAP_BYTES = 64 << 20
-"""In which the next block is looked for, in a whole container: processes that were killed between
-making room and using it leave 1 MiB each.  What lies behind is not of the container."""
+"""Range in which the next block of a container is searched: processes that were killed between
+reserving space and using it leave 1 MiB each. Data behind it is not part of the container.
+"""
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class Block:
 
 
 _NO_BLOCK = Block(0, 0, 0, 0, b"")
-"""In the place of pages that hold something, and belong to no block."""
+"""Represents pages that contain data but belong to no block."""
 
 
 @contextmanager
@@ -319,7 +320,7 @@ def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDA
 
 _MODULUS = 1 << 64
 _AT_ONCE_CHECKSUMS = 1 << 16
-"""Words; so that the products stay in the cache."""
+"""Number of words; small enough that the products stay in the cache."""
 
 
 @cache

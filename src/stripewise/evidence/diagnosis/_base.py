@@ -22,7 +22,7 @@ LEAST_SHARE = 0.05
 ADDED = ("system_calls", "system_bytes", "writes", "read_bytes", "wanted_bytes", "file_bytes")
 
 WAYS = ((True, WRITES), (False, READS))
-"""Whether it writes, and the operations: the independent one, the collective one."""
+"""Directions: whether the calls write, and the independent and collective operations."""
 
 Numbers = Mapping[str, float | int | str]
 

@@ -20,7 +20,7 @@ _LAYERS = {
     "adios2": ("ADIOS2", ("adios2",)),
     "mpiio": ("MPI-IO", ("mpiio", "pnetcdf", "hdf5")),
 }
-"""Name of each layer, and the interfaces of the files that go through it."""
+"""Name of each layer, and the interfaces of the files that pass through it."""
 _OF_THE_LAYOUT = ("striping_factor", "striping_unit", "start_iodevice")
 _AGGREGATORS = ("NumAggregators", "NumSubFiles")
 

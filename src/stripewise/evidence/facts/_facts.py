@@ -242,14 +242,14 @@ _PARTS = {
     "write_calls": Part.WRITE_BYTES,
     "io_seconds": Part.SECONDS,
 }
-"""What is told of a figure if the bytes (seconds) of the run are: calls go with their bytes."""
+"""Part that must be known for each figure; numbers of calls are known if their bytes are."""
 _PARTS_BY_LAYER = {
     "collective_bytes": (Part.BYTES, True),
     "independent_bytes": (Part.BYTES, True),
     "mpiio_read_bytes": (Part.READ_BYTES, True),
     "posix_bytes": (Part.BYTES, False),
 }
-"""The same of one layer's bytes, where files of that layer are concerned; True: of MPI-IO."""
+"""The same for the bytes of one layer, if its files are concerned; True stands for MPI-IO."""
 
 
 def _missing(profile: RunProfile, mpiio: NDArray[Any], system: NDArray[Any]) -> dict[str, str]:

@@ -44,16 +44,17 @@ from stripewise.present import printable, size_text
 from stripewise.settings.formats import literal_glob, matches
 
 REAL_SHARE = 0.1
-"""Of the I/O time: what has less is not worth settings of its own (chosen)."""
+"""Share of the I/O time below which a class is not worth settings of its own (chosen)."""
 APART = 8.0
-"""Sizes of requests that lie so far apart are different behaviour, and so is how many times the
-bytes reach the storage (chosen)."""
+"""Factor by which the sizes of requests, or the ratios of bytes that reach the storage, of files
+with different behaviour differ (chosen).
+"""
 _NAMES = {
     "posix": "POSIX", "stdio": "stdio", "mpiio": "MPI-IO", "pnetcdf": "PnetCDF", "hdf5": "HDF5",
     "adios2": "ADIOS2",
 }  # fmt: skip
 _MANIFOLD = 2.0
-"""What less than doubles the bytes goes without saying."""
+"""Amplification of bytes below which the phrase does not mention it."""
 
 
 @dataclass(frozen=True)
@@ -207,13 +208,13 @@ def class_phrase(files: FileClass) -> str:
 # Names of files, generalised to a glob that is not too wide.
 
 _DEPTH = 3
-"""Components of a path that a glob has at most."""
+"""Maximum number of components of a path in a glob."""
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]*$")
 _NUMBER = re.compile(r"\d+(?![A-Za-z\d])")
-"""Digits that count something: not those of `2d` or `x86_64a`."""
+"""Digits that count something, unlike those in `2d` or `x86_64a`."""
 _SOLID = re.compile(r"[A-Za-z0-9]")
 _LEAST_SOLID = 2
-"""Letters and digits that a glob of several kinds of names has at least: `*` alone has none."""
+"""Minimum number of letters and digits in a glob of several kinds of names; `*` has none."""
 
 
 def file_family(name: str, number: str = "*") -> str:
@@ -281,7 +282,7 @@ def _general_component(name: str, number: str) -> str:
 
 _NAMED = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 _Key = tuple[str, str, bool]
-"""File, dataset ("" where only byte ranges are known), and whether it was written."""
+"""File, dataset (empty if only byte ranges are known), and whether it was written."""
 
 
 def with_patterns(facts: ProgramFacts, evidence: Evidence, root: Path) -> ProgramFacts:

@@ -35,7 +35,7 @@ from stripewise.evidence.figures._usage import (
 from stripewise.evidence.trace import IoLayer, Trace
 
 UNIT_BYTES = 1 << 20
-"""Unit of alignment where the stripe is not known. Assumed."""
+"""Unit of alignment if the striping unit is unknown (assumed)."""
 
 
 def request_rows(
@@ -303,7 +303,7 @@ class Side:
 
 
 Sides = dict[bool, Side]
-"""Both directions of a file; True: writing."""
+"""Both directions of a file; True is writing."""
 
 
 def total(rows: NDArray[Any], of_bytes: int | None = None) -> Calls:

@@ -388,8 +388,9 @@ class Sums:
 # Number of counted calls that are the program's own: exact if there is a trace.
 
 LEAST_OWN = 0.05
-"""Of a row's bytes or time: with less, its calls are those that a library makes for itself
-(metadata at the close of a file), and are not counted as the program's. Assumed."""
+"""Share of a row's bytes or time: with less, its calls are those that a library makes for itself
+(metadata at the close of a file), and do not count as the program's (assumed).
+"""
 
 _KEY = ("file", "layer", "process")
 

@@ -25,7 +25,7 @@ MOST_COLUMNS = 240
 MOST_RANK_ROWS = 128
 MOST_FILE_ROWS = 16
 LEAST_SHARE = 0.002
-"""Of the bytes or of the time: a file with less has no row of its own."""
+"""Share of the bytes or time below which a file has no row of its own."""
 LAYER_NAMES = {
     IoLayer.DAOS: "DAOS",
     IoLayer.DFS: "DFS",
