@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what a test of IOR was to do from its options, as each generation of IOR prints them.
+"""Reads the configuration of an IOR test from its options, as each generation of IOR prints them.
 
 Source: hpc/ior 4.1 (ior-output.c, parse_options.c); IOR 2.10.3 and 3.0 (ShowSetup).
 """
@@ -36,19 +36,19 @@ _PARTS = ("", "0", "(null)")
 
 @dataclass(frozen=True)
 class Summary:
-    """A row of the summary of all tests; 0 and "" are not told.
+    """A row of the summary of all tests; 0 and empty values are unknown.
 
     Attributes:
         operation: "write" or "read".
-        low / mean / high: MiB a second.
-        repetitions: Of the test.
-        test: Its number; -1: not told.
-        ranks / ranks_per_node: Of the job.
-        block_bytes / transfer_bytes / segments: Of each rank.
-        own: A file per process; None: not told.
-        shift: Other ranks read.
+        low / mean / high: Rates in MiB per second.
+        repetitions: Repetitions of the test.
+        test: Number of the test; -1 if unknown.
+        ranks / ranks_per_node: Number of ranks of the job, and per node.
+        block_bytes / transfer_bytes / segments: Sizes and segments of each rank.
+        own: Whether there is a file per process; None if unknown.
+        shift: Whether other ranks read.
         api: "POSIX", ...
-        moved_bytes: By all ranks.
+        moved_bytes: Bytes moved by all ranks.
     """
 
     operation: str
@@ -70,23 +70,23 @@ class Summary:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a test was told to do.
+    """Configuration of a test.
 
     Attributes:
-        backend: As a case has it.
-        nodes / ranks: Of the job.
-        block_bytes / transfer_bytes / segments: Of each rank.
-        own: A file per process.
-        collective: Calls.
-        sync: fsync within the time; None: not told.
+        backend: Backend as in a case.
+        nodes / ranks: Number of nodes and ranks of the job.
+        block_bytes / transfer_bytes / segments: Sizes and segments of each rank.
+        own: Whether there is a file per process.
+        collective: Whether calls are collective.
+        sync: Whether the time includes fsync; None if unknown.
         cache: "shift", "direct" or "none".
-        stonewall_seconds: 0: off.
-        wear_out: After the stonewall all ranks do as much as the fastest.
-        repetitions: 0: not told.
-        path: Of the file.
-        dry_run: Nothing was moved.
-        settings: Of striping.
-        notes: What was not told.
+        stonewall_seconds: Stonewall time; 0 if off.
+        wear_out: Whether after the stonewall all ranks do as much as the fastest.
+        repetitions: Number of repetitions; 0 if unknown.
+        path: Path of the file.
+        dry_run: Whether nothing was moved.
+        settings: Settings of striping.
+        notes: Remarks on unknown values.
     """
 
     backend: str
@@ -109,12 +109,12 @@ class Setup:
 
     @property
     def expected_bytes(self) -> int:
-        """That all ranks move if nothing stops them."""
+        """Bytes that all ranks move if nothing stops them."""
         return self.ranks * self.block_bytes * self.segments
 
 
 class _Options:
-    """The same option from each place where IOR may have said it."""
+    """Access to an option in each place where IOR may have printed it."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class _Options:
         return next((self.options[key] for key in keys if self.options.get(key)), "")
 
     def flag(self, parameter: str, *words: str) -> bool | None:
-        """Whether something is on: by the parameters, or the command line; None: not told."""
+        """Return whether an option is on, by parameters or command line; None if unknown."""
         if parameter in self.parameters:
             return self.parameters[parameter] not in _PARTS
         if any(word in self.words for word in words):
@@ -158,18 +158,18 @@ def setup_of(
     summary: Summary | None,
     block_kib: str = "",
 ) -> Setup:
-    """Return what a test was told to do.
+    """Return the configuration of a test.
 
     Args:
-        name: Of the file and test, for messages.
-        options: That IOR printed before the test.
-        parameters: The longer list, of JSON and of verbose text.
-        command: The command line.
-        summary: The test's row in the summary of all tests.
-        block_kib: Of a row of results, as printed.
+        name: Name of the file and test, for messages.
+        options: Options that IOR printed before the test.
+        parameters: Longer list, of JSON and of verbose text.
+        command: Command line of IOR.
+        summary: Row of the test in the summary of all tests.
+        block_kib: Block size in a row of results, as printed.
 
     Raises:
-        UsageError: Something that is needed is not there, or contradicts itself.
+        UsageError: A required option is missing, or contradicts another.
     """
     told = _Options(name, options, parameters, command, summary)
     api = told.first("api") or (summary.api if summary else "")
@@ -214,7 +214,7 @@ def _ranks(told: _Options) -> tuple[int, int]:
 
 
 def _sizes(told: _Options, block_kib: str) -> tuple[int, int]:
-    """Return block and transfer, from the place that has them exactly."""
+    """Return block and transfer size, from the place that has them exactly."""
     summary = told.summary
     block = _size(told, "blocksize", "blockSize", "b", summary.block_bytes if summary else 0)
     if (kib := number(block_kib)) is not None and block_kib:
@@ -271,7 +271,7 @@ def _segments(told: _Options, all_blocks: int) -> int:
 
 
 def _access(told: _Options, backend: str) -> tuple[bool, bool, list[str]]:
-    """Return whether each rank has a file of its own, and whether calls are collective."""
+    """Return whether each rank has its own file, whether calls are collective, and notes."""
     notes: list[str] = []
     text = told.first("access").replace("-", " ")
     own = told.summary.own if told.summary and told.summary.own is not None else None
