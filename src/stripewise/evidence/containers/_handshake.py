@@ -33,7 +33,7 @@ from stripewise.evidence.trace import (
     PluginState,
     ProcessFlag,
     RunProfile,
-    asked_bytes,
+    requested_bytes,
 )
 
 # What the counters of a file leave out, according to the marks on them.
@@ -310,7 +310,7 @@ def _unseen(
 def _program_io(profile: RunProfile) -> bool:
     """Return whether anything other than shells and launchers read or wrote."""
     table = profile.processes
-    moved = table[asked_bytes(table) > 0]
+    moved = table[requested_bytes(table) > 0]
     names = (Path(os.fsdecode(bytes(exe))).name for exe in moved["exe"])
     return not all(is_helper(name) for name in names)
 
@@ -345,8 +345,8 @@ def unseen_programs(profile: RunProfile) -> Iterator[str]:
 
 def _names_of_unseen(profile: RunProfile) -> str:
     """Return, in brackets, the programs that the library was not loaded into, and why."""
-    told = [text.partition(NOTE_UNSEEN)[2] for text in profile.troubles]
-    which = "; ".join(dict.fromkeys(filter(None, told)))
+    texts = [text.partition(NOTE_UNSEEN)[2] for text in profile.troubles]
+    which = "; ".join(dict.fromkeys(filter(None, texts)))
     return f" ({which})" if which else ""
 
 

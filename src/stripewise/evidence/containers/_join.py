@@ -37,9 +37,9 @@ from stripewise.evidence.trace import (
     Op,
     RunProfile,
     Settings,
-    asked_bytes,
     copy_common,
     join_rows,
+    requested_bytes,
     take_rows,
     unknown_counters,
     uses_mpi,
@@ -352,7 +352,7 @@ def add_characters(
     added = np.zeros(len(place), np.int64)
     for op, way in _WAYS:
         added += _add(rows, place, own, processes, op, way)
-    untimed = added > _LEAST_SHARE * asked_bytes(rows[place])
+    untimed = added > _LEAST_SHARE * requested_bytes(rows[place])
     return tuple(_gaps(rows[streams], set(rows["file"][place[untimed]].tolist())))
 
 

@@ -83,7 +83,7 @@ class RawRecords:
 
     @property
     def fixed(self) -> NDArray[Any]:
-        """Return the fixed parts of all records: (n,) `dtype`."""
+        """Fixed parts of all records: (n,) `dtype`."""
         return join_rows(self.parts) if self.parts else np.zeros(0, self.dtype)
 
     def add(self, process: int, fixed: NDArray[Any], tails: Sequence[bytes]) -> None:
@@ -262,17 +262,17 @@ def _add_records(
     n_cut = int((~whole).sum())
     offsets, room = offsets[whole], sizes[whole] - dtype.itemsize
     fixed = _gathered(payload, offsets, dtype)
-    told = fixed[length].astype(np.int64)
+    stated = fixed[length].astype(np.int64)
     n_wrong = n_odd = 0
     if counts:
-        possible = (told <= room) & _are_possible(fixed)
+        possible = (stated <= room) & _are_possible(fixed)
         n_wrong = int((~possible).sum())
         if n_wrong:
             fixed, offsets = take_rows(fixed, possible), offsets[possible]
-            told, room = told[possible], room[possible]
+            stated, room = stated[possible], room[possible]
         n_odd = int((~_are_consistent(fixed)).sum())
     begins = offsets + dtype.itemsize
-    ends = begins + np.minimum(told, room)
+    ends = begins + np.minimum(stated, room)
     tails = [payload[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
     raw.records[kind].add(owner, fixed, tails)
     if not counts:

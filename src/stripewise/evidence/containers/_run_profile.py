@@ -38,7 +38,7 @@ from stripewise.evidence.trace import (
     RunProfile,
     Settings,
     SettingsKind,
-    asked_bytes,
+    requested_bytes,
 )
 
 PAGE_BYTES = 4096
@@ -77,8 +77,10 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     partial = bool(notes)
     gaps = (*profile.gaps, *_gaps(profile, notes, shake))
     remarks = (text for text in shake.warnings if "found no room" not in text)
-    told = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
-    return replace(profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(told))
+    all_notes = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
+    return replace(
+        profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(all_notes)
+    )
 
 
 def settings_by_file(
@@ -227,7 +229,7 @@ def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
     if not len(programs):
         return ()
     seen = (profile.processes["flags"] & ProcessFlag.HDF5) != 0
-    process, asked = rows["process"], asked_bytes(rows)
+    process, asked = rows["process"], requested_bytes(rows)
     found = (process >= 0) & ~seen[process] & (rows["layer"] < IoLayer.HDF5) & (asked > 0)
     used = {programs[one] for one in set(process[found].tolist())}
     holding = {program for program in used if holds(os.fsdecode(program), _LINKED)}

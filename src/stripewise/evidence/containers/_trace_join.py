@@ -257,7 +257,7 @@ class Described(Interned[T]):
 
     @cached_property
     def table(self) -> Lookup:
-        """Return the lookup table of the keys of `index`, once everything is described."""
+        """Lookup table of the keys of `index`, once everything is described."""
         return Lookup(self.index)
 
 

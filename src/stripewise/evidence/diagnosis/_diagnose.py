@@ -149,8 +149,8 @@ def _moved(figures: Figures) -> str:
         if (amount := figures.amount(name)).value
     ]
     nothing = "Unknown amounts" if _is_partly_seen(figures) else "No data"
-    said = " and ".join(parts)
-    return f"{said[:1].upper()}{said[1:] or nothing} in {things(figures.n_files, 'file')}"
+    phrase = " and ".join(parts)
+    return f"{phrase[:1].upper()}{phrase[1:] or nothing} in {things(figures.n_files, 'file')}"
 
 
 def _share(figures: Figures) -> str:

@@ -33,9 +33,9 @@ from stripewise.evidence.trace import (
     ProcessFlag,
     RunProfile,
     SettingsKind,
-    asked_bytes,
     begins,
     groups,
+    requested_bytes,
 )
 
 # Which MPI-IO implementation a run used, and how it is given hints.
@@ -220,7 +220,7 @@ def program_facts(
         collective_bytes=_bytes(mpiio, COLLECTIVE_OPS),
         independent_bytes=_bytes(mpiio, (Op.READ, Op.WRITE)),
         mpiio_read_bytes=_bytes(mpiio, READS),
-        posix_bytes=int(asked_bytes(system).sum()),
+        posix_bytes=int(requested_bytes(system).sum()),
         noncontiguous=bool((mpiio["flags"] & FileFlag.INTERLEAVED).any()),
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
@@ -292,8 +292,8 @@ def _implementation(profile: RunProfile, environment: Mapping[str, str]) -> str:
     if profile.mpi != "openmpi":
         return "romio" if profile.mpi else ""
     given = merged.get(SettingsKind.PROGRAM, {}) | merged.get(SettingsKind.APPLIED, {})
-    told = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
-    if told & ProcessFlag.ROMIO_CHOSEN:  # a job's own environment differs from the caller's
+    flags = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
+    if flags & ProcessFlag.ROMIO_CHOSEN:  # a job's own environment differs from the caller's
         return "romio"
     chosen = chosen_component(_commands(profile), environment)
     return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
@@ -301,12 +301,12 @@ def _implementation(profile: RunProfile, environment: Mapping[str, str]) -> str:
 
 def _driver(profile: RunProfile) -> str:
     """Return the driver that ROMIO reports, if it is the same for all files; otherwise empty."""
-    told = {
+    drivers = {
         entry.values["romio_filesystem_type"].partition(":")[0].strip()
         for entry in profile.settings
         if entry.kind == SettingsKind.REPORTED and "romio_filesystem_type" in entry.values
     }
-    return told.pop() if len(told) == 1 else ""
+    return drivers.pop() if len(drivers) == 1 else ""
 
 
 def _highest_layer(profile: RunProfile) -> NDArray[np.int64]:

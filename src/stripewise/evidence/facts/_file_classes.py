@@ -37,8 +37,8 @@ from stripewise.evidence.trace import (
     Pieces,
     RunProfile,
     Selections,
-    asked_bytes,
     groups,
+    requested_bytes,
 )
 from stripewise.present import printable, size_text
 from stripewise.settings.formats import literal_glob, matches
@@ -98,7 +98,7 @@ def _files(profile: RunProfile, root: Path) -> Iterator[_File]:
     for (path,), places in groups(owners(rows, profile.paths)):
         own, by = rows[places], profile.actors[places]
         used = own["count"][:, DATA_OPS].any(axis=1)
-        if used.any() and asked_bytes(own).any():
+        if used.any() and requested_bytes(own).any():
             yield _File(
                 name(profile.paths[path]),
                 _behaviour(profile, own[used], by[used], own),
@@ -191,18 +191,18 @@ def class_phrase(files: FileClass) -> str:
         word for word, used in (("written", files.writes), ("read", files.reads)) if used
     )
     through = " and ".join(_NAMES.get(layer, layer) for layer in files.layers)
-    said = [f"{files.n_files} file{'' if files.n_files == 1 else 's'} {ways} through {through}"]
+    phrases = [f"{files.n_files} file{'' if files.n_files == 1 else 's'} {ways} through {through}"]
     if "mpiio" in files.layers:
-        said.append("collective" if files.collective else "independent")
+        phrases.append("collective" if files.collective else "independent")
     if files.noncontiguous:
-        said.append("in pieces that lie apart")
-    said.append("shared by ranks" if files.shared else "each used by one rank")
-    said.append(f"{size_text(files.call_bytes)} a call")
+        phrases.append("in pieces that lie apart")
+    phrases.append("shared by ranks" if files.shared else "each used by one rank")
+    phrases.append(f"{size_text(files.call_bytes)} a call")
     if files.amplification >= _MANIFOLD:
-        said.append(f"{files.amplification:.0f} times the bytes at the storage")
-    said.append(f"{100 * files.io_share:.0f} % of the I/O time")
+        phrases.append(f"{files.amplification:.0f} times the bytes at the storage")
+    phrases.append(f"{100 * files.io_share:.0f} % of the I/O time")
     name = printable(files.match) if files.match else "no name of their own"
-    return f"{name} ({', '.join(said)})"
+    return f"{name} ({', '.join(phrases)})"
 
 
 # Names of files, generalised to a glob that is not too wide.
@@ -336,12 +336,12 @@ def _moved(patterns: Sequence[Pattern], accesses: Iterable[Selections | Pieces])
     for access in accesses:
         dataset = access.dataset if isinstance(access, Selections) else ""
         traced[access.file, dataset, access.writing] += _bytes(access)
-    told: Counter[_Key] = Counter()
+    summed: Counter[_Key] = Counter()
     for pattern in patterns:
-        told[_key(pattern)] += moved_bytes(pattern)
+        summed[_key(pattern)] += moved_bytes(pattern)
     return {
-        id(one): round(moved_bytes(one) * traced[_key(one)] / told[_key(one)])
-        if traced[_key(one)] and told[_key(one)]
+        id(one): round(moved_bytes(one) * traced[_key(one)] / summed[_key(one)])
+        if traced[_key(one)] and summed[_key(one)]
         else traced[_key(one)] or moved_bytes(one)
         for one in patterns
     }

@@ -174,9 +174,9 @@ def system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
 def _are_system(rows: NDArray[Any], issued: NDArray[Any]) -> NDArray[np.bool_]:
     """Return (n,) bool: whether rows are of system calls, without streams in `issued`."""
     counted, of_libc = (_pairs(some["process"], some["file"]) for some in (rows, issued))
-    told = np.isin(counted, of_libc)
+    covered = np.isin(counted, of_libc)
     posix, stdio = (rows["layer"] == layer for layer in (IoLayer.POSIX, IoLayer.STDIO))
-    return np.asarray(posix | (stdio & ~told))
+    return np.asarray(posix | (stdio & ~covered))
 
 
 class FilesSeen(Sequence[ObservedFile]):
@@ -206,17 +206,17 @@ class FilesSeen(Sequence[ObservedFile]):
         used, above = np.zeros(self._n, bool), np.zeros(self._n, bool)
         used[owner[moves]] = True
         above[owner[~np.isin(rows["layer"], SYSTEM_LAYERS)]] = True
-        asked = self._read + self._written
+        requested = self._read + self._written
         self._missing = _missing(profile, owner_of)
         unknown = np.zeros(self._n, bool)
         unknown[[file for file, lacks in self._missing.items() if _BYTES & lacks.keys()]] = True
-        found = np.flatnonzero((used & (above | (asked != 0))) | unknown).tolist()
+        found = np.flatnonzero((used & (above | (requested != 0))) | unknown).tolist()
         self._seconds = _seconds_by(owner, self._n, profile)
         self._sum_system_calls(owner_of)
         name = NamesBelow(root)
         names = {file: name(profile.paths[file]) for file in found}
         found.sort(key=names.__getitem__)
-        order = np.argsort(-asked[found], kind="stable")
+        order = np.argsort(-requested[found], kind="stable")
         self._files = [found[place] for place in order.tolist()]
         self._names = [names[file] for file in self._files]
 
@@ -258,9 +258,9 @@ class FilesSeen(Sequence[ObservedFile]):
             self._median_writes(files),
             self._largest[files].tolist(),
             self._aligned_fractions(files),
-            [dict(told.requested) for told in hints],
-            [dict(told.applied) for told in hints],
-            [dict(told.reported) for told in hints],
+            [dict(one.requested) for one in hints],
+            [dict(one.applied) for one in hints],
+            [dict(one.reported) for one in hints],
             [self._missing.get(file, {}) for file in files],
         )  # fmt: skip
         for file, values in zip(files, zip(*columns, strict=True), strict=True):
@@ -356,11 +356,11 @@ def _missing(profile: RunProfile, owner_of: NDArray[np.int64]) -> dict[int, dict
     """Return why figures of a file, or of a file inside it, are unknown; by file and figure."""
     found: dict[int, dict[str, str]] = {}
     for gap in profile.gaps:
-        told = {name: gap.why for name, part in _OF_PART.items() if gap.parts & part}
+        own = {name: gap.why for name, part in _OF_PART.items() if gap.parts & part}
         for file in set(owner_of[sorted(gap.files)].tolist()):
             old = found.get(file, {})
-            found[file] = told if not old else {
-                name: reasons((old.get(name, ""), told.get(name, ""))) for name in {**old, **told}
+            found[file] = own if not old else {
+                name: reasons((old.get(name, ""), own.get(name, ""))) for name in {**old, **own}
             }  # fmt: skip
     return found
 

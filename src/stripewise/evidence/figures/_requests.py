@@ -56,8 +56,8 @@ def request_rows(
             both = traced.get(use.index)
             row = _exact(use, both[writing], writing) if both else _row_of_counters(use, writing)
             if row is not None:
-                told = counted.get((use.path, writing), ()) if not both else ()
-                rows.append(_add_statistics(row, told))
+                counted_sides = counted.get((use.path, writing), ()) if not both else ()
+                rows.append(_add_statistics(row, counted_sides))
     return tuple(sorted(rows, key=lambda row: (-row.system_seconds, row.path, not row.writing)))
 
 
@@ -151,14 +151,14 @@ def _add_statistics(row: RequestRow, sides: Sequence[MpiioSide]) -> RequestRow:
     apart = _sum(_gap_bytes(side) for side in sides)
     sized = sums["stripe_sized"]
     modify = ("modify_reads", "modify_bytes") if row.writing else ()
-    told: dict[str, Any] = {name: sums[name] for name in modify}
+    modified: dict[str, Any] = {name: sums[name] for name in modify}
     return replace(
         row,
         system_ranks=_aggregators(sides),
         gaps=gaps,
         mean_gap_bytes=None if not gaps or apart is None else apart / gaps,
         unit_sized=None if sized is None else share(sized, row.system_calls),
-        **told,
+        **modified,
     )
 
 

@@ -193,8 +193,8 @@ class FileUse(Rows):
         rows = self.lowest
         count = int(rows["count"][:, ops].sum())
         forward = float(rows[f"{kind}_{way}"].sum())
-        told = forward or not len(rows) or rows["layer"][0] == IoLayer.POSIX
-        return forward / count if count and told else float("nan")
+        is_recorded = forward or not len(rows) or rows["layer"][0] == IoLayer.POSIX
+        return forward / count if count and is_recorded else float("nan")
 
 
 def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[FileUse]]:

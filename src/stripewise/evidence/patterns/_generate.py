@@ -116,7 +116,7 @@ def _hyperslabs(pattern: Pattern, owner: Ints, sets: Ints) -> Selections:
 # How a dimension is cut into parts: from a distribution to the set of each part, and back.
 
 MOST_LENGTHS = 4096
-"""Maximum number of blocks whose lengths are kept; for more, only their range is."""
+"""Maximum number of blocks whose lengths are kept; for more, only the range is kept."""
 
 _BEGINS: dict[str, Callable[[Ints, int, int], Ints]] = {
     BlockRule.CEIL: lambda i, n, parts: np.minimum(i * -(-n // parts), n),

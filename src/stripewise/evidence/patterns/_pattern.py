@@ -26,7 +26,7 @@ class PatternKind(StrEnum):
     MULTIPARTITION = "multipartition"
     """Each rank owns several equal blocks, one in each diagonal (BT-IO)."""
     IRREGULAR = "irregular"
-    """Described in words, not forced into the notation."""
+    """No regular pattern: it is described in words instead of the notation."""
     EMPTY = "empty"
     """Nothing is moved."""
 

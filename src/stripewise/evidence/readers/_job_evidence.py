@@ -79,12 +79,12 @@ def _filled(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
     known = {name: str(value) for name, value in layout.items() if value}
     writers = file.writers or _processes(write)
     readers = file.readers or _processes(read)
-    told = {"writers": writers, "readers": readers}
+    processes = {"writers": writers, "readers": readers}
     return replace(
         file,
         writers=writers,
         readers=readers,
-        missing={name: why for name, why in file.missing.items() if not told.get(name)},
+        missing={name: why for name, why in file.missing.items() if not processes.get(name)},
         system_writes=file.system_writes or write.system_calls,
         system_write_bytes=file.system_write_bytes or write.total_bytes,
         system_reads=file.system_reads or read.system_calls,
@@ -100,8 +100,8 @@ def _processes(side: MpiioSide) -> int:
 
 def _text(path: Path) -> str:
     data = _bytes(path)
-    told = _TABLE.search(data) or b"CRAY MPICH version" in data
-    return data.decode("utf-8", "surrogateescape") if told else ""
+    printed = _TABLE.search(data) or b"CRAY MPICH version" in data
+    return data.decode("utf-8", "surrogateescape") if printed else ""
 
 
 def _bytes(path: Path) -> bytes:

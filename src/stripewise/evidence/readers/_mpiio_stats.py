@@ -292,8 +292,8 @@ def parse_mpiio_stats(text: str) -> tuple[tuple[MpiioStats, ...], int]:
         if place is None or getattr(records[place], side) is not None:
             place = newest[block.path] = len(records)
             records.append(MpiioStats(block.path))
-        told: dict[str, Any] = {side: MpiioSide(**block.values)}
-        records[place] = replace(records[place], **told)
+        sides: dict[str, Any] = {side: MpiioSide(**block.values)}
+        records[place] = replace(records[place], **sides)
     return tuple(records), n_cut
 
 
@@ -398,5 +398,5 @@ def _timers_remark(timers: MpiioTimers) -> str:
         )
         if rate is not None
     ]
-    said = ", ".join([*shares, *rates]) or "no shares"
-    return f"{timers.path}: phases of {timers.direction}s, {timers.scale}: {said}"
+    parts = ", ".join([*shares, *rates]) or "no shares"
+    return f"{timers.path}: phases of {timers.direction}s, {timers.scale}: {parts}"

@@ -37,7 +37,7 @@ RAMPS = {
     "read": ("#deecf8", "#74b0dc", "#0072b2", "#002c48"),
     "busy": ("#ebe6f4", "#a794cf", "#5e3c99", "#241048"),
 }
-"""Colours from little to much; lightness falls steadily, so that they read in grey print."""
+"""Colours from low to high; lightness falls steadily, so that they are readable in grey print."""
 _COLOURS = {"write": chart.WRITE, "read": chart.READ}
 _VERBS = {"write": "Written", "read": "Read"}
 _TITLES = {"write": "Written, {}", "read": "Read, {}", "busy": "Time in I/O calls, {}"}

@@ -195,7 +195,7 @@ def _with_holes(view: TraceView, etype: int, rows: NDArray[Any], gathered: _Piec
 # Bytes of a file that a range of a view's data covers, in folded pieces.
 
 MOST_PIECES = 65536
-"""Pieces of one call that are listed."""
+"""Maximum number of pieces of one call that are listed."""
 
 _ENDLESS = np.iinfo(np.int64).max
 

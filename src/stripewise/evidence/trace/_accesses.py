@@ -31,7 +31,7 @@ from stripewise.evidence.trace._trace import (
 )
 
 MOST_PARTS = 4_000_000
-"""Selections, and rows of pieces, of one trace."""
+"""Maximum number of selections, and of rows of pieces, of one trace."""
 
 _DATASET_LAYERS = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
 

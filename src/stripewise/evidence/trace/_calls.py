@@ -34,10 +34,9 @@ CALL_ROW = np.dtype(
 )
 """One call.
 
-The members of `TRACE_ROW`, and: `row`, its row in what was expanded; `parent_index`, the place
-of the call that it serves in the same array, -1: none, or not among them.  `start_ns` and
-`duration_ns` of a call from a folded run are estimates: spread evenly between the run's first
-and last start, and the mean.
+The members of `TRACE_ROW`, and: `row`, its row in the expanded table; `parent_index`, the place in
+the same array of the call that made it, or -1. `start_ns` and `duration_ns` of a call from a
+folded run are estimates: spread evenly between the run's first and last start, and the mean.
 """
 
 _SAME = (

@@ -69,7 +69,7 @@ def unknown_counters(n: int) -> NDArray[Any]:
     return rows
 
 
-def asked_bytes(rows: NDArray[Any]) -> NDArray[Any]:
+def requested_bytes(rows: NDArray[Any]) -> NDArray[Any]:
     """Return (n,) bytes that the program requested, for processes or counters."""
     return np.asarray(rows["outermost_read_bytes"] + rows["outermost_write_bytes"])
 

@@ -28,7 +28,7 @@ SIZE_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 
 N_COMMON = 4
 ALIGN_BINS = 32
 ALL_RANKS = -2
-"""Rank of a row that holds all ranks together (a reduced record)."""
+"""Rank of a row that combines all ranks (a reduced record)."""
 
 PROCESS_ROW = np.dtype(
     members(
@@ -120,8 +120,8 @@ NAMES_ROW = np.dtype(
         ("seconds", "<f8", (N_ACTIONS,)),
     ),
 )
-"""Calls on the names in one directory by one process; those on a file that was opened stand in
-its counters as well."""
+"""Calls on the names in one directory by one process; those on a file that was opened are also in
+its counters."""
 
 HEAT_ROW = np.dtype(
     members(

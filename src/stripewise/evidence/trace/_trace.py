@@ -168,7 +168,7 @@ COLLECTIVE_OPS = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
 """Layers below all libraries."""
 RECORDED_LAYERS = tuple(layer for layer in IoLayer if layer >= 0)
-"""Those that the runtime library watches; the place of each is its number."""
+"""Layers that the runtime library observes; the place of each is its number."""
 
 
 class EventFlag(IntFlag):
@@ -238,11 +238,11 @@ TRACE_ROW = np.dtype(
 )
 """One run of equal calls at a regular stride, or one call (`count` 1).
 
-Call k has i = k % inner[0], j = k // inner[0] % inner[1], l = k // (inner[0] * inner[1]), an
-inner of 0 being without end; its offset is offset + i stride[0] + j stride[1] + l stride[2], and
-its sequence alike.  `offset` is, by layer: bytes in POSIX and stdio; elementary types of the view
-in MPI-IO; the C order index of the selection's lower corner in HDF5 and PnetCDF; `OpenBit` of an
-open; the size that was set by a META call.
+Call k has i = k % inner[0], j = k // inner[0] % inner[1], l = k // (inner[0] * inner[1]), an inner
+of 0 being unlimited; its offset is offset + i stride[0] + j stride[1] + l stride[2], and its
+sequence correspondingly. `offset` is, by layer: bytes in POSIX and stdio; elementary types of the
+view in MPI-IO; the C order index of the selection's lower corner in HDF5 and PnetCDF; `OpenBit` of
+an open; the size that was set by a META call.
 """
 
 BIN_ROW = np.dtype(
@@ -253,7 +253,7 @@ BIN_ROW = np.dtype(
         "i8 width_ns calls read_bytes write_bytes busy_ns",
     ),
 )
-"""What one file saw in one layer, from one process, in a span of time."""
+"""Activity of one file in one layer, by one process, in a span of time."""
 
 PIECE_ROW = np.dtype(
     members(

@@ -155,7 +155,7 @@ class EmulatedRun:
 
     @property
     def limits_text(self) -> str:
-        """Return what requests waited for: "single processes 62 %, the targets 35 %"."""
+        """Resources that requests waited for: "single processes 62 %, the targets 35 %"."""
         shown = {name: share for name, share in self.limits.items() if share >= _LEAST_SHARE}
         return ", ".join(f"{_WORDS[name]} {share:.0%}" for name, share in shown.items())
 

@@ -74,7 +74,7 @@ def probe_storage(
 
 
 def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
-    said = "direct requests" if samples.direct else "no O_DIRECT: through the cache, with fsync"
+    method = "direct requests" if samples.direct else "no O_DIRECT: through the cache, with fsync"
     here = "stripewise machine probe"
     yield "machine.nodes", Figure(1.0, Evidence.MEASURED, "this machine")
     yield "machine.ranks_per_node", Figure(float(processors), Evidence.MEASURED, "this machine")
@@ -84,7 +84,7 @@ def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
     )
     for name, values, what in _measured(samples):
         number = f"; {len(values)} samples" if len(values) > 1 else ""
-        yield name, _figure(name, values, f"{here}: {what}; {said}{number}")
+        yield name, _figure(name, values, f"{here}: {what}; {method}{number}")
 
 
 def _measured(samples: Samples) -> Iterator[tuple[str, Sequence[float], str]]:
@@ -353,10 +353,10 @@ class Team:
         for worker, order in zip(workers, orders, strict=True):
             _send(worker, json.dumps(order))
         ready = [_receive(worker) for worker in workers]
-        waiting = [w for w, said in zip(workers, ready, strict=True) if said == "ready"]
+        waiting = [w for w, line in zip(workers, ready, strict=True) if line == "ready"]
         for worker in waiting:
             _send(worker, "go")
-        answers = [json.loads(said) for said in ready if said != "ready"]
+        answers = [json.loads(line) for line in ready if line != "ready"]
         answers += [json.loads(_receive(worker)) for worker in waiting]
         for answer in answers:
             if "error" in answer:
@@ -372,7 +372,7 @@ def _send(worker: subprocess.Popen[str], text: str) -> None:
 
 def _receive(worker: subprocess.Popen[str]) -> str:
     assert worker.stdout is not None
-    said = worker.stdout.readline().rstrip("\n")
-    if not said:
+    line = worker.stdout.readline().rstrip("\n")
+    if not line:
         raise OSError(0, "a process of the probe ended early")
-    return said
+    return line

@@ -351,7 +351,7 @@ _STRIPES: dict[str, dict[str, Value]] = {
     "striped": {"mpiio.striping_factor": 4},
     "fullstriped": {"mpiio.striping_factor": -1},
 }
-"""Source: documented, benchio's README: 4 is its example of an intermediate number."""
+"""Striping by directory of benchio. Source: documented, benchio's README (4 is its example)."""
 
 
 def possible(operation: str, rate: float, amount: float = 0.0) -> bool:

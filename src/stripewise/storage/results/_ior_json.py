@@ -357,8 +357,8 @@ def _row(line: str) -> _Row | None:
     blocks = rate / (ranks * block_bytes)
     if not 1 <= blocks * longest < MOST_BYTES / (ranks * block_bytes):
         return None
-    told = {"open": opened, "transfer": moved, "close": closed}
-    phases = {phase: seconds for phase, seconds in told.items() if seconds <= longest}
+    known = {"open": opened, "transfer": moved, "close": closed}
+    phases = {phase: seconds for phase, seconds in known.items() if seconds <= longest}
     return _Row((block_bytes, round(transfer * 1024), ranks), cells[0], repeat + 1, rate,
                 blocks * total, blocks * least, blocks * longest, phases)  # fmt: skip
 

@@ -256,13 +256,13 @@ def _check_summaries(
         rates = [row.rate / MIB for row in timed if row.operation == one.operation]
         if not rates or len(rates) != (one.repetitions or setup.repetitions):
             continue
-        for what, mine, said in (
+        for what, mine, other in (
             ("least", min(rates), one.low),
             ("greatest", max(rates), one.high),
         ):
-            if not abs(mine - said) <= 0.01 * max(mine, 1.0) + 0.5:
+            if not abs(mine - other) <= 0.01 * max(mine, 1.0) + 0.5:
                 _note(notes, f"The rows and the summary of {one.operation} do not agree: "
-                            f"{mine:.6g} and {said:.6g} MiB/s are the {what} bandwidth; the rows "
+                            f"{mine:.6g} and {other:.6g} MiB/s are the {what} bandwidth; the rows "
                             "count")  # fmt: skip
 
 

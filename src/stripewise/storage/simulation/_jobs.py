@@ -280,9 +280,9 @@ def workload_of_trace(
     return Workload(tuple(found), nodes, per_node, own=own.stretches, opened=opened, flowing=True)
 
 
-def _is_of(file: str, told: Iterable[str]) -> bool:
+def _is_of(file: str, known: Iterable[str]) -> bool:
     """Return whether a file, or files in a directory that represents one, are among the known."""
-    return file in told or any(one.startswith(f"{file}/") for one in told)
+    return file in known or any(one.startswith(f"{file}/") for one in known)
 
 
 def _patterns(path: Path, accesses: Iterable[Selections | Pieces], say: Say) -> list[Pattern]:

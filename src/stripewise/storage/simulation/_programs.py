@@ -171,9 +171,9 @@ def in_steps(
         calls: Calls of each rank by file and direction, if known. If there are more than in the
             patterns, each step was moved in several calls.
     """
-    told: Counter[tuple[str, bool]] = Counter()
+    steps_of: Counter[tuple[str, bool]] = Counter()
     for one in patterns:
-        told[one.file, one.writing] += one.steps
+        steps_of[one.file, one.writing] += one.steps
     sizes: Counter[PatternKey] = Counter()
     for one in patterns:
         sizes[_key(one)] += Workload((replace(one, steps=1),), 1, 1).bytes
@@ -182,7 +182,7 @@ def in_steps(
         all_of_it, key = sizes[_key(one)], _key(one)
         times = max(1, round(moved[key] / all_of_it)) if all_of_it else 1
         made = (calls or {}).get((one.file, one.writing), 0)
-        several, rest = divmod(made, told[one.file, one.writing])
+        several, rest = divmod(made, steps_of[one.file, one.writing])
         if times == 1 and several > 1 and not rest:
             placed.append(cut(replace(one, steps=1), several * one.steps))
         else:

@@ -29,7 +29,7 @@ from stripewise.storage.stacks import (
 )
 
 OWN_FILES = ("posix-process", "posix-node", "posix-serial")
-"""Stacks with which nodes share no files."""
+"""Stacks with which nodes do not share files."""
 
 OWN_CALLS = "posix"
 """Replaces a stack if all requests are those of the program itself, as in its trace."""

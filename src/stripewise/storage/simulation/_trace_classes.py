@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from stripewise.evidence.trace import Evidence
 from stripewise.storage.simulation._trace_rows import (
     Operation,
-    asked_rows,
     files_here,
     library_begin,
     own_files,
+    own_request_rows,
 )
 from stripewise.storage.stacks import Stretch, TracedCalls, Turns, looked_at
 
@@ -44,8 +44,8 @@ class Part(NamedTuple):
         sharers: Number of ranks that use the file together.
         number / bytes: Number and bytes of all the calls.
         files: Number of files that they use.
-        begin / low / high: Offsets in a file, as in `ASKED_ROW`.
-        granule: Divisor of offsets and sizes, as in `ASKED_ROW`.
+        begin / low / high: Offsets in a file, as in `REQUEST_ROW`.
+        granule: Divisor of offsets and sizes, as in `REQUEST_ROW`.
         file: First file.
         start_ns: Start of the first call.
     """
@@ -68,7 +68,7 @@ def parts_of(rows: NDArray[Any]) -> dict[int, list[list[Part]]]:
     """Return the stretches of each rank in order, each with its calls by kind.
 
     Args:
-        rows: (n,) `ASKED_ROW`, by rank and order.
+        rows: (n,) `REQUEST_ROW`, by rank and order.
     """
     if not len(rows):
         return {}
@@ -230,7 +230,7 @@ def traced_program(evidence: Evidence, ranks_per_node: int = 0) -> TracedProgram
     trace = evidence.trace
     if trace is None:
         return TracedProgram((), 0, frozenset())
-    rows = asked_rows(evidence)
+    rows = own_request_rows(evidence)
     by_rank = parts_of(rows)
     if not trace.n_ranks:
         by_rank = {number: by_rank[rank] for number, rank in enumerate(sorted(by_rank))}

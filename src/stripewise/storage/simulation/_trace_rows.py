@@ -64,7 +64,7 @@ def library_begin(trace: Trace) -> int:
     return int(starts.min()) if len(starts) else np.iinfo(np.int64).max
 
 
-def asked_rows(evidence: Evidence) -> NDArray[Any]:
+def own_request_rows(evidence: Evidence) -> NDArray[Any]:
     """Return the requests that the program makes itself, below or without MPI-IO.
 
     Calls on files of MPI-IO count only if the program itself made them.
@@ -73,7 +73,7 @@ def asked_rows(evidence: Evidence) -> NDArray[Any]:
         evidence: Evidence with a trace.
 
     Returns:
-        (n,) `ASKED_ROW`, by rank and order. Without MPI, a rank is a process.
+        (n,) `REQUEST_ROW`, by rank and order. Without MPI, a rank is a process.
     """
     trace = evidence.trace
     assert trace is not None
@@ -82,7 +82,7 @@ def asked_rows(evidence: Evidence) -> NDArray[Any]:
     kept = what >= 0
     rows, what = rows[kept], what[kept]
     row, number, calls = _runs(rows)
-    found = np.zeros(len(row), ASKED_ROW)
+    found = np.zeros(len(row), REQUEST_ROW)
     found["rank"] = (rows["rank"] if trace.n_ranks else rows["process"])[row]
     found["what"], found["file"], found["number"] = what[row], rows["file"][row], calls
     _places(rows[row], number, found)
@@ -175,7 +175,7 @@ def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]
     """Replace the calls on streams by the requests that the C library made for them."""
     streams = (rows["layer"] == IoLayer.STDIO) & (found["what"] <= Operation.WRITE)
     issued = evidence.profile.issued
-    told = {
+    counted = {
         (int(one["process"]), int(one["file"]), op): (
             float(one["count"][ops].sum()), float(one["bytes"][ops].sum())
         )
@@ -188,7 +188,7 @@ def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]
         mine = streams & (rows["process"] == process) & (found["file"] == file)
         mine &= found["what"] == what
         asked = found["number"][mine] * found["size"][mine]
-        number, size = told.get((process, file, what), (-1.0, 0.0))
+        number, size = counted.get((process, file, what), (-1.0, 0.0))
         if number < 0:
             number, size = float(-(-asked.sum() // STREAM_BYTES)), float(asked.sum())
         found["number"][mine] = number * asked / asked.sum()
@@ -223,7 +223,7 @@ class Operation(IntEnum):
     SYNC = 6
 
 
-ASKED_ROW = np.dtype(
+REQUEST_ROW = np.dtype(
     [
         ("rank", "<i8"),
         ("what", "<i8"),  # `Operation`
@@ -275,27 +275,27 @@ _ON_DESCRIPTOR, _BESIDE = (
 
 
 def names_left(evidence: Evidence) -> NDArray[Any]:
-    """Return operations on names that are in no row of the trace, as `ASKED_ROW`.
+    """Return operations on names that are in no row of the trace, as `REQUEST_ROW`.
 
     Only those in directories of the program's data count; queries of file systems by MPI-IO are
     not the program's.
     """
     trace, table = evidence.trace, evidence.profile.names
     if trace is None or not trace.paths or not len(table):
-        return np.zeros(0, ASKED_ROW)
-    told, places = _counted_names(trace), _places_trace_names(trace)
+        return np.zeros(0, REQUEST_ROW)
+    counted, places = _counted_names(trace), _places_trace_names(trace)
     of_library = bool((trace.rows["layer"] == IoLayer.MPIIO).any())
-    found = [np.zeros(0, ASKED_ROW)]
+    found = [np.zeros(0, REQUEST_ROW)]
     for one in table[table["rank"] >= 0] if trace.n_ranks else table:
         directory, process = evidence.profile.directories[one["directory"]], int(one["process"])
         if not _is_here(directory, places):
             continue
         for what, actions in _ACTIONS.items():
             mine = [n for n in actions if not (of_library and n == Action.STATFS)]
-            row = np.zeros(1, ASKED_ROW)
+            row = np.zeros(1, REQUEST_ROW)
             row["rank"], row["file"] = one["rank"] if trace.n_ranks else process, -1
             row["what"], row["granule"] = what, 1
-            row["number"] = one["count"][mine].sum() - told[process, directory, what]
+            row["number"] = one["count"][mine].sum() - counted[process, directory, what]
             found.append(row)
     return np.concatenate(found)
 

@@ -70,7 +70,7 @@ class OmpioStack(Stack):
         for one in steps_looked_at(work):
             fcoll = collective if is_collective(one.pattern) else "individual"
             job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll,
-                      _parameters_for(one.pattern, ompio), self.stripes(setup))  # fmt: skip
+                      _adapted(one.pattern, ompio), self.stripes(setup))  # fmt: skip
             found += [times(phase, one.times) for phase in phases_of(job)]
         return merged(found, flowing=work.flowing)
 
@@ -83,7 +83,7 @@ class OmpioStack(Stack):
             ranges = ranges_of(pattern)
             fcoll = collective if is_collective(pattern) else "individual"
             there = replace(ranges, offset=ranges.offset + one.base)
-            moves = moves_of(there, work, fcoll, _parameters_for(pattern, ompio), self.stripes(setup),
+            moves = moves_of(there, work, fcoll, _adapted(pattern, ompio), self.stripes(setup),
                              writing=pattern.writing)  # fmt: skip
             tables.append(moves.table(phase, numbers[pattern.file]))
             phase += moves.rounds
@@ -118,7 +118,7 @@ class OmpioLustre(OmpioStack):
         return Stripes(setup.layout.stripe_count, setup.layout.stripe_size)
 
 
-def _parameters_for(pattern: Pattern, ompio: Ompio) -> Ompio:
+def _adapted(pattern: Pattern, ompio: Ompio) -> Ompio:
     """Return the parameters without data sieving if each piece is a separate call."""
     return ompio if through_view(pattern) else replace(ompio, read_sieving=False)
 

@@ -270,8 +270,8 @@ class RomioStack(Stack):
 
     def together(self, pattern: Pattern, facts: CallFacts, hints: Hints) -> bool:
         """Return whether a call is collective and buffered."""
-        said = hints.buffering(pattern.writing)
-        wanted = said == "enable" or (said != "disable" and self.buffers(facts, hints))
+        mode = hints.buffering(pattern.writing)
+        wanted = mode == "enable" or (mode != "disable" and self.buffers(facts, hints))
         return is_collective(pattern) and wanted
 
     def _own(

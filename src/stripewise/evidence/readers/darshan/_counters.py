@@ -205,9 +205,9 @@ def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]
             (Part.CALLS, "numbers of calls", sorted(_ALWAYS_COUNTED)),
         )
     ]
-    told = set().union(*(set(files.owners(module).tolist()) for name, module in log.modules.items()
+    seen = set().union(*(set(files.owners(module).tolist()) for name, module in log.modules.items()
                          if _OWN_DATA.get(name, True)))  # fmt: skip
-    opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - told
+    opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - seen
     moved = Part.BYTES | Part.SECONDS
     found.append((moved, "the log tells of opens alone, not of reads and writes, for {}", opened))
     mappings = "memory mappings of {}: Darshan does not count what they move"

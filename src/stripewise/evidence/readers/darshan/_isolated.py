@@ -203,12 +203,12 @@ def _failure(path: Path, code: int, complaints: tuple[str, ...]) -> StripewiseEr
         )
     if code in (_worker.TOO_LARGE, -signal.SIGXCPU, -signal.SIGKILL):
         return _too_large(path, DARSHAN_SECONDS)
-    said = next((line for line in complaints if "rror" in line), "")
-    said = f": {said}" if said else ""
+    message = next((line for line in complaints if "rror" in line), "")
+    message = f": {message}" if message else ""
     if code == _worker.UNREADABLE:
-        return TraceError(f"{path}: no Darshan log, or one that PyDarshan cannot read{said}")
+        return TraceError(f"{path}: no Darshan log, or one that PyDarshan cannot read{message}")
     reason = f"was killed by signal {-code}" if code < 0 else f"failed with {code}"
-    return TraceError(f"{path}: damaged Darshan log (the library {reason}{said})")
+    return TraceError(f"{path}: damaged Darshan log (the library {reason}{message})")
 
 
 def _too_large(path: Path, seconds: float) -> TraceError:

@@ -155,16 +155,16 @@ def _trouble(log: RawLog) -> tuple[str, ...]:
         if module.get("partial_flag")
     ]
     newer = _newer(log)
-    said = [
+    messages = [
         _ERROR.sub("", line).rstrip(". ")
         for line in log.complaints
         if "rror" in line and line not in newer
     ]
     modules = log.meta["modules"]
     lost = [name for name in _LAYER_OF if name in modules and name not in log.modules]
-    if lost and (log.meta["trouble"] or said):
-        said.append(f"no record can be read of {', '.join(lost)}")
-    what = [*log.meta["trouble"], *list(dict.fromkeys(said))[:_MOST_NAMED]]
+    if lost and (log.meta["trouble"] or messages):
+        messages.append(f"no record can be read of {', '.join(lost)}")
+    what = [*log.meta["trouble"], *list(dict.fromkeys(messages))[:_MOST_NAMED]]
     return (*found, f"{_DAMAGED}: {'; '.join(what)}") if what else tuple(found)
 
 

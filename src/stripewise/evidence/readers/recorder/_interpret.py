@@ -249,12 +249,12 @@ class _MpiFile:
 
 
 class Interpreter:
-    """Interprets the calls of one rank; `untold` counts `REMARKS` over all ranks."""
+    """Interprets the calls of one rank; `remarks` counts `REMARKS` over all ranks."""
 
-    def __init__(self, rank: int, calls: CallLog, untold: Counter[str]) -> None:
+    def __init__(self, rank: int, calls: CallLog, remarks: Counter[str]) -> None:
         self._rank = rank
         self._calls = calls
-        self._untold = untold
+        self._remarks = remarks
         self._positions: dict[tuple[int, str], int] = {}
         self._ends: dict[str, int] = {}
         self._mpi: dict[str, _MpiFile] = {}
@@ -365,7 +365,7 @@ class Interpreter:
             return self._mpi_open()
         file = self._mpi.get(self._argument(0))
         if file is None:
-            self._untold[_UNKNOWN_FILES] += 1
+            self._remarks[_UNKNOWN_FILES] += 1
             file = _MpiFile("", None)
         data = mpi_data(name)
         if data is not None:
@@ -399,7 +399,7 @@ class Interpreter:
         file.etype_bytes = MPI_BYTES.get(etype, 0)
         file.contiguous = etype == filetype and file.etype_bytes > 0
         file.position = 0
-        self._untold[_VIEWS_WITH_HOLES] += not file.contiguous
+        self._remarks[_VIEWS_WITH_HOLES] += not file.contiguous
         index = self._calls.paths.number(file.path) if file.path else -1
         key = (index, max(self._number(1), 0), max(file.etype_bytes, 1), file.contiguous)
         file.view = self._calls.views.number(key, lambda: _view(*key))
@@ -418,7 +418,7 @@ class Interpreter:
         place = 3 if data.has_offset else 2
         unit = MPI_BYTES.get(self._argument(place + 1), 0)
         n_bytes = max(self._number(place), 0) * unit
-        self._untold[_UNKNOWN_SIZES] += not unit
+        self._remarks[_UNKNOWN_SIZES] += not unit
         offset: int | None = None
         if data.has_offset:
             offset = max(self._number(1), 0)
@@ -454,9 +454,9 @@ class Interpreter:
         return self._add(IoLayer.HDF5, Op.OPEN, path, offset=int(bits))
 
     def _hdf5_data(self, name: str) -> int:
-        self._untold[_HDF5_SELECTIONS] += 1
+        self._remarks[_HDF5_SELECTIONS] += 1
         path = self._hdf5[0] if len(self._hdf5) == 1 else ""
-        self._untold[_HDF5_FILES] += not path
+        self._remarks[_HDF5_FILES] += not path
         op = Op.READ if name.endswith("read") else Op.WRITE
         flags = EventFlag.ATTRIBUTE if name.startswith("H5A") else EventFlag(0)
         return self._add(IoLayer.HDF5, op, path, offset=None, flags=int(flags))

@@ -86,7 +86,7 @@ def _evidence(
     n_ranks: int,
     start: float,
 ) -> Evidence:
-    calls, untold = CallLog(), Counter[str]()
+    calls, counts = CallLog(), Counter[str]()
     notes: list[str] = []
     n_read = 0
     for rank, read in ranks.items():
@@ -95,7 +95,7 @@ def _evidence(
             notes.append(f"more than {MAXIMUM_CALLS} calls: rank {rank} and on are left out")
             break
         records = list(islice(read(notes), room))
-        Interpreter(rank, calls, untold).follow(records)
+        Interpreter(rank, calls, counts).follow(records)
         n_read += 1
         if len(records) == room:
             notes.append(f"rank {rank}: calls after the first {room} are left out")
@@ -106,11 +106,11 @@ def _evidence(
     partial = bool(notes)
     if len(notes) > _MOST_NOTES:
         notes = [*notes[:_MOST_NOTES], f"and {len(notes) - _MOST_NOTES} more of this kind"]
-    told = {what: what.format(untold[what]) for what in REMARKS if untold[what]}
+    remarks = {what: what.format(counts[what]) for what in REMARKS if counts[what]}
     return evidence_of(
         calls,
         _with_hdf5_bytes(calls.rows()),
-        (*notes, _RESULTS, *told.values()),
+        (*notes, _RESULTS, *remarks.values()),
         more_notes=("the run's length is that of the trace, from its first to its last",),
         source=source,
         n_ranks=n_ranks,
@@ -119,7 +119,7 @@ def _evidence(
         partial=partial,
         gaps=(
             *(Gap(Part.ALL, text) for text in notes),
-            *(Gap(part, told[what]) for what, part in MISSING.items() if what in told),
+            *(Gap(part, remarks[what]) for what, part in MISSING.items() if what in remarks),
         ),
     )
 
@@ -263,8 +263,8 @@ class Directory:
         n_expected = _n_calls(grammar)
         terminals = _expand(grammar, n_calls, notes)
         if n_expected != n_calls:
-            told = "an endless number of" if n_expected is None else str(n_expected)
-            notes.append(f"rank {rank}: {n_calls} times for {told} calls: damaged")
+            expected = "an endless number of" if n_expected is None else str(n_expected)
+            notes.append(f"rank {rank}: {n_calls} times for {expected} calls: damaged")
         unknown = 0
         unit, origin = self._unit_seconds, 0
         for terminal, (begin, end) in zip(terminals.tolist(), times, strict=False):
