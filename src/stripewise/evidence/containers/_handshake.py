@@ -79,7 +79,7 @@ def _gap(rows: NDArray[Any], flag: FileFlag, part: Part, why: str) -> Iterator[G
         yield Gap(part | Part.SECONDS, why, files)
 
 
-# Did the library see the program? If not: why, and what to do.
+# Whether the library saw the program; if not, why, and what to do.
 
 _NO_IO = (
     "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "

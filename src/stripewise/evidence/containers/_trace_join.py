@@ -286,7 +286,7 @@ class Descriptions:
 
 
 def _add_name(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.NAME_RECORD)
+    head = _fixed_part(record, t.NAME_RECORD)
     start = t.NAME_RECORD.itemsize
     text = record[start : start + int(head["text_bytes"])]
     into.names.add(
@@ -295,7 +295,7 @@ def _add_name(into: Descriptions, process: int, record: bytes) -> None:
 
 
 def _add_object(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.OBJECT_RECORD)
+    head = _fixed_part(record, t.OBJECT_RECORD)
     start, n = t.OBJECT_RECORD.itemsize, int(head["n_dims"])
     numbers = _numbers(record, start, 3 * n)
     if n > _MOST_DIMS or head["layer"] >= len(RECORDED_LAYERS):
@@ -325,7 +325,7 @@ def _add_object(into: Descriptions, process: int, record: bytes) -> None:
 
 
 def _add_shape(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.SHAPE_RECORD)
+    head = _fixed_part(record, t.SHAPE_RECORD)
     kind, n, boxes = (
         t.SHAPE_KINDS.get(int(head["kind"])),
         int(head["n_dims"]),
@@ -362,7 +362,7 @@ def _add_shape(into: Descriptions, process: int, record: bytes) -> None:
 
 
 def _add_view(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.VIEW_RECORD)
+    head = _fixed_part(record, t.VIEW_RECORD)
     pieces = np.frombuffer(record, t.PIECE, int(head["n_pieces"]), t.VIEW_RECORD.itemsize)
 
     def make() -> TraceView:
@@ -391,7 +391,7 @@ _PARSERS: dict[int, Callable[[Descriptions, int, bytes], None]] = {
 """Parser of each kind of record; `ValueError` if it is too short, or makes no sense."""
 
 
-def _head(record: bytes, dtype: np.dtype[Any]) -> Any:
+def _fixed_part(record: bytes, dtype: np.dtype[Any]) -> Any:
     return np.frombuffer(record, dtype, 1)[0]
 
 

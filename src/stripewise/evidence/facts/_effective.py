@@ -45,7 +45,7 @@ def cannot_act(
     facts = _with_chosen_implementation(facts, configuration)
     for rule in configuration.files:
         if not rule.is_empty or rule.datasets:
-            lines += _of_rule(rule, _matching(rule, files, root), facts)
+            lines += _check_rule(rule, _matching(rule, files, root), facts)
     if configuration.job.mca and facts.mpi_family != "openmpi":
         names = ", ".join(configuration.job.mca)
         lines.append(f"MCA parameters ({names}): the program does not run on Open MPI")
@@ -71,7 +71,9 @@ def _matching(
     return [f for f in files if matches(rule.match, os.path.join(base, f.path))]
 
 
-def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts) -> Iterator[str]:
+def _check_rule(
+    rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts
+) -> Iterator[str]:
     if not files:
         yield f"settings for {rule.match!r}: no file of that name was read or written"
     for layer, (library, interfaces) in _LAYERS.items() if files else ():
@@ -89,7 +91,7 @@ def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts)
                 yield f"{key}: {facts.mpiio_implementation} has no such hint"
             elif layer != "hdf5":
                 for file in through:
-                    yield from _of_file(file, key, rule, layer, facts)
+                    yield from _check_file(file, key, rule, layer, facts)
 
 
 def _is_applied_by_storage(key: str, facts: ProgramFacts) -> bool:
@@ -98,7 +100,7 @@ def _is_applied_by_storage(key: str, facts: ProgramFacts) -> bool:
     return striping is not None and striping.by_any_mpi and key in _OF_THE_LAYOUT
 
 
-def _of_file(
+def _check_file(
     file: ObservedFile, key: str, rule: FileRule, layer: str, facts: ProgramFacts
 ) -> Iterator[str]:
     """Compare a hint or a parameter with the value that was observed."""

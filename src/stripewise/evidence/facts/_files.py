@@ -67,13 +67,13 @@ class NamesBelow:
         """Return the relative name of a path, or the path itself if it is outside."""
         ended = path + "/"
         if path[:1] != "/" or "//" in ended or "/./" in ended or "/../" in ended:
-            return self._of_any(path)
+            return self._relative_name(path)
         for base in self._bases:
             if path.startswith(base):
                 return path[len(base) :]
         return self._below(self._resolved(path)) or path
 
-    def _of_any(self, path: str) -> str:
+    def _relative_name(self, path: str) -> str:
         for base in self._bases:
             if path.startswith(base):
                 return str(Path(os.path.relpath(path, base)))

@@ -176,16 +176,16 @@ def find_gaps(rows: NDArray[Any], budget: Budget) -> Gaps:
         ends, new = offset + boxes.bytes[box], np.diff(group[box], prepend=-1) > 0
         begin[~even], end[~even] = offset[new], ends[np.append(new[1:], True)]
         inside = np.flatnonzero(~new)
-        jumps.append(_once(offset[inside] - ends[inside - 1]))
+        jumps.append(_each_once(offset[inside] - ends[inside - 1]))
     same = np.diff(boxes.process[first]) == 0
-    jumps.append(_once((begin[1:] - end[:-1])[same]))
+    jumps.append(_each_once((begin[1:] - end[:-1])[same]))
     distance, times = (np.concatenate(parts) for parts in zip(*jumps, strict=True))
     count = int(times[distance != 0].sum())
     total = float(np.dot(np.abs(distance).astype(np.float64), times))
     return Gaps(count, total / count if count else None)
 
 
-def _once(distance: _Ints) -> tuple[_Ints, _Ints]:
+def _each_once(distance: _Ints) -> tuple[_Ints, _Ints]:
     return distance, np.ones_like(distance)
 
 

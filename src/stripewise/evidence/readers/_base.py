@@ -40,7 +40,7 @@ class Source(ABC):
     def recognises(self, path: Path) -> bool:
         """Return whether `path` is of this kind, judged by its content, never only by its name.
 
-        Reads little, never raises; a path that cannot be read is not recognised.
+        It reads little and never raises; a path that cannot be read is not recognised.
         """
 
     @abstractmethod

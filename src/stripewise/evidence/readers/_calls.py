@@ -337,7 +337,7 @@ def foreign_accesses(trace: Trace, *, knows_views: bool = True) -> tuple[Selecti
         dropped[mine[of_mpi[mine]]] = True
         rows["depth"][mine[system[mine]]] = 0
     found = accesses(replace(trace, rows=rows[~dropped]))
-    return tuple(_noted(entry, instead) for entry in found)
+    return tuple(_with_note(entry, instead) for entry in found)
 
 
 def _placed(trace: Trace, rows: NDArray[Any]) -> NDArray[np.bool_]:
@@ -347,7 +347,7 @@ def _placed(trace: Trace, rows: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(known & (rows["bytes"] > 0) & whole[rows["view"]])
 
 
-def _noted(entry: Selections | Pieces, instead: set[tuple[str, bool]]) -> Selections | Pieces:
+def _with_note(entry: Selections | Pieces, instead: set[tuple[str, bool]]) -> Selections | Pieces:
     if isinstance(entry, Pieces) and (entry.file, entry.writing) in instead:
         return replace(entry, notes=(*entry.notes, _NOTE))
     return entry

@@ -67,10 +67,10 @@ def with_printed(
     that wrote, and the system calls.
     """
     by_path = {one.path: one for one in printed}
-    return tuple(_filled(file, by_path.get(file.path)) for file in files)
+    return tuple(_completed(file, by_path.get(file.path)) for file in files)
 
 
-def _filled(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
+def _completed(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
     if printed is None:
         return file
     write, read = printed.write or MpiioSide(), printed.read or MpiioSide()

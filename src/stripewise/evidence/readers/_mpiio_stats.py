@@ -249,14 +249,14 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
             if block is not None:
                 yield block
             block = _Block(_path(title[2]), title[1] == "write")
-        elif block is not None and not _take(block, line):
+        elif block is not None and not _add_line(block, line):
             yield block
             block = None
     if block is not None:
         yield block
 
 
-def _take(block: _Block, line: str) -> bool:
+def _add_line(block: _Block, line: str) -> bool:
     """Add a line to the block; return False if the block ends."""
     if _is_border(line):
         return not block.values
@@ -371,14 +371,14 @@ def _remarks(record: MpiioStats) -> Iterator[str]:
         if side.stripe_sized is not None:
             text += f", as large as a stripe {side.stripe_sized}"
         if side.modify_reads:
-            text += f"; {side.modify_reads} reads{_of_bytes(side.modify_bytes)} to modify"
+            text += f"; {side.modify_reads} reads{_bytes_phrase(side.modify_bytes)} to modify"
         if side.gaps:
-            mean = _of_bytes(side.average_gap_bytes)
+            mean = _bytes_phrase(side.average_gap_bytes)
             text += f"; {side.gaps} gaps{mean and f'{mean} on average'}"
         yield text
 
 
-def _of_bytes(number: int | None) -> str:
+def _bytes_phrase(number: int | None) -> str:
     return "" if number is None else f" of {number} bytes"
 
 

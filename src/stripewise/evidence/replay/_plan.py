@@ -153,7 +153,7 @@ def _lines(plan: Plan) -> Iterator[str]:
         for index, value in enumerate(values):
             yield f"{name} {index} {value}"
             if name == "file":
-                yield from _of_file(index, plan.files[index])
+                yield from _file_lines(index, plan.files[index])
     for one in plan.inputs:
         yield words("input", one.file, one.kind, one.size_bytes, len(one.objects), *one.objects)
     for index, table in enumerate(plan.sections):
@@ -163,7 +163,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield "end"
 
 
-def _of_file(index: int, file: PlanFile) -> Iterator[str]:
+def _file_lines(index: int, file: PlanFile) -> Iterator[str]:
     for key, value in file.hints.items():
         yield f"hint {index} {escaped(key)} {escaped(value)}"
     if file.variables:

@@ -152,11 +152,11 @@ def times(profile: Row) -> Table:
     return Table("times", "Time in I/O calls", columns, rows, note)
 
 
-# What costs time, and what to do.
+# Findings and their remedies.
 
 
 def findings(profile: Row) -> Findings:
-    """Return what costs time, and what to do."""
+    """Return the findings and their remedies as a block."""
     if profile["figures"]["io_seconds"] is None and not profile["files_total"]:
         empty = "What the program did is not known, so nothing can be said of its cost."
     elif profile["partial"] or why_partly_known(profile):

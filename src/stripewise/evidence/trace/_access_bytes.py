@@ -289,14 +289,14 @@ def _part_of(piece: Any, low: int, high: int) -> list[tuple[Any, ...]]:
     first, skipped = divmod(low, size)
     last, rest = divmod(high, size)
     if first == last:
-        return [_one(_at(piece, first) + skipped, high - low)]
+        return [_single_piece(_offset_of(piece, first) + skipped, high - low)]
     parts = []
     if skipped:
-        parts.append(_one(_at(piece, first) + skipped, size - skipped))
+        parts.append(_single_piece(_offset_of(piece, first) + skipped, size - skipped))
         first += 1
     parts += _between(piece, first, last)
     if rest:
-        parts.append(_one(_at(piece, last), rest))
+        parts.append(_single_piece(_offset_of(piece, last), rest))
     return parts
 
 
@@ -311,16 +311,16 @@ def _between(piece: Any, first: int, last: int) -> list[tuple[Any, ...]]:
     bounds = sorted(cuts)
     stride = tuple(piece["stride"].tolist())
     return [
-        (_at(piece, a), int(piece["bytes"]), b - a, tuple(piece["inner"].tolist()), stride)
+        (_offset_of(piece, a), int(piece["bytes"]), b - a, tuple(piece["inner"].tolist()), stride)
         for a, b in itertools.pairwise(bounds)
     ]
 
 
-def _one(offset: int, size: int) -> tuple[Any, ...]:
+def _single_piece(offset: int, size: int) -> tuple[Any, ...]:
     return (offset, size, 1, (0, 0), (0, 0, 0))
 
 
-def _at(piece: Any, k: int) -> int:
+def _offset_of(piece: Any, k: int) -> int:
     """Return the offset of the k-th piece."""
     levels = levels_of(np.array([k]), piece["inner"][None])
     return int(piece["offset"] + moved(levels, piece["stride"][None])[0])

@@ -252,7 +252,7 @@ def _read_directory(directory: Path) -> KnownStorages:
     claims = list(_claimed_twice(found))
     shared = {path for path, _ in claims}
     return KnownStorages(
-        tuple(_without(one, shared) for one in found),
+        tuple(_without_mounts(one, shared) for one in found),
         (*problems, *_named_twice(found), *(text for _, text in claims)),
     )
 
@@ -267,7 +267,7 @@ def _read_kept(file: Path) -> Storage:
     return storage
 
 
-def _without(one: KnownStorage, paths: set[str]) -> KnownStorage:
+def _without_mounts(one: KnownStorage, paths: set[str]) -> KnownStorage:
     kept = tuple(path for path in one.storage.mounts if path not in paths)
     return replace(one, storage=replace(one.storage, mounts=kept))
 

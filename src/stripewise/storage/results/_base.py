@@ -225,7 +225,7 @@ class Measured:
 
     @property
     def writing(self) -> bool:
-        """Whether data was written, otherwise read."""
+        """Whether data was written; otherwise it was read."""
         return self.workload.patterns[0].writing
 
 
@@ -234,7 +234,7 @@ class Results:
     """Contents of a file of results.
 
     Attributes:
-        measured: Bandwidths.
+        measured: Measurements of bandwidth.
         operations: Operations per second of each repeat, by metadata figure ("metadata.create").
         notes: Parts that were left out, in whole sentences.
     """

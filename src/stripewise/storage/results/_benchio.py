@@ -254,7 +254,7 @@ class RateTable(Reader):
         """Return a test for each line."""
         if match := _HEADER.search(text):
             _unit(name, match[1], match[2])
-        fixed = _of_name(name)
+        fixed = _parse_name(name)
         if ranks_per_node < 1:
             raise UsageError(f"{name} does not say how many ranks a node had: give "
                              "--ranks-per-node")  # fmt: skip
@@ -291,7 +291,7 @@ class RateTable(Reader):
         return Found(tuple(tests), (f"{name}: {_SAID}.",))
 
 
-def _of_name(name: str) -> tuple[str, dict[str, Value]]:
+def _parse_name(name: str) -> tuple[str, dict[str, Value]]:
     """Return library and lock mode from the name of a file."""
     file = name.rpartition("/")[2].lower()
     backend = next((one for word, one in _BACKENDS.items() if word in file), "")

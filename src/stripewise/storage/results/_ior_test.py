@@ -124,7 +124,7 @@ def _timed(rows: Sequence[Row], setup: Setup, notes: list[str]) -> list[Timed]:
     for row in rows:
         counts[row.operation] = counts.get(row.operation, 0) + 1
         repeat = row.repeat or counts[row.operation]
-        one = _one(row, repeat, setup)
+        one = _checked_repeat(row, repeat, setup)
         if isinstance(one, str):
             _note(notes, f"{row.operation} {repeat} is left out: {one}")
         elif (row.operation, repeat) in found:
@@ -146,7 +146,7 @@ def _note(notes: list[str], sentence: str) -> None:
         notes.append(f"{sentence}.")
 
 
-def _one(row: Row, repeat: int, setup: Setup) -> Timed | str:
+def _checked_repeat(row: Row, repeat: int, setup: Setup) -> Timed | str:
     """Return a repeat, or the reason why it cannot be used."""
     text = row.cells.get("bw", "")
     bandwidth = number(text)

@@ -55,7 +55,7 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 def shown(text: str, most: int = 60) -> str:
-    """Return foreign text for a message: one short line."""
+    """Return external text shortened to one line, for a message."""
     text = printable(text.strip())
     return text if len(text) <= most else f"{text[:most]}..."
 

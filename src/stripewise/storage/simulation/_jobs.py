@@ -125,7 +125,7 @@ def workload_of(job: Job, say: Say = lambda text: None) -> Workload:
     _check_options(job, is_kernel)
     if is_kernel:
         work = workload_from_kernel(words, job.nodes, per_node, collective=job.collective)
-        return work if job.writing else _reading(work)
+        return work if job.writing else _as_reads(work)
     if not text or not Path(text).exists():
         raise UsageError(
             f"--pattern {text!r} is no trace, no kernel ({', '.join(KERNELS)}) and no notation "
@@ -161,7 +161,7 @@ def _check_options(job: Job, is_kernel: bool) -> None:
             )
 
 
-def _reading(work: Workload) -> Workload:
+def _as_reads(work: Workload) -> Workload:
     return replace(work, patterns=tuple(replace(one, writing=False) for one in work.patterns))
 
 
@@ -175,7 +175,7 @@ def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
     for text in texts:
         name, equals, values = text.partition("=")
         if equals and name in OF_JOB:
-            dimension = {name: tuple(_of_job(name, word.strip()) for word in values.split(","))}
+            dimension = {name: tuple(_job_value(name, word.strip()) for word in values.split(","))}
         else:
             dimension = parse_vary([text], "--sweep")
         if dimension.keys() & found.keys():
@@ -190,7 +190,7 @@ def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
     return found
 
 
-def _of_job(name: str, word: str) -> Value:
+def _job_value(name: str, word: str) -> Value:
     if name == "capacity":
         return parse_capacity(word)
     if name in ("stack", "transport") and word:
@@ -259,7 +259,7 @@ def workload_of_trace(
     ranks = max([traced_program(evidence).ranks, *(one.n_ranks for one in accesses)])
     per_node = ranks_per_node or -(-ranks // nodes)
     own = traced_program(evidence, per_node)
-    through = [one for one in accesses if not _is_of(one.file, own.files)]
+    through = [one for one in accesses if not _is_known(one.file, own.files)]
     patterns = _patterns(path, through, say)
     if not patterns and not own.stretches:
         raise UsageError(
@@ -280,7 +280,7 @@ def workload_of_trace(
     return Workload(tuple(found), nodes, per_node, own=own.stretches, opened=opened, flowing=True)
 
 
-def _is_of(file: str, known: Iterable[str]) -> bool:
+def _is_known(file: str, known: Iterable[str]) -> bool:
     """Return whether a file, or files in a directory that represents one, are among the known."""
     return file in known or any(one.startswith(f"{file}/") for one in known)
 

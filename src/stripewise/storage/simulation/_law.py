@@ -90,7 +90,7 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     ahead, held = (
         (rates.ahead, parts * _lock_wait(flow, rates)) if _locks_ahead(flow) else (0.0, 0.0)
     )
-    # Parts of all requests of one process that one object gets.
+    # Parts that one object gets of all requests of one process.
     share = flow.count / flow.objects_per_process
     on_object, on_target = _busiest(flow, layout)
     size, count = (flow.size if flow.absent < 1 else 0.0), flow.count

@@ -289,7 +289,7 @@ def _blocks(simulation: Simulation, best: SimulationRow) -> Iterator[Block]:
 
 
 def limits_chart(row: SimulationRow) -> chart.Chart:
-    """Draw for how long each resource is in use."""
+    """Draw the time for which each resource is in use."""
     rows = [
         {"limit": one.words, "seconds": one.seconds, "share": 100 * one.share}
         for one in row.found.limits

@@ -143,7 +143,7 @@ def rows_of(ranges: Ranges, run: int) -> Ranges:
 def piece_moves(ranges: Ranges, writing: bool, stripe_size: int = 0) -> Moves:
     """Return a request for each contiguous piece, cut at stripes if their size is given."""
     cut = cut_at(ranges, stripe_size) if stripe_size else ranges
-    return _all(cut.rank, cut.offset, cut.size, np.full(cut.rank.size, writing))
+    return _one_round(cut.rank, cut.offset, cut.size, np.full(cut.rank.size, writing))
 
 
 def sieved_moves(
@@ -217,9 +217,9 @@ def _windows(
     order = np.lexsort((at, rank))
     rank, at, size = rank[order], at[order], size[order]
     if not writing:
-        return _all(rank, at, size, np.zeros(rank.size, np.bool_))
+        return _one_round(rank, at, size, np.zeros(rank.size, np.bool_))
     twice = np.repeat(np.arange(rank.size), 2)
-    return _all(rank[twice], at[twice], size[twice], np.arange(twice.size) % 2 == 1)
+    return _one_round(rank[twice], at[twice], size[twice], np.arange(twice.size) % 2 == 1)
 
 
 def _passed(end: Ints, piece: Ints, after: Ints, reach: Ints) -> Ints:
@@ -232,5 +232,5 @@ def _passed(end: Ints, piece: Ints, after: Ints, reach: Ints) -> Ints:
     return low - piece
 
 
-def _all(rank: Ints, offset: Ints, size: Ints, writing: np.ndarray) -> Moves:
+def _one_round(rank: Ints, offset: Ints, size: Ints, writing: np.ndarray) -> Moves:
     return Moves(rank, np.zeros(rank.size, np.int64), offset, size, writing)

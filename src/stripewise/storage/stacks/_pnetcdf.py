@@ -280,13 +280,13 @@ class Pnetcdf(Stack):
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         """See `Stack.phases`."""
-        return self._below(setup).phases(_through_views(work), setup)
+        return self._lower_stack(setup).phases(_through_views(work), setup)
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         """See `Stack.requests`."""
-        return self._below(setup).requests(_through_views(work), setup)
+        return self._lower_stack(setup).requests(_through_views(work), setup)
 
-    def _below(self, setup: Setup) -> Stack:
+    def _lower_stack(self, setup: Setup) -> Stack:
         members = self.members
         if setup.settings.get("pnetcdf.nc_driver") == "gio":
             return members["gio"]

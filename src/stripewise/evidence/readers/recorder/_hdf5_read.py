@@ -104,7 +104,7 @@ class _Run:
         return self._finish(origin, partial_notes)
 
     def _origin(self) -> float:
-        """Return the earliest first line of any rank, seconds since 1970."""
+        """Return the time of the earliest line of any rank, in seconds since 1970."""
         firsts = []
         for path in self._files.values():
             times = (line.start for line in parsed_lines(path, parse_line, []))

@@ -271,9 +271,9 @@ class Interpreter:
         ordered = sorted(records, key=lambda record: (record.start, record.level))
         self._flat = all(record.level == 0 for record in ordered)
         for record in ordered:
-            self._take(record)
+            self._handle(record)
 
-    def _take(self, record: Record) -> None:
+    def _handle(self, record: Record) -> None:
         function = FUNCTIONS.get(record.name)
         handler: Callable[[], int | None]
         if function is not None:
@@ -286,7 +286,7 @@ class Interpreter:
             return
         self._record = record
         outer = self._nested.setdefault(record.thread, [])
-        while outer and not self._inside(record, outer[-1][0]):
+        while outer and not self._is_nested(record, outer[-1][0]):
             outer.pop()
         self._depth = len(outer)
         self._parent = outer[-1][1] if outer else -1
@@ -294,7 +294,7 @@ class Interpreter:
         if name is not None:
             outer.append((record, name))
 
-    def _inside(self, record: Record, outer: Record) -> bool:
+    def _is_nested(self, record: Record, outer: Record) -> bool:
         if record.start < outer.start or record.end > outer.end:
             return False
         return self._flat or record.level > outer.level
