@@ -247,7 +247,7 @@ class RateTable(Reader):
     name = "benchio-csv"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Return whether it has such a line of names."""
+        """Return whether a text has the header line of such a table."""
         return _HEADER.search(text[:2000]) is not None
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
