@@ -3,7 +3,7 @@
 """Builds the blocks of a run from its profile, for the command, its page and the portal.
 
 A profile is the document that `stripewise profile --json` prints and the portal stores, without
-numbers that JSON cannot hold; docs/reference/profile.md defines each figure.
+numbers that JSON cannot represent; docs/reference/profile.md defines each figure.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ NO_PATTERNS = (
 
 
 def why_partly_known(profile: Row) -> str:
-    """Say why not all of the run is known; "": it is."""
+    """Return why the run is known only in part; empty if it is fully known."""
     return reasons(profile["figures"].get("missing", {}).values())
 
 
 def figures(profile: Row) -> Facts:
-    """Return the figures of the run; where not all of one is known it says why."""
+    """Return the figures of the run, with a reason for each incomplete one."""
     of_run = profile["figures"]
     meta, system = of_run["meta_operations"], of_run["system_meta_operations"]
     at_system = f"{system} as they reached the system" if system != meta else ""
-    # Of a time that is missing in part, what is sure counts.
+    # For a time that is known in part, the certain part counts.
     io = "io_low_seconds" if "io_seconds" in of_run.get("missing", {}) else "io_seconds"
     items = [
         _figure(of_run, "run_seconds", "Run time", "seconds", _ranks(of_run)),
@@ -103,7 +103,7 @@ def _kinds_of_files(of_run: Row) -> str:
 
 
 def io_share(profile: Row) -> Split | Notice:
-    """Return the share of I/O in the run, or say why it is not known."""
+    """Return the share of I/O in the run, or the reason why it is unknown."""
     of_run = profile["figures"]
     run, io = of_run["run_seconds"], of_run["io_seconds"]
     title = "The run" + " (elapsed, slowest rank)" * (of_run["n_ranks"] > 1)
@@ -152,11 +152,11 @@ def times(profile: Row) -> Table:
     return Table("times", "Time in I/O calls", columns, rows, note)
 
 
-# What costs time, and what to do.
+# Findings and their remedies.
 
 
 def findings(profile: Row) -> Findings:
-    """Return what costs time, and what to do."""
+    """Return the findings and their remedies as a block."""
     if profile["figures"]["io_seconds"] is None and not profile["files_total"]:
         empty = "What the program did is not known, so nothing can be said of its cost."
     elif profile["partial"] or why_partly_known(profile):
@@ -175,8 +175,8 @@ def advices(profile: Row, proof: str | None = None) -> list[Advice]:
     """Return the findings of a run.
 
     Args:
-        profile: Of the run.
-        proof: What pairs of runs showed of settings, "": nothing yet; None: nothing is said.
+        profile: Profile of the run.
+        proof: What pairs of runs showed of settings; empty if nothing yet; None to omit it.
     """
     return [_advice(found, profile["figures"], proof) for found in profile["findings"]]
 
@@ -200,7 +200,7 @@ def _advice(found: Row, of_run: Row, proof: str | None) -> Advice:
 
 
 def _basis(found: Row) -> str:
-    """Say what the gain rests on, or why none is claimed."""
+    """Describe what the estimated gain is based on, or why none is claimed."""
     basis = found["cost_basis"]
     if found["cost_seconds"] is not None:
         assumed = "" if found["measured"] else " (costs of the storage assumed)"
@@ -211,7 +211,7 @@ def _basis(found: Row) -> str:
 
 
 def _cost_parts(found: Row, whole: float) -> tuple[Part, ...]:
-    """Return cost and stake of a finding in the run time; () where the cost is not known."""
+    """Return cost and stake of a finding in the run time; () if the cost is unknown."""
     cost = found["cost_seconds"]
     if cost is None or not whole > 0:
         return ()
@@ -300,7 +300,7 @@ _REQUESTS = (
 
 
 def layers(profile: Row, empty: str = "") -> Table:
-    """Return calls, bytes and time of each layer; `empty` says why there are none."""
+    """Return calls, bytes and time of each layer; `empty` is the reason if there are none."""
     names = {layer.name.lower(): name for layer, name in LAYER_NAMES.items()}
     rows = [{**row, "name": names.get(row["layer"], row["layer"])} for row in profile["layers"]]
     total = (
@@ -320,7 +320,7 @@ def files_table(
 
 
 def files_of_profile(profile: Row, most: int, empty: str = "") -> list[Table]:
-    """Return the files with most time and the sum of the others, and how they were accessed."""
+    """Return the files with most time, the sum of the others, and how they were accessed."""
     listed, rest = profile["files"][:most], profile["files"][most:]
     rows = [_file(row) for row in listed]
     number = profile["files_total"]
@@ -380,7 +380,7 @@ def _histogram(written_sizes: Sequence[int], read_sizes: Sequence[int]) -> Marku
         '<svg class="sizes" viewBox="0 0 120 32" width="120" height="32" role="img" '
         'aria-label="Requests by size. {words}"><title>{words}</title>'
         '<path d="M0 31.5H120" stroke="currentColor" stroke-opacity=".3"/>{bars}</svg>'
-    ).format(words="; ".join(words), bars=Markup("".join(bars)))  # numbers and our own words
+    ).format(words="; ".join(words), bars=Markup("".join(bars)))  # only numbers and our own words
 
 
 def _rest(rows: Sequence[Row]) -> dict[str, Any]:
@@ -392,7 +392,7 @@ def _rest(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def summed(rows: Iterable[Row], names: Sequence[str]) -> dict[str, Any]:
-    """Add rows up; what one of them does not tell makes a sum the least that it can be."""
+    """Add rows up; if a row lacks a value, the sum is marked as a lower bound."""
     every = list(rows)
     sums = {
         name: total(Amount.of(row[name], row["missing"].get(name, "")) for row in every)
@@ -423,13 +423,13 @@ def variance(profile: Row, most: int, empty: str = "") -> Table:
 
 
 def requests(profile: Row, most: int, title: str, empty: str = "") -> Table:
-    """Return what MPI-IO was asked for in each file, and the system calls that followed."""
+    """Return the requests to MPI-IO for each file, and the system calls that followed."""
     rows = [
         {
             **row,
             "direction": "write" if row["writing"] else "read",
             "source": "single calls" if row["exact"] else "counters",
-            # Where no bytes are known there is no mean size.
+            # If no bytes are known, there is no mean size.
             "program_mean_bytes": row["program_mean_bytes"] or None,
             "system_mean_bytes": row["system_mean_bytes"] or None,
             "modified": size_text(row["modify_bytes"]) if row["modify_bytes"] else "",
@@ -454,7 +454,7 @@ def size_bars(name: str, title: str, counts: Sequence[int], note: str) -> Bars:
 
 
 def _bounded(table: Table, number: int) -> Table:
-    """Say of how many rows these are the first."""
+    """Add a note on the total number of rows if the table shows only the first ones."""
     if number <= len(table.rows):
         return table
     shown = f"the first {len(table.rows)} of {number} rows"

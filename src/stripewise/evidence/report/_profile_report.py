@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts the blocks of a run together: what a terminal shows, and the page of its evidence."""
+"""Combines the blocks of a run into the output of a terminal, and the page of its evidence."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def profile_content(profile: Row, most: int, *, findings_only: bool = False) -> 
     """Return what a terminal shows of a run.
 
     Args:
-        profile: Of the run.
-        most: Rows of each table.
-        findings_only: Leave out all but the conclusion and the findings.
+        profile: Profile of the run.
+        most: Maximum number of rows of each table.
+        findings_only: Whether to leave out all but the conclusion and the findings.
     """
     blocks: list[Block] = [of_run.findings(profile)]
     if not findings_only:
@@ -75,8 +75,8 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
     """Return the page of a run; the same arguments give the same page.
 
     Args:
-        profile: Of the run, with all its files.
-        evidence: It is made of, which also tells what each rank did when.
+        profile: Profile of the run, with all its files.
+        evidence: Evidence for the profile, which also shows what each rank did when.
     """
     empty = _why_empty(profile, evidence.profile)
     blocks: list[Block] = [
@@ -110,7 +110,7 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
 
 
 def _why_empty(profile: Row, run: RunProfile) -> dict[str, str]:
-    """Say for each section why it is empty, if it is."""
+    """Return, for each empty section, the reason why it is empty."""
     if not len(run.counters):
         gap = of_run.why_partly_known(profile)
         why = f"; not all of it can be read: {gap}" if gap else ""
@@ -134,7 +134,7 @@ def _why_empty(profile: Row, run: RunProfile) -> dict[str, str]:
 
 
 def _sizes_of_requests(run: RunProfile) -> Iterator[Bars]:
-    """Yield the sizes of the requests of MPI-IO and of the system, for files of MPI-IO."""
+    """Yield the sizes of the requests to MPI-IO and to the system, for files of MPI-IO."""
     above = run.counters[run.counters["layer"] == IoLayer.MPIIO]
     beneath = run.counters[run.counters["layer"] == IoLayer.POSIX]
     beneath = beneath[np.isin(beneath["file"], above["file"])]
@@ -184,7 +184,7 @@ def _timeline(profile: Row, run: RunProfile, empty: dict[str, str]) -> Iterator[
 
 
 def _spans(run: RunProfile, axis: TimeAxis) -> Table:
-    """Return in a table what the pictures show."""
+    """Return the contents of the pictures as a table."""
     written, read = (heat.moved_bytes(run, axis, way) for way in ("write", "read"))
     parts = (written, read, heat.busy_seconds(run, axis))
     n = axis.n_columns
@@ -217,7 +217,7 @@ def _active_ranks(parts: Sequence[Cells], edges: NDArray[np.int64]) -> list[int]
 
 
 def _source(profile: Row, evidence: Evidence) -> Facts:
-    """Say where the figures come from."""
+    """Describe where the figures come from."""
     run, trace = evidence.profile, evidence.trace
     recorded = ""
     if run.n_processes and run.n_processes != run.n_ranks:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names the figures of a storage description with dimensions, and reads and writes them."""
+"""Defines the figures of a storage description with dimensions, and reads and writes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_VALUE = {
 
 
 class Dimension(StrEnum):
-    """What a figure is measured in; the record holds base units."""
+    """Physical dimension of a figure; the record is in base units."""
 
     COUNT = "count"
     """A number without unit, at least 1."""
@@ -33,7 +33,7 @@ class Dimension(StrEnum):
 
 
 class Evidence(StrEnum):
-    """Where a figure comes from."""
+    """Origin of a figure."""
 
     MEASURED = "measured"
     DOCUMENTED = "documented"
@@ -42,14 +42,14 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure that a description can hold.
+    """A figure that a description can contain.
 
     Attributes:
-        name: Table and key of the TOML file, "client.process_write".
-        dimension: Of its value.
-        default: In base units, where a description does not have it; None: it must have it.
+        name: Table and key in the TOML file, "client.process_write".
+        dimension: Dimension of its value.
+        default: Value in base units if a description lacks it; None if it is required.
         meaning: One line for people.
-        most: Its greatest value.
+        most: Maximum value.
     """
 
     name: str
@@ -60,7 +60,7 @@ class FigureSpec:
 
     @property
     def absence(self) -> str:
-        """What it means that a description does not have it, for people."""
+        """Meaning of its absence from a description, for people."""
         if self.default is None:
             return "must be described"
         if self.default == inf:
@@ -76,10 +76,10 @@ class Figure:
     """A figure of a description.
 
     Attributes:
-        value: In base units (bytes, seconds, bytes a second, or a plain number).
+        value: Value in base units (bytes, seconds, bytes per second, or a plain number).
         kind: Measured, documented or assumed.
-        source: Who says so; not empty.
-        low / high: Interval of 95 %, if one is known; in base units.
+        source: Source of the value; not empty.
+        low / high: Ends of the 95 % interval, if one is known; in base units.
     """
 
     value: float
@@ -161,10 +161,10 @@ FIGURES: tuple[FigureSpec, ...] = (
     ),
     FigureSpec("noise.cv", _RATIO, 0.0, "Coefficient of variation of a run's bandwidth."),
 )
-"""All, in the order in which they are shown."""
+"""All figures, in the order in which they are shown."""
 
 SPEC_OF: Mapping[str, FigureSpec] = MappingProxyType({spec.name: spec for spec in FIGURES})
-"""Name -> figure."""
+"""Specification of each figure by name."""
 
 
 # Quantities with units, read and written: "1.1 GiB/s", "0.5 ms", "4 MiB".
@@ -207,7 +207,7 @@ def quantity(text: str, dimension: Dimension) -> float:
     """Return a quantity of a size, a time or a bandwidth in base units.
 
     Raises:
-        ValueError: It is none; the message has the remedy.
+        ValueError: The text is not such a quantity; the message has the remedy.
     """
     match = _QUANTITY.fullmatch(text)
     units = _READ[dimension]
@@ -219,13 +219,13 @@ def quantity(text: str, dimension: Dimension) -> float:
 
 
 def quantity_text(value: float, dimension: Dimension) -> str:
-    """Return a value with its unit, handy and short; the same value is read from it again."""
+    """Return a value as short text with its unit, from which the same value is read."""
     if dimension in (Dimension.COUNT, Dimension.RATIO):
         return str(int(value)) if value == int(value) else repr(value)
     texts = []
     for unit, factor in _WRITTEN[dimension].items():
         for number in _numbers(value, factor):
-            if _is(text := f"{number} {unit}", value, dimension):
+            if _reads_as(text := f"{number} {unit}", value, dimension):
                 texts.append((not 0.1 <= float(number) < 1100, len(text), text))
     return min(texts)[2] if texts else f"{value!r} {_base(dimension)}"
 
@@ -246,7 +246,7 @@ def _numbers(value: float, factor: Decimal) -> Iterator[str]:
     yield str(int(number)) if isfinite(number) and number == int(number) else repr(number)
 
 
-def _is(text: str, value: float, dimension: Dimension) -> bool:
+def _reads_as(text: str, value: float, dimension: Dimension) -> bool:
     try:
         return quantity(text, dimension) == value
     except ValueError:

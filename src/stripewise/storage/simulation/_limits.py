@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in the words of a storage expert what limits each phase, the most limiting first."""
+"""Describes in the words of a storage expert what limits each phase, the most limiting first."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _LEAST_SHARE = 0.005
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that the requests need time for.
+    """Resource that the requests need time for.
 
     Attributes:
         resource: "process", "file" (a node into one file), "node", "target", "whole", "lock",
             "ahead", "request", "exchange" or "metadata".
-        seconds: For which it is in use; uses of different resources overlap.
-        share: Of the whole time, 0 to 1.
-        words: What it is, for people: "1 writer per stripe: 12 x 1.0 GiB/s".
-        next: What limits next, if this one is lifted; "": nothing that is described.
+        seconds: Time for which it is in use; uses of different resources overlap.
+        share: Share of the whole time, 0 to 1.
+        words: Description for people: "1 writer per stripe: 12 x 1.0 GiB/s".
+        next: Next limit if this one is removed; empty if no other one is described.
     """
 
     resource: str
@@ -38,12 +38,12 @@ class Limit:
 
 
 def limits_of(times: Sequence[PhaseTime], storage: Storage, layout: Layout) -> tuple[Limit, ...]:
-    """Return what the phases' time goes to, the most limiting first.
+    """Return what limits the phases, the most limiting first.
 
     Args:
-        times: Of all phases, in order.
-        storage: That serves them.
-        layout: Of the files.
+        times: Times of all phases, in order.
+        storage: Storage that serves them.
+        layout: Layout of the files.
     """
     total = sum(one.seconds for one in times)
     spent: dict[str, float] = {}
@@ -77,14 +77,14 @@ def _used(time: PhaseTime) -> dict[str, float]:
             flow.rounds * (flow.lock if name == "lock" else flow.data[name]) for flow in flows
         )
         used[name] = max((together, *alone))
-    # The process is busy with its lock as well; that is a limit of its own.
+    # The process is also busy with its lock, which is a separate limit.
     used["process"] = max((f.rounds * (f.data["process"] - f.ahead) for f in flows), default=0.0)
     used["ahead"] = max((flow.rounds * flow.ahead for flow in flows), default=0.0)
     used["request"] = max((flow.rounds * flow.waits for flow in flows), default=0.0)
     return {name: seconds for name, seconds in used.items() if seconds > 0}
 
 
-# What a limit is called: words that an expert of storage would say.
+# Names of limits: words that a storage expert would use.
 
 
 def _most(time: PhaseTime, name: str) -> FlowTime:
@@ -215,4 +215,4 @@ WORDS: Mapping[str, Callable[[PhaseTime, Sequence[PhaseTime], Storage, Layout], 
     "lock": _lock, "ahead": _ahead, "request": _request, "exchange": _exchange,
     "copy": _copy, "metadata": _metadata,
 }  # fmt: skip
-"""Resource -> what its use in a phase is called."""
+"""Description of a resource's use in a phase, by resource."""
