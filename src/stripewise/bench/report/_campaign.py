@@ -322,7 +322,7 @@ def _badges(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[tuple[st
     if not campaign.ended_because:
         found.append(("warn", "has not ended"))
     if doubtful := sum(bool(one.flags) for one in figures):
-        found.append(("warn", f"{plural(doubtful, 'figure')} with doubts"))
+        found.append(("warn", f"{plural(doubtful, 'doubtful figure')}"))
     if failed := sum(run.status != "ok" for run in campaign.runs):
         found.append(("bad", f"{plural(failed, 'failed run')}"))
     return found

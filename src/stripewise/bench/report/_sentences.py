@@ -44,7 +44,7 @@ def storage_words(campaign: Campaign) -> str:
     name = printable(campaign.storage) or "a storage that is not named"
     how = {
         MADE: name,
-        EMULATED: f"{name}: emulated here, its limits played by the description"
+        EMULATED: f"{name}: emulated here, with the limits of the description"
         f"{_slow_motion(campaign)}",
         SIMULATED: f"{name}: simulated, nothing was written",
     }
@@ -210,19 +210,22 @@ def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
 # ---- how the figures were protected ----------------------------------------------------------
 
 _CACHE = {
-    "shift": "other ranks read than wrote, on another node, whose page cache does not hold the "
-    "data",
-    "drop": "the pages of the file are dropped from the cache before it is read, and other ranks "
-    "read than wrote",
+    "shift": "other ranks read the data, on another node, whose page cache does not hold it",
+    "drop": (
+        "the pages of the file are dropped from the cache before it is read, and other "
+        "ranks read it"
+    ),
     "direct": "requests go past the page cache (O_DIRECT)",
-    "same node": "other ranks read than wrote, but on the same node, so its page cache may answer",
+    "same node": "other ranks read the data, but on the same node, so its page cache may answer",
     "none": "nothing keeps the page cache from answering them",
 }
 
 
 _METADATA = {
-    False: "files are looked up, read and removed by ranks of another node than created them, so "
-    "the cache of a client does not answer",
+    False: (
+        "files are looked up, read and removed by ranks on another node than the one that "
+        "created them, so no client's cache answers"
+    ),
     True: "files are looked up on the node that created them, so its cache may answer",
 }
 
@@ -270,7 +273,7 @@ def _memory(campaign: Campaign) -> Iterator[str]:
     """Compare what a run writes with the memory of its nodes."""
     memory = campaign.about.get("memory_bytes")
     if not isinstance(memory, int | float) or not memory > 0:
-        yield "How much memory the nodes have is not known, so the bytes are not compared with it"
+        yield "The memory of the nodes is not known, so the bytes written are not compared with it"
         return
     nodes = {case.key: case.nodes for case in campaign.suite.cases}
     shares = [run.written_bytes / (memory * nodes[run.key]) for run in campaign.runs

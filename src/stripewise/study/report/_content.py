@@ -290,7 +290,7 @@ def _trials(result: StudyResult) -> Iterator[Block]:
     rows = [_trial(trial, trial.number == best) for trial in shown]
     yield Table("trials-table", "", columns, rows, total=total)
     details = [
-        {"trial": trial.number, "what": what, "text": text}
+        {"trial": trial.number, "what": _WHAT.get(what, what), "text": text}
         for trial in shown
         for what, text in trial.details.items()
     ]
@@ -387,6 +387,8 @@ def _facts(result: StudyResult) -> dict[str, str]:
     }
 
 
+_WHAT = {"observed": "observed with the settings", "observed without": "observed without them"}
+"""Names of details of a trial to words; others are tunables."""
 _TERMS = {"io": "I/O", "mpi": "MPI", "mpiio": "MPI-IO", "posix": "POSIX", "hdf5": "HDF5"} | {
     "seconds": "time", "n": "number of", "cpus": "CPUs", "pnetcdf": "PnetCDF", "adios2": "ADIOS2",
 }  # fmt: skip

@@ -86,7 +86,7 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
     mine = {"user": own.user, "since": int(now) - OWN_DAYS * 86400}
     unknown = own.jobs - own.profiled
     note = f"{plural(unknown, 'job')} ran without a profile" if unknown else ""
-    first = Fact("jobs", f"Your jobs in {OWN_DAYS} days", own.jobs, "count",
+    first = Fact("jobs", f"Your jobs in the last {OWN_DAYS} days", own.jobs, "count",
                  link=address("/jobs", mine))  # fmt: skip
     if not own.jobs:
         return [Facts("own", "", [first], is_large=True)]

@@ -172,7 +172,7 @@ class StaffIngest(Page):
             period_search(self.path, period),
             Table("sums", "Taken in", columns(specs), sums, empty=f"Nothing {period.text}."),
             Chart(
-                "rate", "Inputs an hour", [row["at"] for row in hours],
+                "rate", "Inputs per hour", [row["at"] for row in hours],
                 [Line("stored", "Taken in", [row["stored"] for row in hours]),
                  Line("refused", "Refused", [row["refused"] for row in hours])],
                 style="points", description="One point for each hour with inputs.",

@@ -59,12 +59,12 @@ _SPACE = (
     Column("used_bytes", "Used", "bytes"),
     Column("total_bytes", "Capacity", "bytes"),
     Column("used_share", "Share", "share"),
-    Column("weekly_bytes", "Growth a week", "bytes"),
+    Column("weekly_bytes", "Growth per week", "bytes"),
     Column("full", "Full on"),
     Column("used_files", "Inodes used", "count"),
     Column("total_files", "Inodes", "count"),
     Column("used_files_share", "Share", "share"),
-    Column("weekly_files", "Growth a week", "count"),
+    Column("weekly_files", "Growth per week", "count"),
     Column("full_of_files", "Full on"),
 )
 _NOTE = (
