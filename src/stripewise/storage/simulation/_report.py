@@ -305,7 +305,6 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
     spec = chart.layers(
         rows,
         chart.layer("bar", encoding, color=chart.BASELINE),
-        width=chart.WIDE - 280,
         height={"step": 26},
         title={"text": "What the time goes to", "subtitle": "the uses overlap in time"},
     )
