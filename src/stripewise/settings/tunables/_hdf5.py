@@ -64,7 +64,7 @@ TUNABLES = (
     _written(
         "alignment",
         Integers("1, 1 (off)", 2, maximum=2**40),
-        "Threshold and alignment, bytes: objects from the threshold on start at a multiple",
+        "Threshold and alignment, bytes: objects from the threshold on are aligned",
         search=Search(50, by=_alignments),
         also="netCDF-4: nc_set_alignment (4.9 and later)",
     ),
