@@ -47,6 +47,7 @@ from stripewise.study.report._digest import (
     is_verified,
 )
 from stripewise.study.report._job_page import job_section
+from stripewise.study.report._progress import ROLE_WORDS
 from stripewise.study.report._settings import file_settings, recipes
 from stripewise.study.report._summary import case_io, summary
 from stripewise.study.report._verdict import (
@@ -431,8 +432,9 @@ def _runs(result: StudyResult) -> Table:
     rows = []
     for run in result.runs[:MOST_ROWS]:
         made = run.measurement
+        role = ROLE_WORDS[run.role].format(trial=run.trial_number, pair=run.pair_number)
         rows.append({
-            "role": f"{run.case}: {run.role.value}" if run.case else run.role.value,
+            "role": f"{run.case}: {role}" if run.case else role,
             "trial": run.trial_number,
             "pair": run.pair_number,
             "status": made.status.value,
