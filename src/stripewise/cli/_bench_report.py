@@ -159,7 +159,9 @@ def _lines(loaded: _Loaded, wrote: Sequence[tuple[Path, str]]) -> list[str]:
     lines += limit_lines(loaded.limits) if loaded.limits is not None else []
     if loaded.why_no_limits:
         why = printable(" ".join(loaded.why_no_limits.split()))
-        lines.append(f" limits          the campaign does not tell limits: {why}")
+        lines.append(
+            f" limits          the campaign does not show the limits of the storage: {why}"
+        )
     return [*lines, *(f" wrote           {printable(str(path))}   {what}" for path, what in wrote)]
 
 

@@ -52,7 +52,7 @@ def list_(program: str, as_json: bool) -> None:
     from stripewise.learning.knowledge import lessons_table
 
     found = list(_all_entries(program))
-    none = [f"no study is remembered{f' of {program}' if program else ''}"]
+    none = [f"no study is stored{f' of {program}' if program else ''}"]
     answer(
         as_json,
         lambda: [_data(*one) for one in found],

@@ -236,4 +236,4 @@ def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
         )
         yield f"  {name:<24} {value:>14}   {low} to {high}"
     for name, why in fitted.untold.items():
-        yield f"  {name:<24} {'not told':>14}   {why}"
+        yield f"  {name:<24} {'unknown':>14}   {why}"

@@ -197,7 +197,7 @@ def case_words(key: str) -> str:
         if name in ("nodes", "ranks_per_node"):
             noun = "node" if name == "nodes" else "rank"
             one = f"{value} {noun}{'' if value == '1' else 's'}"
-            said.append(one if name == "nodes" else f"{one} a node")
+            said.append(one if name == "nodes" else f"{one} per node")
         elif name == "directory":
             said.append(value)
         elif name not in _USUAL:

@@ -191,7 +191,7 @@ def _kind(stage: Stage) -> str:
 def _said(stage: Stage) -> str:
     """Return what all of a part let through, and the interval of one of them."""
     if not isfinite(stage.one):
-        return "not told: it limits nothing that was seen"
+        return "not known: it limited no case"
     if stage.limit:
         low, high = (rate_text(value) for value in (stage.limit.low, stage.limit.high))
         return f"{stage.words} ({low} – {high}{' each' if stage.count > 1 else ''})"

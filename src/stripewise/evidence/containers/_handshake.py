@@ -362,7 +362,10 @@ def _warnings(profile: RunProfile) -> list[str]:
         found.append("a process could not read its configuration: settings were not applied there")
     lost = int(profile.processes["lost_records"].sum())
     if lost:
-        found.append(f"{lost} file(s) found no room in the container: raise STRIPEWISE_MAX_BYTES")
+        found.append(
+            f"{lost} file(s) were lost, as the container reached its size limit: raise "
+            "STRIPEWISE_MAX_BYTES"
+        )
     if profile.hdf5_unseen:
         name = Path(profile.paths[profile.hdf5_unseen[0]]).name
         found.append(

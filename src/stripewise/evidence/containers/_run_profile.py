@@ -208,7 +208,10 @@ def _incompleteness(profile: RunProfile) -> list[str]:
     if killed:
         notes.append(f"{killed} of {len(table)} processes {_KILLED}")
     for name, what in (
-        ("lost_records", "files found no room in the container: raise STRIPEWISE_MAX_BYTES"),
+        (
+            "lost_records",
+            "files were lost, as the container reached its size limit: raise STRIPEWISE_MAX_BYTES",
+        ),
         ("lost_calls", "calls could not be counted (made inside a signal handler, or no record)"),
     ):
         if number := int(table[name].sum()):

@@ -194,15 +194,15 @@ def _notes(
     """Yield notes on missing calls, descriptions and file names, and on records of helpers."""
     if lost:
         yield (
-            f"{lost} calls found no room in the trace (the counters have them): "
-            "raise STRIPEWISE_CAPTURE_BYTES"
+            f"{lost} calls were lost, as the trace reached its size limit (the counters "
+            "include them): raise STRIPEWISE_CAPTURE_BYTES"
         )
     for what, number in sum((raw.trace.damaged for raw in raws), Counter()).items():
         yield f"{number} {what} were left out"
     if damaged:
         yield f"{damaged} damaged descriptions (names, datasets, views) left out"
     if unknown:
-        yield f"the names of {unknown} files found no room in the container"
+        yield f"the names of {unknown} files were lost, as the container reached its size limit"
     traced = {p[o] for p, raw in zip(joined.places, raws, strict=True) for o in raw.trace.tracing}
     used = np.flatnonzero(joined.profile.program["outermost_ns"]).tolist()
     silent = len([process for process in used if process not in traced])

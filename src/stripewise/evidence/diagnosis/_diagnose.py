@@ -84,8 +84,8 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
         )
     if any(found.cost_seconds is not None and not found.measured for found in findings):
         yield (
-            "what the findings would gain rests on assumed costs of the storage; on the machine "
-            "of the run `stripewise machine probe DIR` measures them"
+            "estimated savings rest on assumed costs of the storage; on the machine of the "
+            "run `stripewise machine probe DIR` measures these costs"
         )
 
 

@@ -24,7 +24,10 @@ class Imbalance(Rule):
 
     code = "imbalance"
     group = "balance"
-    basis = "not estimated: what others could take over, or another node do faster, is not known"
+    basis = (
+        "not estimated: it is not known what other ranks could take over, or whether "
+        "another node would be faster"
+    )
     title = "One rank spends far longer in I/O than the others"
     general_remedy = "Spread the I/O over the ranks; look at the node and at the storage target."
 
@@ -122,7 +125,7 @@ class IdleHints(Rule):
     code = "idle-hints"
     group = "hints"
     basis = "not estimated: it is not known what the hints would have gained"
-    title = "Some hints cannot act"
+    title = "Some hints have no effect"
     general_remedy = "Remove them, or spell them as this MPI does."
     tunes = True
 
@@ -139,7 +142,7 @@ class IdleHints(Rule):
                 yield Hit(use, None, use.calls().elapsed, 0, 0, evidence)
 
     def phrase(self, merged: Merged) -> str:
-        return f"{things(len(merged.evidence), 'hint')} of {merged.names} that cannot act"
+        return f"{things(len(merged.evidence), 'hint')} for {merged.names} that have no effect"
 
     def text(self, merged: Merged) -> str:
         shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in merged.evidence.items()]
@@ -148,9 +151,9 @@ class IdleHints(Rule):
 
     def remedy(self, merged: Merged) -> str:
         return (
-            "Remove them, or spell them as this MPI does (`stripewise settings tunables`). A "
-            "layout acts "
-            "only on files that do not exist yet, and only on a file system that has stripes."
+            "Remove them, or spell them as this MPI does (`stripewise settings tunables`). "
+            "Striping hints act only on new files, and only on a file system that has "
+            "stripes."
         )
 
 
@@ -162,7 +165,7 @@ def idle_hints(use: FileUse) -> dict[str, str]:
     found = {}
     for key, value in (use.hints.requested | use.hints.applied).items():
         if key not in reported:
-            found[key] = f"asked {value}, this MPI does not know it"
+            found[key] = f"requested {value}, but this MPI does not know the hint"
         elif reported[key].strip().lower() != value.strip().lower():
-            found[key] = f"asked {value}, got {reported[key]}"
+            found[key] = f"requested {value}, got {reported[key]}"
     return found

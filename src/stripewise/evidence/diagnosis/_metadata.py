@@ -50,7 +50,10 @@ class OpenPerStep(Rule):
 
     code = "open-per-step"
     group = "metadata"
-    basis = "one opening and closing; of ranks together at most what these take on this MPI"
+    basis = (
+        "one open and one close; where ranks open together, at most what these calls take "
+        "on this MPI"
+    )
     title = "Files are opened and closed again and again"
     general_remedy = "Open each file once and keep it open."
 
@@ -91,7 +94,7 @@ class RepeatedStat(Rule):
 
     code = "repeated-stat"
     group = "names"
-    basis = "one call for each directory that was asked about"
+    basis = "one call for each directory"
     title = "The program asks for the same files again and again"
     general_remedy = "Keep the answer, or list a directory once."
 

@@ -170,7 +170,7 @@ class RedundantReads(Rule):
 
     code = "redundant-reads"
     group = "requests"
-    basis = "one reading of all; where many ranks read it, that of one rank and a broadcast"
+    basis = "the file read once; where many ranks read it, by one rank with a broadcast"
     title = "The same bytes are read again and again"
     general_remedy = "Keep what was read; let one rank read a small file and broadcast it."
 

@@ -203,7 +203,7 @@ def _described(pattern: Pattern, n_dims: int, drawn: Sequence[int]) -> str:
     if hidden := [str(d) for d in range(n_dims) if d not in drawn]:
         words.append(f"Not drawn: dimension{'s' if len(hidden) > 1 else ''} {', '.join(hidden)}.")
     if pattern.kind is PatternKind.MULTIPARTITION and len(drawn) == MOST_DIMENSIONS:
-        words.append("Cells are numbered as the NAS BT benchmark deals them out.")
+        words.append("Cells are numbered as in the NAS BT benchmark.")
     return " ".join(words)
 
 
@@ -214,9 +214,9 @@ _MOST_NAMES = 6
 _DRAWN_BY_SHAPE = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 _ORDER = (*_DRAWN_BY_SHAPE, PatternKind.IRREGULAR, PatternKind.REPLICATED, PatternKind.SINGLE)
 _NOTATION = (
-    "How each array is split over the ranks, in the notation of High Performance Fortran: the "
-    "number of dimensions, the distribution of each (BLOCK, CYCLIC, or * where it is not split), "
-    "and the block of one process in C order."
+    "Each line shows how an array is split over the ranks, in the notation of High "
+    "Performance Fortran: the number of dimensions, the distribution of each (BLOCK, "
+    "CYCLIC, or * where it is not split), and the block of one process in C order."
 )
 
 
@@ -239,7 +239,7 @@ def patterns(profile: Mapping[str, Any], most: int = MOST_PATTERNS) -> list[Bloc
         )
     charts = (pattern_chart(group.pattern) for group in groups[:most])
     drawn = {chart.description: chart for chart in charts if chart is not None}
-    cells = "A cell carries the rank that owns it."
+    cells = "Each cell shows the rank that owns it."
     return [
         Points("pattern_words", "", points, note),
         Drawings("pattern_cells", "", tuple(drawn.values()), cells, is_grid=True),

@@ -265,7 +265,7 @@ def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cell
             words = f": beneath the program's calls ({_join(system)}), which asked for none"
             yield quantity, words, system
             continue
-        yield quantity, f": what the program asked for ({_join(program)})", program
+        yield quantity, f": what the program requested ({_join(program)})", program
         yield quantity, f": what reached the file system ({_join(system)})", system
     busy = heat.busy_seconds(profile, axis)
     if busy.value.any():
@@ -365,10 +365,10 @@ def phase_words(phase: Periodicity) -> str:
     elif phase.n_phases <= 1:
         return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
     else:
-        text = f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period."
-    return (
-        f"{text} Spans shorter than {seconds_text(phase.resolution_seconds)} cannot be told apart."
-    )
+        text = (
+            f"{verb}: {phase.n_phases} phases of {burst} each (medians), without a regular period."
+        )
+    return f"{text} The time resolution is {seconds_text(phase.resolution_seconds)}."
 
 
 def phases(profile: Mapping[str, Any], name: str = "phases", title: str = "Phases") -> list[Block]:
@@ -392,11 +392,11 @@ def rank_cells(profile: Mapping[str, Any], name: str, title: str) -> Heat | Noti
         cells = np.add.reduceat(cells, np.arange(0, cells.shape[1], across), axis=1)
     width = one["bin_seconds"] * across
     shares = cells / (float(cells.max(initial=0.0)) or 1.0)
-    what = "time in I/O calls" if is_time else "bytes moved (this source does not tell times)"
+    what = "time in I/O calls" if is_time else "bytes moved (this source records no times)"
     description = (
         f"{plural(len(shares), 'row')} of ranks, {plural(shares.shape[1], 'column')} of "
-        f"{seconds_text(width)}: "
-        f"the darker, the more {what}, as a share of the largest cell. {_busiest(shares, width)}"
+        f"{seconds_text(width)}: the stronger the colour, the more {what}, as a share of the "
+        f"largest cell. {_busiest(shares, width)}"
     )
     note = "" if one["view"] == "program" else "Calls as they reached the operating system."
     labels = one["labels"]
@@ -413,8 +413,8 @@ def _busiest(shares: Floats, width: float) -> str:
     top = int(columns.argmax())
     idle = float((columns == 0).mean())
     return (
-        f"Most was done from {seconds_text(top * width)} on; in {percent_text(idle)} of "
-        "the time no rank did any."
+        f"The busiest span begins at {seconds_text(top * width)}; in {percent_text(idle)} of "
+        "the time no rank did any I/O."
     )
 
 

@@ -108,8 +108,12 @@ def _findings(block: Findings, width: int | None) -> Iterator[str]:
 def _facts(block: Facts, width: int | None) -> Iterator[str]:
     longest = max((len(item.title) for item in block.items), default=0)
     left = max(LABEL, longest + 2)
+    said = {"not known"}  # adds nothing to "unknown", as does a reason that was given before
     for item in block.items:
-        note = f" ({item.why or item.note})" if item.why or item.note else ""
+        note = item.why if item.why not in said else ""
+        note = note or ("" if item.value is None else item.note)
+        said.add(item.why)
+        note = f" ({note})" if note else ""
         text = written(item.value, item.kind, item.why) + note
         yield from labelled(item.title.ljust(longest), _wrapped(text, width and width - left))
 

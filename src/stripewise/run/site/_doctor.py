@@ -237,7 +237,7 @@ def _slurm() -> Check:
     if answer.text.strip():
         return ok("Slurm", f"{located}: {answer.text.strip()}")
     reason = (answer.error.strip() or answer.problem or "no output").splitlines()[-1]
-    return ok("Slurm", f"{located} tells no version ({reason}): local runs only")
+    return ok("Slurm", f"{located} does not report its version ({reason}): local runs only")
 
 
 # Checks of the doctor: really run something under the library and read back what it left.

@@ -70,20 +70,20 @@ TUNABLES = (
     _alignment(
         "nc_var_align_size",
         Integer("4; from 1.13 on 512", 0, 2**40),
-        "Each variable without record dimension begins at a multiple of so many bytes",
+        "Alignment of each variable without a record dimension, bytes",
         search=Search(46, by=_alignments),
     ),
     _alignment(
         "nc_header_align_size",
         Integer("512", 0, 2**40),
-        "Room of the file's header, bytes: later definitions do not move the data",
+        "Space for the file's header, bytes, so that later definitions do not move the data",
         search=Search(62, by=_header_sizes),
         source=f"{_INFO}; from 1.13 on another name of nc_var_align_size",
     ),
     _alignment(
         "nc_record_align_size",
         Integer("4", 0, 2**40),
-        "The section of record variables begins at a multiple of so many bytes",
+        "Alignment of the section of record variables, bytes",
         search=Search(47, by=_alignments),
     ),
     _hint(
@@ -96,8 +96,8 @@ TUNABLES = (
     _hint(
         "nc_in_place_swap",
         OneOf("auto: in place above 4 KiB", "auto", "enable", "disable"),
-        "Bytes are swapped in the program's own buffer; enable: also small ones, which"
-        " a program must not read meanwhile, and which must not be read-only",
+        "Swap bytes in the program's own buffer; with enable also in small buffers, which "
+        "must be writable and must not be read meanwhile",
         search=Search(64, "disable"),
         applies=(when.pnetcdf, when.written),
         source=f"{_INFO}; documented: PnetCDF release notes 1.12 (threshold)",
@@ -105,7 +105,7 @@ TUNABLES = (
     _hint(
         "nc_ibuf_size",
         Integer("16 MiB", 0, 2**40),
-        "Buffer that packs what nonblocking calls hold in pieces, bytes",
+        "Buffer that packs noncontiguous data of nonblocking calls, bytes",
         search=Search(48, by=when.buffer_sizes(16 * MIB, (64 * MIB, 256 * MIB), ())),
     ),
     _hint(
@@ -139,8 +139,8 @@ TUNABLES = (
     _burst_buffer(
         "nc_burst_buf",
         OneOf("disable", *_SWITCH),
-        "Writes go to a log on node-local storage and to the file at flush and close;"
-        " what is lost with a node before that is gone",
+        "Writes go to a log on node-local storage and to the file at flush and close; data "
+        "that was not flushed is lost if a node fails",
     ),
     _burst_buffer(
         "nc_burst_buf_dirname",

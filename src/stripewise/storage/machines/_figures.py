@@ -67,8 +67,12 @@ class FigureSpec:
             return "limits nothing"
         if self.default == 0:
             return _NO_VALUE.get(self.name, "costs nothing")
-        shown = {"layout.stripe_count": "one", "layout.stripe_size": "1 MiB"}
-        return f"{shown.get(self.name, '4 KiB')} is taken"
+        shown = {
+            "layout.stripe_count": "one stripe",
+            "layout.stripe_size": "1 MiB",
+            "servers.slow_share": "full speed",
+        }
+        return shown.get(self.name, "4 KiB")
 
 
 @dataclass(frozen=True)
@@ -94,63 +98,115 @@ _TIME, _RATE = Dimension.TIME, Dimension.BANDWIDTH
 
 FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("machine.nodes", _COUNT, None, "Compute nodes."),
-    FigureSpec("machine.ranks_per_node", _COUNT, None, "Cores, and so ranks, of a node."),
-    FigureSpec("client.process_write", _RATE, inf, "Writes of one process into one file."),
-    FigureSpec("client.process_read", _RATE, inf, "Reads of one process from one file."),
+    FigureSpec("machine.ranks_per_node", _COUNT, None, "Cores per node, and so ranks per node."),
     FigureSpec(
-        "client.file_write", _RATE, inf, "Writes of all processes of a node into one file."
+        "client.process_write", _RATE, inf, "Write bandwidth of one process into one file."
     ),
-    FigureSpec("client.file_read", _RATE, inf, "Reads of all processes of a node from one file."),
+    FigureSpec("client.process_read", _RATE, inf, "Read bandwidth of one process from one file."),
     FigureSpec(
-        "client.sharing", _RATIO, 0.0, "More time of that for each further process that writes it."
+        "client.file_write",
+        _RATE,
+        inf,
+        "Write bandwidth of all processes of a node into one file.",
     ),
     FigureSpec(
-        "client.turns", _RATIO, 0.0, "Share of a write for which others of the node and file wait."
+        "client.file_read", _RATE, inf, "Read bandwidth of all processes of a node from one file."
     ),
-    FigureSpec("client.node_write", _RATE, inf, "Writes of one node."),
-    FigureSpec("client.node_read", _RATE, inf, "Reads of one node."),
     FigureSpec(
-        "client.memory", _RATE, inf, "Copies between processes of a node before they are written."
+        "client.sharing",
+        _RATIO,
+        0.0,
+        "Shared file: share by which each further process lengthens a write.",
     ),
-    FigureSpec("client.request", _TIME, 0.0, "Own time of a process for each request."),
+    FigureSpec(
+        "client.turns",
+        _RATIO,
+        0.0,
+        "Share of a write during which other writers of the node and file wait.",
+    ),
+    FigureSpec("client.node_write", _RATE, inf, "Write bandwidth of one node."),
+    FigureSpec("client.node_read", _RATE, inf, "Read bandwidth of one node."),
+    FigureSpec(
+        "client.memory",
+        _RATE,
+        inf,
+        "Bandwidth of copies between processes of a node, before data is written.",
+    ),
+    FigureSpec(
+        "client.request",
+        _TIME,
+        0.0,
+        "Time of a process for each request, in addition to its data.",
+    ),
     FigureSpec("servers.targets", _COUNT, None, "Targets: OSTs, burst-buffer nodes, disks."),
-    FigureSpec("servers.target_write", _RATE, None, "Writes of one target."),
-    FigureSpec("servers.target_read", _RATE, None, "Reads of one target."),
-    FigureSpec("servers.target_request", _TIME, 0.0, "Time of a target for each request."),
+    FigureSpec("servers.target_write", _RATE, None, "Write bandwidth of one target."),
+    FigureSpec("servers.target_read", _RATE, None, "Read bandwidth of one target."),
     FigureSpec(
-        "servers.jitter", _RATIO, 0.0, "Share of a target's time that is chance, 0 to 1.", 1.0
+        "servers.target_request",
+        _TIME,
+        0.0,
+        "Time of a target for each request, in addition to its data.",
+    ),
+    FigureSpec("servers.jitter", _RATIO, 0.0, "Random share of a target's time, 0 to 1.", 1.0),
+    FigureSpec(
+        "servers.slow_share",
+        _RATIO,
+        1.0,
+        "Speed of one slow target, as a share of the normal speed.",
+        1.0,
+    ),
+    FigureSpec("servers.slow_target", _RATIO, 0.0, "Number of the slow target, from 0."),
+    FigureSpec("servers.whole_write", _RATE, inf, "Write bandwidth of the whole storage."),
+    FigureSpec("servers.whole_read", _RATE, inf, "Read bandwidth of the whole storage."),
+    FigureSpec(
+        "locks.revoke",
+        _TIME,
+        0.0,
+        "Time to move an object's lock to another node: callback and flush.",
     ),
     FigureSpec(
-        "servers.slow_share", _RATIO, 1.0, "Share of its speed that one slow target has.", 1.0
-    ),
-    FigureSpec("servers.slow_target", _RATIO, 0.0, "Which target that is, from 0."),
-    FigureSpec("servers.whole_write", _RATE, inf, "Writes of the whole storage."),
-    FigureSpec("servers.whole_read", _RATE, inf, "Reads of the whole storage."),
-    FigureSpec(
-        "locks.revoke", _TIME, 0.0, "An object's lock goes to another node: callback, flush."
-    ),
-    FigureSpec("locks.ahead", _TIME, 0.0, "Lock-ahead: time of the process for a request's lock."),
-    FigureSpec("locks.hold", _TIME, 0.0, "Lock-ahead: for which a node's stream of a file waits."),
-    FigureSpec(
-        "locks.extent", _TIME, 0.0, "Lock-ahead: more of that, for each writer at other nodes."
+        "locks.ahead",
+        _TIME,
+        0.0,
+        "Lock-ahead: time that a process needs for the lock of a request.",
     ),
     FigureSpec(
-        "locks.page", _TIME, 0.0, "A page shared with another node is read and written back."
+        "locks.hold",
+        _TIME,
+        0.0,
+        "Lock-ahead: how long a node's stream into a file waits for a lock.",
     ),
-    FigureSpec("locks.page_size", _SIZE, 4096.0, "Page of the client's cache."),
-    FigureSpec("exchange.round", _TIME, 0.0, "Collective buffering: each round of an aggregator."),
-    FigureSpec("exchange.rank", _TIME, 0.0, "Collective buffering: each round, for every rank."),
     FigureSpec(
-        "exchange.bandwidth", _RATE, inf, "Collective buffering: data into one aggregator."
+        "locks.extent", _TIME, 0.0, "Lock-ahead: additional wait for each writer on other nodes."
     ),
-    FigureSpec("metadata.open", _TIME, 0.0, "Metadata server: an open of a file that exists."),
-    FigureSpec("metadata.create", _TIME, 0.0, "Metadata server: a new file."),
-    FigureSpec("metadata.stat", _TIME, 0.0, "Metadata server: stat, access and their kin."),
-    FigureSpec("metadata.remove", _TIME, 0.0, "Metadata server: unlink, rename, rmdir, mkdir."),
     FigureSpec(
-        "metadata.object", _TIME, 0.0, "Metadata server: each stripe of a file that is opened."
+        "locks.page", _TIME, 0.0, "Time to read and write back a page shared with another node."
     ),
-    FigureSpec("metadata.latency", _TIME, 0.0, "Way to the metadata server and back."),
+    FigureSpec("locks.page_size", _SIZE, 4096.0, "Page size of the client's cache."),
+    FigureSpec(
+        "exchange.round", _TIME, 0.0, "Collective buffering: time of an aggregator in each round."
+    ),
+    FigureSpec(
+        "exchange.rank", _TIME, 0.0, "Collective buffering: time in each round for every rank."
+    ),
+    FigureSpec(
+        "exchange.bandwidth", _RATE, inf, "Collective buffering: bandwidth into one aggregator."
+    ),
+    FigureSpec("metadata.open", _TIME, 0.0, "Metadata server: time to open an existing file."),
+    FigureSpec("metadata.create", _TIME, 0.0, "Metadata server: time to create a file."),
+    FigureSpec(
+        "metadata.stat", _TIME, 0.0, "Metadata server: time of stat, access and similar calls."
+    ),
+    FigureSpec(
+        "metadata.remove", _TIME, 0.0, "Metadata server: time of unlink, rename, rmdir and mkdir."
+    ),
+    FigureSpec(
+        "metadata.object",
+        _TIME,
+        0.0,
+        "Metadata server: time for each stripe of a file that is opened.",
+    ),
+    FigureSpec("metadata.latency", _TIME, 0.0, "Round trip to the metadata server."),
     FigureSpec("metadata.growth", _RATIO, 0.0, "Metadata takes targets**growth times as long."),
     FigureSpec("layout.stripe_count", _COUNT, 1.0, "Stripes of a new file by default."),
     FigureSpec(

@@ -36,8 +36,8 @@ def storage_summary(storage: Storage) -> dict[str, Any]:
 def storages_table(found: list[Storage]) -> list[str]:
     """Return a line for each description."""
     rows = [
-        ("STORAGE", "KIND", "NODES", "TARGETS", "A TARGET", "MEASURED", "ASSUMED", "STANDS FOR",
-         "WHAT IT IS")
+        ("STORAGE", "KIND", "NODES", "TARGETS", "PER TARGET", "MEASURED", "ASSUMED", "MOUNTED AT",
+         "DESCRIPTION")
     ]  # fmt: skip
     for one in found:
         kinds = storage_summary(one)["figures"]
@@ -70,7 +70,7 @@ def storage_sentence(storage: Storage) -> str:
         f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
         f"{plural(int(storage.value('servers.targets')), 'target')} of "
         f"{rate_text(storage.value('servers.target_write'))}; figures: {counted}."
-        + (f" Stands for {_stands_for(storage)}." if storage.mounts else "")
+        + (f" Mounted at {_stands_for(storage)}." if storage.mounts else "")
     )
 
 
@@ -95,7 +95,7 @@ def storage_lines(storage: Storage) -> Iterator[str]:
     stack = f", MPI-IO of its users: {storage.stack}" if storage.stack else ""
     yield f"kind: {storage.kind}{stack}"
     if storage.mounts:
-        yield f"stands for what is mounted at {_stands_for(storage)}"
+        yield f"mounted at {_stands_for(storage)}"
     if storage.slowdown != 1:
         yield f"in slow motion: every time is {storage.slowdown:g} times as long"
     yield ""
@@ -104,7 +104,7 @@ def storage_lines(storage: Storage) -> Iterator[str]:
     if absent:
         yield ""
         yield from aligned(
-            [("NOT DESCRIBED", "SO", "WHAT IT IS")]
+            [("NOT DESCRIBED", "ASSUMPTION", "MEANING")]
             + [(spec.name, spec.absence, spec.meaning) for spec in absent]
         )
     for place, transport in enumerate(storage.transports):

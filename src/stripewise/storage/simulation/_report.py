@@ -142,7 +142,7 @@ def request_words(found: Simulated) -> list[str]:
     number = plural(max(round(of.requests), 1), "request")
     of_files = plural(of.files, "file")
     lines = [
-        f"{number} of {size_text(of.size_bytes)} in the mean, by "
+        f"{number} of {size_text(of.size_bytes)} on average, by "
         f"{count_text(of.processes)} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
     ]
     if of.rounds:
@@ -150,7 +150,7 @@ def request_words(found: Simulated) -> list[str]:
         exchanged = size_text(of.exchange_bytes)
         lines.append(f"{rounds} of collective buffering, {exchanged} exchanged in each")
     if of.read_modify_write_bytes:
-        lines.append(f"{size_text(of.read_modify_write_bytes)} read before they are changed")
+        lines.append(f"{size_text(of.read_modify_write_bytes)} read before it is changed")
     return lines
 
 
@@ -275,12 +275,12 @@ def _blocks(simulation: Simulation, best: SimulationRow) -> Iterator[Block]:
     yield Drawings("pictures", "Jobs and limits" if several else "Limits", pictures)
     columns = (
         Column("words", "Limit"),
-        Column("seconds", "In use", "seconds"),
+        Column("seconds", "Time in use", "seconds"),
         Column("share", "Share", "share"),
     )
     title = f"What limits{' the best job' if several else ''}"
     rows = [asdict(one) for one in found.limits]
-    total = "The most limiting first; uses overlap in time"
+    total = "Most limiting first; the uses overlap in time"
     yield Table("limits", title, columns, rows, total=total)
     texts = [stack_words(found), *request_words(found)]
     yield Points.of("requests", "Requests", texts)
@@ -306,7 +306,7 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
         rows,
         chart.layer("bar", encoding, color=chart.BASELINE),
         height={"step": 26},
-        title={"text": "What the time goes to", "subtitle": "uses overlap in time"},
+        title={"text": "What the time goes to", "subtitle": "the uses overlap in time"},
     )
     words = "; ".join(f"{one.words} ({percent_text(one.share)})" for one in row.found.limits)
     return chart.Chart(chart.column(spec), f"Shares of the I/O time: {words}.")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proposes points drawn uniformly, none twice."""
+"""Proposes points drawn uniformly at random, none twice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RandomStrategy(Strategy):
     """Uniform over the valid points, without repetition; the default point is left out."""
 
     name = "random"
-    summary = "points drawn uniformly, none twice"
+    summary = "points drawn uniformly at random, none twice"
 
     def begin(self) -> None:
         """Prepare the order; small spaces are shuffled whole."""

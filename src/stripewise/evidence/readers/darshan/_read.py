@@ -62,9 +62,9 @@ _VERSION_BYTES = 8
 _MAGIC = (6567223).to_bytes(8, "little")
 _HEAD_BYTES = _VERSION_BYTES + len(_MAGIC)
 _OUTERMOST = (
-    "I/O time and bytes of a file are those of the highest layer that moved its data (HDF5,"
-    " PnetCDF, MPI-IO, POSIX with stdio, then DFS and DAOS); Darshan does not record which call"
-    " made which"
+    "I/O time and bytes of a file are those of the highest layer that moved its data (HDF5, "
+    "PnetCDF, MPI-IO, POSIX with stdio, then DFS and DAOS); Darshan does not record which "
+    "call caused which"
 )
 
 
@@ -149,8 +149,10 @@ def _layers(log: RawLog) -> tuple[str, ...]:
 def _trouble(log: RawLog) -> tuple[str, ...]:
     """Return the reasons why the log is incomplete."""
     found = [
-        f"{name}: incomplete, Darshan ran out of room for records (DARSHAN_MODMEM,"
-        " DARSHAN_NAMEMEM or MAX_RECORDS give more)"
+        (
+            f"{name}: incomplete, as Darshan reached its limit of records (raise DARSHAN_MODMEM, "
+            "DARSHAN_NAMEMEM or MAX_RECORDS)"
+        )
         for name, module in log.meta["modules"].items()
         if module.get("partial_flag")
     ]
@@ -223,37 +225,43 @@ def _notes(log: RawLog, counters: NDArray[Any], trace: Trace | None) -> list[str
     modules = log.meta["modules"]
     notes = [_OUTERMOST] if log.modules else []
     if not log.modules and trace is None and not any(_gaps(log, Files({}), counters, trace)):
-        notes.append("the log holds no records of files: the program did no I/O that was seen")
+        notes.append("the log holds no records of files: no I/O of the program was recorded")
     others = [name for name in modules if name in _NO_IO]
     if others:
-        notes.append(f"not looked at, as they do not tell of I/O: {', '.join(others)}")
+        notes.append(f"ignored, as they do not record I/O: {', '.join(others)}")
     empty = [name for name in _LAYER_OF if name in modules and name not in log.modules]
     if empty:
         notes.append(f"no records in: {', '.join(empty)}")
     notes += dict.fromkeys(_newer(log).values())
     if "DFS" in log.modules or "DAOS" in log.modules:
-        notes.append("no rule judges requests to DAOS: no finding does not mean that all is well")
+        notes.append(
+            "requests to DAOS are not judged: the absence of findings does not mean that "
+            "all is well"
+        )
     if trace is None and not any(name.startswith("DXT_") for name in modules):
-        notes.append("no single calls (DXT was off): no patterns; DARSHAN_MOD_ENABLE=")
+        notes.append(
+            "single calls were not recorded (DXT was off), so access patterns are not "
+            "known; DARSHAN_MOD_ENABLE="
+        )
         notes[-1] += "DXT_POSIX,DXT_MPIIO records them"
     reduced = (counters["rank"] == ALL_RANKS).any()
     if reduced and log.meta["job"].get("nprocs", 0) > 1:
         notes.append(
             "shared files have one record for all ranks: their times are sums over ranks;"
-            " DARSHAN_DISABLE_SHARED_REDUCTION=1 keeps each rank's"
+            " DARSHAN_DISABLE_SHARED_REDUCTION=1 keeps a record for each rank"
         )
     made = counters["count"][counters["layer"] == IoLayer.MPIIO] > 0
     reads = made[:, Op.READ] & made[:, Op.READ_COLLECTIVE]
     writes = made[:, Op.WRITE] & made[:, Op.WRITE_COLLECTIVE]
     if (reads | writes).any():
         notes.append(
-            "MPI-IO: bytes and time of files with independent and collective calls are shared"
-            " out by number of calls"
+            "MPI-IO: for files with both independent and collective calls, bytes and time "
+            "are divided in proportion to the number of calls"
         )
     if "H5F" in modules and "H5D" not in modules:
         notes.append("HDF5: opens and flushes of files only, the log has no datasets (H5D)")
     if _format(log) < (3, 41) and log.modules:
-        notes.append("the run's length is in whole seconds (log format before 3.41)")
+        notes.append("the run time is in whole seconds (log format before 3.41)")
     return notes
 
 
@@ -287,7 +295,7 @@ def _block(record: np.void) -> str:
     if record["ACCESS1_COUNT"] <= 0 or not any(side > 0 for side in sides):
         return ""
     shape = " x ".join(str(side) for side in sides if side > 0)
-    return f"blocks of {shape} elements of {int(record['DATATYPE_SIZE'])} bytes"
+    return f"blocks of {shape} elements of {plural(int(record['DATATYPE_SIZE']), 'byte')}"
 
 
 def _layouts(log: RawLog, files: Files) -> tuple[dict[int, FileLayout], list[str]]:
