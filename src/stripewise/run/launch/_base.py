@@ -167,7 +167,7 @@ class Launcher(ABC):
 
     @abstractmethod
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended.  Also after a restart of the tuner."""
+        """Return whether the run has ended.  Also after a restart of the tuner."""
 
     def pause(self, handles: Sequence[Handle], seconds: float) -> bool:
         """Sleep; return True, early, where it is known that one of these runs has ended."""

@@ -118,7 +118,7 @@ class LocalLauncher(Launcher):
         return {**base, _processes.RUN_ID_VARIABLE: request.run_id}
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended; a supervisor that was killed is noticed here."""
+        """Return whether the run has ended; a supervisor that was killed is noticed here."""
         directory = _directory(handle)
         if (directory / _records.RESULT).is_file():
             _release(handle)

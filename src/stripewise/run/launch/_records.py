@@ -178,7 +178,7 @@ def job_of(record: Path) -> int:
 
 
 def asked_to_print(record: Path) -> bool:
-    """Whether the MPI of a run was asked to print what it does."""
+    """Return whether the MPI of a run was asked to print what it does."""
     return (read_json(record / REQUEST) or {}).get("mpi_prints") is True
 
 

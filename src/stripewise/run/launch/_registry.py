@@ -31,7 +31,7 @@ class NullLauncher(Launcher):
         return Handle(self.name, request.run_id, {"started_unix_seconds": time.time()})
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended: always."""
+        """Return whether the run has ended: always."""
         return True
 
     def collect(self, handle: Handle) -> Outcome:

@@ -202,7 +202,7 @@ class ScriptJobs(JobPlan):
         return {HINTS_VARIABLE: shlex.split(written.text)[1].partition("=")[2]}
 
     def says(self, name: str) -> bool:
-        """Whether the user sets a variable: in the script, or before it is submitted."""
+        """Return whether the user sets a variable: in the script, or before it is submitted."""
         return name in os.environ or name.encode() in self.script.data
 
     @property
@@ -273,7 +273,7 @@ def links_replaced(record_directory: Path) -> tuple[str, ...]:
 
 
 def is_below(name: str, globs: Sequence[str]) -> bool:
-    """Whether a file that a run showed is in its directory, and is one that globs name."""
+    """Return whether a file that a run showed is in its directory, and is one that globs name."""
     if name.startswith("/") or ".." in name.split("/"):
         return False
     return _staging.is_one_of(name.removeprefix("./"), globs)

@@ -228,7 +228,7 @@ class SlurmLauncher(Launcher):
     # -- looking -----------------------------------------------------------------------------
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended; lost agents and jobs are noticed here.
+        """Return whether the run has ended; lost agents and jobs are noticed here.
 
         Raises:
             SubmissionError: Slurm refuses a job that could not be submitted before.

@@ -206,7 +206,7 @@ class Spool:
         self.tell()
 
     def is_cancelled(self, number: int) -> bool:
-        """Whether an order is not wanted any more."""
+        """Return whether an order is not wanted any more."""
         return number in self._cancelled
 
     # -- what the agent says -----------------------------------------------------------------

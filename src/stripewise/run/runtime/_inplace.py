@@ -260,7 +260,7 @@ def _start(
 
 
 def _has_several_nodes(environment: Mapping[str, str]) -> bool:
-    """Whether this process is in a job of several nodes."""
+    """Return whether this process is in a job of several nodes."""
     return any(environment.get(name, "1") != "1" for name in _ENV_NODES)
 
 

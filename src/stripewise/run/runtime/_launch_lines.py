@@ -132,7 +132,7 @@ def _letters(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOp
 
 
 def _assigns(name: str, value: str, dialect: Dialect) -> bool:
-    """Whether this value of an option that sets a variable is `NAME=VALUE`, in one word."""
+    """Return whether this value of an option that sets a variable is `NAME=VALUE`, in one word."""
     return name in dialect.environment and "=" in value
 
 
@@ -186,7 +186,7 @@ class Dialect:
         return found[0] if len(found) == 1 else name
 
     def is_foreign(self, name: str) -> bool:
-        """Whether no option that is known begins with a name."""
+        """Return whether no option that is known begins with a name."""
         return not any(each.startswith(name) for each in (*self.values, *self.flags))
 
 
@@ -366,7 +366,7 @@ def ranks_of_command(command: Sequence[str]) -> int | None:
 
 
 def is_wrapper(word: str) -> bool:
-    """Whether a word of a command starts another program: a launcher, an interpreter."""
+    """Return whether a word of a command starts another program: a launcher, an interpreter."""
     base = os.path.basename(word)
     stem = base.split(".")[0] if not base.startswith("python") else "python"
     return is_launcher(base) or stem in _WRAPPERS

@@ -272,7 +272,7 @@ def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> 
 
 
 def _same_mpi(library: IoLibrary, mpicc: Path) -> bool:
-    """Whether a library would load the MPI of this wrapper; true if that cannot be told."""
+    """Return whether a library would load the MPI of this wrapper; true if that cannot be told."""
     loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).text)
     places = [Path(word[2:]) for word in _shown(mpicc) if word.startswith("-L")]
     own = {path.resolve() for place in places for path in place.glob("libmpi*.so*")}
@@ -284,7 +284,7 @@ def _first(place: Path, names: tuple[str, ...]) -> Path | None:
 
 
 def _same_hdf5(library: Path, hdf5: IoLibrary | None) -> bool:
-    """Whether a library needs no HDF5, or the one that the kernel links."""
+    """Return whether a library needs no HDF5, or the one that the kernel links."""
     needed = hdf5_names_in_file(library)
     if not needed or hdf5 is None:
         return True

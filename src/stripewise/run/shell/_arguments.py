@@ -88,7 +88,7 @@ class Arguments:
         return found
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options is there."""
+        """Return whether one of these options is there."""
         return any(name in self.options for name in names)
 
     def values(self, *names: str) -> list[Word]:

@@ -77,7 +77,7 @@ class _CshReader(Cursor):
         self.reading.breaks.append(self.place)
 
     def _at_end(self) -> bool:
-        """Whether a comment, the newline or the end of the file is next."""
+        """Return whether a comment, the newline or the end of the file is next."""
         return self.at() in ("", "\n", "#") or (self._at_return() and self.at(1) in ("\n", ""))
 
     def _at_return(self) -> bool:
@@ -112,7 +112,7 @@ class _CshReader(Cursor):
             )
 
     def _is_keyword(self, word: Word) -> bool:
-        """Whether this is a word of the language, after which a statement begins; go past it."""
+        """Return whether this is a word of the language, after which a statement begins; go past it."""
         self._skip_blanks()
         if word.text in _WITH_LISTS:
             while self.at() not in ("(", "\n", ""):

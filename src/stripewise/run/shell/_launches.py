@@ -119,7 +119,7 @@ def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
 
 
 def _is_in_text(known: Sequence[Known], reading: Reading) -> bool:
-    """Whether one of the words is a text that names a launcher."""
+    """Return whether one of the words is a text that names a launcher."""
     texts = [word.text for word in known]
     return any(_IN_TEXT.search(text) or names_launcher(text, reading) for text in texts)
 
@@ -267,14 +267,14 @@ def known_words(command: Command, reading: Reading) -> Iterator[Known]:
 
 
 def is_launcher_word(text: str) -> bool:
-    """Whether a word names a launcher, and no file that is called after one."""
+    """Return whether a word names a launcher, and no file that is called after one."""
     name = os.path.basename(text)
     is_name = is_launcher(name) and name.rpartition(".")[2] not in _NO_LAUNCHERS
     return is_name or name in _OTHERS
 
 
 def names_launcher(text: str, reading: Reading) -> bool:
-    """Whether a text has a variable that is given a launcher."""
+    """Return whether a text has a variable that is given a launcher."""
     names = (found[1] or found[2] for found in _VARIABLE.finditer(text))
     return any(_is_given_launcher(name, reading) for name in names)
 
@@ -331,7 +331,7 @@ def _holds_launcher(word: Word, reading: Reading) -> bool:
 
 
 def _is_program(word: Word, reading: Reading) -> bool:
-    """Whether all values of a variable begin as no option does, and are not empty."""
+    """Return whether all values of a variable begin as no option does, and are not empty."""
     name = word.variable
     if name not in reading.programs:  # once for each name: a long script may use it often
         values = reading.values.get(name, [])

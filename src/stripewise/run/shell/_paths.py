@@ -450,7 +450,7 @@ class RunPaths:
 
 
 def is_above(path: str) -> bool:
-    """Whether a path leads to the directory above the run's, or from there on."""
+    """Return whether a path leads to the directory above the run's, or from there on."""
     return path.startswith(HERE) and path[1:].lstrip("/").split("/")[0] == ".."
 
 

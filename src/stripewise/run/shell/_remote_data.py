@@ -228,7 +228,7 @@ def session_of(name: str, words: Sequence[Word]) -> Session:
 
 
 def changes_there(text: str) -> bool:
-    """Whether a text tells one of `SESSIONS` to change anything on the other host."""
+    """Return whether a text tells one of `SESSIONS` to change anything on the other host."""
     return _CHANGES.search(text) is not None
 
 
@@ -290,7 +290,7 @@ REMOTE_HANDLERS = table({
 
 
 def is_remote(text: str) -> bool:
-    """Whether a name is of another host: a colon stands in it before any slash, as for scp."""
+    """Return whether a name is of another host: a colon stands in it before any slash, as for scp."""
     return MARKED.sub("x", text).partition("/")[0].find(":") > 0
 
 
@@ -304,7 +304,7 @@ def known_remote(text: str) -> str:
 
 
 def is_remote_within(name: str, top: str) -> bool:
-    """Whether a remote name is another one, or of what lies below that."""
+    """Return whether a remote name is another one, or of what lies below that."""
     parts, begin = _parts(name), _parts(top)
     if parts == begin:
         return True

@@ -115,7 +115,7 @@ class Reading:
 
 
 def is_piped(text: str, before: Command | None, command: Command) -> bool:
-    """Whether a command reads what the one before it prints."""
+    """Return whether a command reads what the one before it prints."""
     return before is not None and _PIPE.fullmatch(text, before.end, command.start) is not None
 
 

@@ -57,7 +57,7 @@ class Cursor:
         return self.text[place] if place < self.end else ""
 
     def looking_at(self, what: str) -> bool:
-        """Whether this text is next."""
+        """Return whether this text is next."""
         return self.text.startswith(what, self.place, self.end)
 
     def continuation(self) -> int:
@@ -380,7 +380,7 @@ class WordReader(Cursor, ABC):
             self.end = outer
 
     def _at_return(self) -> bool:
-        """Whether the place is the carriage return of a line's end, in a file that has them."""
+        """Return whether the place is the carriage return of a line's end, in a file that has them."""
         return self.crlf and self.at() == "\r" and self.at(1) in ("\n", "")
 
 
@@ -459,5 +459,5 @@ class WordText:
 
 
 def _several(text: str) -> bool:
-    """Whether an expansion may be several words in double quotes too."""
+    """Return whether an expansion may be several words in double quotes too."""
     return text == "$@" or text.startswith("${@") or "[@]" in text or text.endswith("@}")

@@ -146,7 +146,7 @@ def _launcher(sections: Sections) -> Iterator[Check]:
 
 
 def _silent(sections: Sections) -> bool:
-    """Whether Slurm's commands are here but nothing answers them."""
+    """Return whether Slurm's commands are here but nothing answers them."""
     return "problem" in _of(sections, "slurm", "config")
 
 

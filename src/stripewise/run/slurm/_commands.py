@@ -101,7 +101,7 @@ _REMEDIES = (
 
 
 def is_away(text: str) -> bool:
-    """Whether a command's message says that the controller cannot be reached now."""
+    """Return whether a command's message says that the controller cannot be reached now."""
     return bool(_AWAY.search(text))
 
 
@@ -125,7 +125,7 @@ def remedy_of(text: str) -> str:
 
 
 def starts_never(reason: str) -> bool:
-    """Whether a pending job with this reason starts only if somebody changes something."""
+    """Return whether a pending job with this reason starts only if somebody changes something."""
     return bool(_NEVER.fullmatch(reason)) or reason.startswith(("launch failed", "burst_buffer/"))
 
 
@@ -155,7 +155,7 @@ _WAITS = (
 
 
 def is_limit_of_jobs(text: str) -> bool:
-    """Whether sbatch refuses a job since its user has as many jobs as may be."""
+    """Return whether sbatch refuses a job since its user has as many jobs as may be."""
     return bool(_LIMIT_OF_JOBS.search(text))
 
 
@@ -343,7 +343,7 @@ class RateLimiter:
         self._clock, self._sleep = clock, sleep
 
     def ready(self, *, action: bool = False) -> bool:
-        """Whether the queue may be looked at now (or, an action be taken), without a wait."""
+        """Return whether the queue may be looked at now (or, an action be taken), without a wait."""
         times = self._times[action]
         if not action and times and self._clock() - times[-1] < self.poll_seconds:
             return False

@@ -21,7 +21,7 @@ _FLAGS = ("REQUEUED", "RESIZING")
 
 
 def recognises_rest(head: bytes) -> bool:
-    """Whether a file begins as such JSON does.
+    """Return whether a file begins as such JSON does.
 
     Args:
         head: The first bytes of it, some thousands.

@@ -298,7 +298,7 @@ class SacctTable:
         self._agreed, self._needed = self.columns, needed
 
     def is_header(self, line: str) -> bool:
-        """Whether a line, the next one, is a header."""
+        """Return whether a line, the next one, is a header."""
         separator = separator_of(line)
         self.separator = self.separator or separator or _SEPARATOR
         return separator == self.separator

@@ -131,7 +131,7 @@ class Tier(ABC):
         """
 
     def is_shared(self, request: TierRequest) -> bool | None:
-        """Whether all nodes of a job see the same storage; None: that is not known before."""
+        """Return whether all nodes of a job see the same storage; None: that is not known before."""
         del request
         return None
 
@@ -299,7 +299,7 @@ def check_path(path: Path) -> None:
 
 
 def is_plain_path(path: Path) -> bool:
-    """Whether a directive can hold a path."""
+    """Return whether a directive can hold a path."""
     text = str(path)
     return bool(_PATH.fullmatch(text)) and printable(text) == text
 

@@ -94,7 +94,7 @@ class DwTier(Tier):
         return replace(request, kept=tuple(kept))
 
     def allocates(self, line: Line) -> bool:
-        """Whether a line is the one that allocates."""
+        """Return whether a line is the one that allocates."""
         return line[1] in ("jobdw", "persistentdw")
 
     def _with_copy(self, request: TierRequest, line: Line) -> TierRequest | None:
@@ -164,7 +164,7 @@ class DataWarpTier(DwTier):
         )
 
     def is_shared(self, request: TierRequest) -> bool:
-        """Whether it is striped over the nodes, or outlives the job."""
+        """Return whether it is striped over the nodes, or outlives the job."""
         return bool(request.persistent) or request.access != "private"
 
     def directory_variable(self, request: TierRequest) -> str:
@@ -219,7 +219,7 @@ class RabbitTier(DwTier):
         return f"type={request.type or 'lustre'} capacity={capacity} name={name}{profile}"
 
     def allocates(self, line: Line) -> bool:
-        """Whether a line allocates for Rabbit: DataWarp's have no name and other types."""
+        """Return whether a line allocates for Rabbit: DataWarp's have no name and other types."""
         options = options_of(line[2:])
         if line[1] == "persistentdw":
             return bool(options.get("name"))
@@ -238,7 +238,7 @@ class RabbitTier(DwTier):
         )
 
     def is_shared(self, request: TierRequest) -> bool:
-        """Whether it is no file system of each node."""
+        """Return whether it is no file system of each node."""
         return bool(request.persistent) or request.type in ("", "lustre", "gfs2")
 
     def directory_variable(self, request: TierRequest) -> str:

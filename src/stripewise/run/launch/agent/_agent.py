@@ -126,7 +126,7 @@ class Agent:
             return None if wall is None else float(wall)
 
     def _has_time(self, order: dict[str, Any]) -> bool:
-        """Whether a run is sure to end before Slurm's signal.
+        """Return whether a run is sure to end before Slurm's signal.
 
         The first one is tried in any case: the allocation was asked for so that it fits, and
         another one would be no longer.
@@ -177,7 +177,7 @@ class Agent:
         }
 
     def is_cancelled(self, number: int) -> bool:
-        """Whether the tuner wants an order no longer."""
+        """Return whether the tuner wants an order no longer."""
         return bool(self.control["stop"]) or number in self.control["cancel"]
 
     # -- the orders --------------------------------------------------------------------------

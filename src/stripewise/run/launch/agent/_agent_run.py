@@ -379,7 +379,7 @@ def end_stale_steps() -> set[str]:
 
 
 def lost_its_job(stderr: str) -> bool:
-    """Whether srun said in a file that there is no job (any more) to start tasks in."""
+    """Return whether srun said in a file that there is no job (any more) to start tasks in."""
     try:
         with open(stderr, "rb") as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))

@@ -58,7 +58,7 @@ def process_table() -> dict[int, Process]:
 
 
 def is_supervisor(pid: int, run_id: str) -> bool:
-    """Whether a process is the supervisor of a run and runs, by what it was started with.
+    """Return whether a process is the supervisor of a run and runs, by what it was started with.
 
     Files name it by its pid, which may be another process's by now, or by intent.
     """

@@ -222,7 +222,7 @@ def _walk(top: str, skip: str = "", stages: bool = True) -> Iterator[tuple[str, 
 
 
 def is_one_of(name: str, globs: Sequence[str]) -> bool:
-    """Whether a name is one of those that globs stand for, in which "*" does not stand for "/"."""
+    """Return whether a name is one of those that globs stand for, in which "*" does not stand for "/"."""
     parts = name.split("/")
     for glob in globs:
         wanted = glob.split("/")
@@ -243,7 +243,7 @@ def _make_folder(top: str, name: str) -> str:
 
 
 def _leads_to(folder: str, globs: list[str]) -> bool:
-    """Whether files that match may be made in a directory, which must be there for them."""
+    """Return whether files that match may be made in a directory, which must be there for them."""
     parts = folder.split("/")
     for glob in globs:
         above = glob.split("/")[:-1]
