@@ -252,8 +252,7 @@ class JobScript:
         return sbatch_arguments(self.options, drop)
 
     def effects(self, around: Surroundings) -> Effects:
-        """Return the paths that the shell lines write, move and remove outside a run's
-        directory."""
+        """Return the effects of the shell lines on files outside a run's directory."""
         return effects_of(self.data, self.kind, around, self.is_crlf)
 
     def launch(self, step: int | None = None) -> LaunchLine:
@@ -298,7 +297,7 @@ class JobScript:
 
     @cached_property
     def _is_cut(self) -> bool:
-        """Whether the part that could not be parsed may contain launch lines."""
+        """Whether the unparsed part may contain launch lines."""
         if not self.problem:
             return False
         stopped = self.breaks[-2] if len(self.breaks) > 1 else 0
