@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.upkeep import Status
 
 
-# `stripewise centre init|status|prune|backup|restore`: the database kept in order.
+# `stripewise centre init|status|prune|backup|restore`: maintenance of the database.
 
 _file = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 
@@ -194,7 +194,7 @@ def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
     )
 
 
-# ---- what is in the database, for others
+# ---- exports of the database
 
 TABLES = ("jobs", "io", "files", "patterns", "findings", "settings", "served")
 

@@ -196,7 +196,7 @@ add_all(knowledge_command, (pack, verify, install, train_command, model_command)
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:
-    """Yield lessons with "own", "imported" or "site"; each study once."""
+    """Yield lessons with their origin "own", "imported" or "site", without duplicate studies."""
     from stripewise.learning.knowledge import own_store, site_stores
     from stripewise.settings import load_policy
 

@@ -89,7 +89,7 @@ def fit(
 
 @dataclass(frozen=True)
 class _Said:
-    """Campaigns among the results, and what they say of the storage; alone: nothing else is."""
+    """Facts from campaigns among the results; `alone` if there are no other results."""
 
     campaigns: tuple[Campaign, ...] = ()
     alone: bool = False
@@ -98,7 +98,7 @@ class _Said:
 
 
 def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Said]:
-    """Read results, those of campaigns among them."""
+    """Read results, including those of campaigns."""
     from stripewise.cli._bench_report import is_campaign, read_campaigns
     from stripewise.storage.results import Results, read_results
 
@@ -124,7 +124,7 @@ def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Said]
 
 
 def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
-    """Return the limits of campaigns as a fit has them."""
+    """Return the limits of campaigns in the form of a fit."""
     from stripewise.bench.limits import find_limits
     from stripewise.storage.fit import Fitted
 
@@ -134,7 +134,7 @@ def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
 
 
 def _write(output: Path, storage: Storage) -> None:
-    """Write a description that can be read again; directories of descriptions are made."""
+    """Write a description, creating a directory of descriptions if necessary."""
     from stripewise.core import write_file
     from stripewise.storage.machines import description_text, load_description, machine_directories
 
@@ -183,7 +183,7 @@ def _name_of(output: Path) -> str:
 
 
 def _mount_of(place: str) -> Mount:
-    """Return what is mounted where a directory is."""
+    """Return the mount that contains a directory."""
     from stripewise.storage.machines import find_mount
 
     if not place or not Path(place).exists():
@@ -195,7 +195,7 @@ def _mount_of(place: str) -> Mount:
 
 
 def _tied(storage: Storage, mounts: list[Mount], like: str) -> Storage:
-    """Return the description of the file systems that are mounted."""
+    """Return the description extended by the file systems mounted here."""
     from stripewise.storage.machines import KINDS, kind_of
 
     if not mounts:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows how far a campaign or a training is: a bar on a terminal, else lines."""
+"""Shows the progress of a campaign or training: a bar on a terminal, otherwise lines."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _LINE_SECONDS = 60.0
 
 
 class _Bar:
-    """A bar on a terminal; elsewhere a line a minute.
+    """A progress bar on a terminal; otherwise one line per minute.
 
     Args:
-        stream: Where the bar is drawn.
-        verb: What is done, in a word.
+        stream: Stream on which the bar is drawn.
+        verb: Name of the activity, in a word.
     """
 
     def __init__(self, stream: TextIO, verb: str) -> None:
@@ -52,7 +52,7 @@ class _Bar:
         self._begun = self._said = time.monotonic()
 
     def close(self) -> None:
-        """Take the bar away; safe to call twice."""
+        """Remove the bar; it is safe to call this twice."""
         self._bar.stop()
 
     def begin(self, total: int, done: int) -> None:
@@ -63,7 +63,7 @@ class _Bar:
         self._bar.start()
 
     def show(self, now: str) -> None:
-        """Show what is done now, or what was done last."""
+        """Show the current or last activity."""
         self._bar.update(self._task, now=now)
 
     def count(self) -> None:
@@ -86,7 +86,7 @@ class _Bar:
 
 
 class CampaignProgress(CampaignObserver):
-    """Says how far a campaign is until it is closed."""
+    """Display of the progress of a campaign."""
 
     def __init__(self, stream: TextIO) -> None:
         self._bar = _Bar(stream, "measuring")
@@ -112,14 +112,14 @@ class CampaignProgress(CampaignObserver):
 
 
 class TrainingProgress(TrainingObserver):
-    """Says what a training will cost, then how far each recording is, until it is closed."""
+    """Display of the cost of a training, then of the progress of each recording."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._bar: _Bar | None = None
 
     def close(self) -> None:
-        """Take the bar away; safe to call twice."""
+        """Remove the bar; it is safe to call this twice."""
         if self._bar is not None:
             self._bar.close()
         self._bar = None

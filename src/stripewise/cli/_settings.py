@@ -404,7 +404,7 @@ def script(
 
 
 def _shown(path: Path) -> str:
-    """Return a name for people."""
+    """Return a path as people write it."""
     return printable(str(path))
 
 

@@ -257,8 +257,7 @@ class Pool:
         self.forget()
 
     def _sure(self, spool: Spool) -> bool:
-        """Look for a job whose submission was not confirmed; return whether the result is
-        certain."""
+        """Look for a job whose submission was not confirmed; return whether this was possible."""
         if spool.find_after < 0:
             return False
         with suppress(SlurmError):

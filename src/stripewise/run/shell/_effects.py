@@ -116,8 +116,7 @@ def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False)
 
 
 def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
-    """Return the effects of a command, whose words no shell expands, outside its run's
-    directory."""
+    """Return the effects of a command without a shell outside its run's directory."""
     effects = Effects()
     shell = _Shell(around, effects, " ".join(words).encode(errors="replace").decode("latin-1"))
     given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
@@ -246,8 +245,7 @@ class _Shell:
             yield list(itertools.chain(*each))
 
     def _split(self, word: Word, is_first: bool) -> list[list[Word]]:
-        """Return the words that a word may expand to, or the word itself if each value is one
-        path."""
+        """Return the words that a word may expand to; the word itself if each value is a path."""
         if located := LOCATED.fullmatch(word.text):
             return [[Word(word.start, word.end, located[1])]] if is_first else [[word]]
         if word.is_plain or not (word.is_open or word.is_split):
@@ -441,8 +439,7 @@ class _Shell:
         return self.around.read(path) if path and self.depth < _MOST_NESTED else None
 
     def _file(self, file: Word, kind: str, keeps: bool, words: list[Word] | None) -> None:
-        """Record the effects of a script; `kind` is that of its shell, or "" if the script names
-        it."""
+        """Record the effects of a script; `kind` is that of its shell, or "" if unknown."""
         data = self._content(file)
         if data is None or not (kind or data.startswith(b"#!")):
             return
@@ -493,8 +490,7 @@ class _Shell:
         self._before, self.directory = self.directory, self._own(target)
 
     def _own(self, target: str) -> str:
-        """Return the target of a path in the scripts of runs, in which words of moves are
-        replaced."""
+        """Return the target of a path in scripts of runs, whose moves are rewritten."""
         words = self._command.words
         is_move = self._by is None and bool(words) and words[0].text in CHANGE_DIRECTORY
         return self.paths.own(target) if self.around.is_job and is_move else target

@@ -451,8 +451,7 @@ class RunPaths:
 
 
 def is_above(path: str) -> bool:
-    """Return whether a path leads to the directory above the run's, or from there to another
-    one."""
+    """Return whether a path leads to a directory above that of the run, or below that."""
     return path.startswith(HERE) and path[1:].lstrip("/").split("/")[0] == ".."
 
 

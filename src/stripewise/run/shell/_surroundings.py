@@ -133,8 +133,7 @@ def paths_in(words: Sequence[Word], name: str) -> Iterator[Word]:
 
 
 def parts_of(text: str) -> Iterator[str]:
-    """Yield the parts of an expanded word that may be paths: `../x`, `-I../x`, `--in=../x`,
-    `A=/x:../y`."""
+    """Yield the parts of an expanded word that may be paths, as in `-I../x` or `A=/x:../y`."""
     option, value = _OPTION.match(text), text.partition("=")[2]
     for part in (text, text[option.end() :] if option else "", *value.split(":")):
         if _PATH.match(part):

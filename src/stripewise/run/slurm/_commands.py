@@ -101,8 +101,7 @@ _REMEDIES = (
 
 
 def is_away(text: str) -> bool:
-    """Return whether a command's message says that the controller cannot be reached at the
-    moment."""
+    """Return whether a command's message says that the controller cannot be reached."""
     return bool(_AWAY.search(text))
 
 

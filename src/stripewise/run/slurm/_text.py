@@ -158,7 +158,7 @@ def parse_count(text: str) -> int | None:
     """Parse a number of bytes or items, "12" or rounded like "1.5K"; return None if unknown.
 
     Raises:
-        ValueError: It is no number.
+        ValueError: It is not a number.
     """
     if text in UNKNOWN:
         return None
@@ -187,7 +187,7 @@ def parse_resource(text: str, name: str) -> int | None:
         name: Name of the resource, as in "fs/disk".
 
     Raises:
-        ValueError: It is no number.
+        ValueError: It is not a number.
     """
     start = f",{text}".find(f",{name}=")
     if start < 0:

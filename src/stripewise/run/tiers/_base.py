@@ -401,8 +401,7 @@ _WRITTEN = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 1
 
 
 def burst_size_bytes(text: str) -> int | None:
-    """Parse a size in bytes (a number of nodes, "4N", gives 4); return None if it is not a
-    size."""
+    """Parse a size in bytes, or a number of nodes ("4N" gives 4); return None for others."""
     found = _SIZE.fullmatch(text.strip())
     factor = _FACTORS.get(found.group(3).lower()) if found else None
     if found is None or factor is None:

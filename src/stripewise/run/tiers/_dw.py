@@ -219,8 +219,7 @@ class RabbitTier(DwTier):
         return f"type={request.type or 'lustre'} capacity={capacity} name={name}{profile}"
 
     def allocates(self, line: Line) -> bool:
-        """Return whether a line allocates for Rabbit, unlike DataWarp with a name and its own
-        types."""
+        """Return whether a line allocates for Rabbit; DataWarp's have no name and other types."""
         options = options_of(line[2:])
         if line[1] == "persistentdw":
             return bool(options.get("name"))
