@@ -265,7 +265,7 @@ def _tail(path: Path) -> str:
         return ""
 
 
-# What the guard of the user's files told of a run (native/runtime/hooks/refused.h).
+# Reports of the guard of the user's files on a run (native/runtime/hooks/refused.h).
 
 _ESCAPES = {
     "s": "is linked statically",

@@ -313,7 +313,7 @@ def cray_variables() -> Mapping[str, str]:
 
     It then prints its version, all settings, hints and aggregators, and for each file its system
     calls and the phases of its writes and reads, which `readers.read_evidence` reads.
-    MPICH_MPIIO_STATS is 1 and not 2, which writes files beside the program's own instead.
+    MPICH_MPIIO_STATS is 1 and not 2, which writes files next to the program's own instead.
 
     Source: intro_mpi(3) of Cray MPICH (documented); Markomanolis (KAUST), ExPBB, CUG 2017.
     """

@@ -149,7 +149,7 @@ class SlurmLauncher(Launcher):
             ProgramError: The command does not exist or cannot be executed.
             UsageError: The run cannot become a job, or Slurm is not available.
             SubmissionError: Slurm refuses the job.
-            StudyError: The record directory holds a run already.
+            StudyError: The record directory already contains a run.
             StorageError: The record cannot be written.
         """
         if request.storage is not None:

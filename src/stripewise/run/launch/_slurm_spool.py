@@ -97,7 +97,7 @@ class Spool:
         state = files.read(str(path / files.STATE))
         return None if state is None else cls(path, state)
 
-    # -- what was submitted ------------------------------------------------------------------
+    # -- the submission ----------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -171,7 +171,7 @@ class Spool:
         """
         _records.replace_json(self.path / files.STATE, self._state)
 
-    # -- what the tuner says -----------------------------------------------------------------
+    # -- requests of the tuner ------------------------------------------------------------------
 
     def tell(self) -> None:
         """Write the heartbeat and the requests to the agent."""
@@ -210,7 +210,7 @@ class Spool:
         """Return whether an order was cancelled."""
         return number in self._cancelled
 
-    # -- what the agent says -----------------------------------------------------------------
+    # -- reports of the agent -------------------------------------------------------------------
 
     def agent(self) -> dict[str, Any] | None:
         """Return the last report of the agent; None if it has not begun."""

@@ -98,9 +98,9 @@ def run_in_place(
 
     Args:
         command: Command to run, into which the configuration's ranks and threads are put.
-        runtime: What is preloaded.
-        configuration: To be applied; none if not given.
-        sync: fsync at close.
+        runtime: Runtime to preload.
+        configuration: Configuration to apply; none if not given.
+        sync: Whether to call fsync at close.
         keep: Directory in which the containers are kept, in a subdirectory of the run; if not
             given, they are removed.
         capture: How to record single calls: "fold", "all", or empty for counters only.

@@ -500,7 +500,7 @@ class _Shell:
         if path := self.paths.outer(directory):
             self._note(self.effects.outer, WORKS_IN, path, self.paths.known(path))
 
-    # -- what is found -------------------------------------------------------------------------
+    # -- findings -------------------------------------------------------------------------------
 
     def _use(self, use: Use, directory: str = "") -> None:
         """Record the use of a file that is or may be outside."""

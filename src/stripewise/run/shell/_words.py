@@ -77,7 +77,7 @@ class WordReader(Cursor, ABC):
         self._nested = 0
         self._arithmetic: dict[int, int] = {}  # possible start to its end, or 0 if there is none
         self.documents: list[tuple[int, str, bool, bool]] = []  # here-documents of this line
-        self.comments: set[int] = set()  # where they begin
+        self.comments: set[int] = set()  # their positions
 
     @abstractmethod
     def read_list(self, ends: frozenset[str]) -> str:

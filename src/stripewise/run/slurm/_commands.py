@@ -197,7 +197,7 @@ class Commands:
         timeout_seconds: float,
         remedy: str = _WITHOUT,
     ) -> None:
-        """Take what the commands need.
+        """Set the parameters of the commands.
 
         Args:
             limiter: Limiter of all requests; None for no limit.
