@@ -200,7 +200,7 @@ def add(login: str, role: str, person: str | None, has_password: bool, database:
     password = _new_password(login) if has_password else ""
     made = accounts.make(login, by=actor(), role=role, person=person, password=password)
     way = "a password of its own" if made.has_password else "the centre's login"
-    echo(f"account {made.login}: {made.role}, opened by {way}, {_whose(made)}")
+    echo(f"account {made.login}: {made.role}, opened by {way}, {_owner(made)}")
 
 
 @user.command("list", epilog=examples("stripewise centre user list --json | jq '.[].login'"))
@@ -367,7 +367,7 @@ def _row(one: Account, projects: list[str]) -> tuple[str, ...]:
             ", ".join(projects) or "-")  # fmt: skip
 
 
-def _whose(one: Account) -> str:
+def _owner(one: Account) -> str:
     return f"own jobs are those of {one.person}" if one.person else "no jobs of its own"
 
 

@@ -49,7 +49,7 @@ class _Bar:
         )
         self._task = self._bar.add_task("", total=None, now="")
         self._total = self._done = self._before = 0
-        self._begun = self._said = time.monotonic()
+        self._begun = self._last_line = time.monotonic()
 
     def close(self) -> None:
         """Remove the bar; it is safe to call this twice."""
@@ -58,7 +58,7 @@ class _Bar:
     def begin(self, total: int, done: int) -> None:
         """Show the bar."""
         self._total, self._done, self._before = total, done, done
-        self._begun = self._said = time.monotonic()
+        self._begun = self._last_line = time.monotonic()
         self._bar.update(self._task, total=total, completed=done)
         self._bar.start()
 
@@ -71,8 +71,8 @@ class _Bar:
         self._done += 1
         self._bar.update(self._task, completed=self._done)
         now = time.monotonic()
-        if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
-            self._said = now
+        if not self._live and (now - self._last_line > _LINE_SECONDS or self._done == self._total):
+            self._last_line = now
             each = (now - self._begun) / max(1, self._done - self._before)
             left = duration_text(each * (self._total - self._done))
             self.say(f"{self._done} of {self._total} runs, {left} left")

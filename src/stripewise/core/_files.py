@@ -130,13 +130,13 @@ def remove_tree(folder: int, name: str) -> None:
 
 def _make_removable(folder: int, name: str, device: int) -> None:
     """Give the owner access to every directory of a tree."""
-    _let_in(folder, name, device)
+    _make_accessible(folder, name, device)
     for _, folders, _, descriptor in os.fwalk(name, dir_fd=folder):
         for inner in folders:
-            _let_in(descriptor, inner, device)
+            _make_accessible(descriptor, inner, device)
 
 
-def _let_in(folder: int, name: str, device: int) -> None:
+def _make_accessible(folder: int, name: str, device: int) -> None:
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         return

@@ -323,7 +323,7 @@ def temporary_directory(kind: str, parent: Path | None = None) -> Iterator[Path]
     prefix = f".stripewise-{kind}-"
     for path in place.glob(f"{prefix}*"):
         with suppress(OSError, StudyError, StorageError):
-            _remove_if_left(path, kind)
+            _remove_if_abandoned(path, kind)
     try:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         with open_folder(path) as folder:
@@ -341,7 +341,7 @@ def temporary_directory(kind: str, parent: Path | None = None) -> Iterator[Path]
             made.discard()
 
 
-def _remove_if_left(path: Path, kind: str) -> None:
+def _remove_if_abandoned(path: Path, kind: str) -> None:
     """Remove a directory that no living process has locked."""
     found = OwnedDirectory.find(path, kind)
     if found.host != os.uname().nodename:

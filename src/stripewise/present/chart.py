@@ -160,8 +160,8 @@ def picture(spec: Spec, suffix: str) -> bytes:
     if suffix == ".svg":
         svg = _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION))
         if words := shown.get("description"):
-            said = Markup('<svg role="img" aria-label="{}" ').format(words)
-            svg = svg.replace("<svg ", said, 1)
+            tag = Markup('<svg role="img" aria-label="{}" ').format(words)
+            svg = svg.replace("<svg ", tag, 1)
         return svg.encode()
     if suffix == ".png":
         return bytes(vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2))

@@ -80,12 +80,12 @@ class Policy:
         Raises:
             PolicyError: A setting is not allowed.
         """
-        for where, name, why in self._judged(configuration):
+        for where, name, why in self._refusals(configuration):
             if why:
-                said = f" (from {' and '.join(self.sources)})" if self.sources else ""
-                raise PolicyError(f"{where}: {name} is not allowed, {why}{said}; take it out")
+                origin = f" (from {' and '.join(self.sources)})" if self.sources else ""
+                raise PolicyError(f"{where}: {name} is not allowed, {why}{origin}; take it out")
 
-    def _judged(self, configuration: Configuration) -> Iterator[tuple[str, str, str]]:
+    def _refusals(self, configuration: Configuration) -> Iterator[tuple[str, str, str]]:
         """Yield the place and name of each setting, and why it is not allowed, or ""."""
         for where, layer, key, _ in all_settings(configuration):
             name, tunable = f"{layer.value}.{key}", find(layer, key)

@@ -171,9 +171,9 @@ class CollectorSuite:
             for name, broken in self.changed(partial(_replaced, error)):
                 taken = take(self.make(), broken)
                 check_readings(self.make(), taken)
-                told = {problem.reason for problem in taken.problems}
+                reasons = {problem.reason for problem in taken.problems}
                 ended = taken.error.reason if taken.error else ""
-                assert reason in {*told, ended} or self.is_optional(name), name
+                assert reason in {*reasons, ended} or self.is_optional(name), name
                 assert "\n" not in self.make().missing(broken)
 
     def is_optional(self, name: str) -> bool:
@@ -246,8 +246,8 @@ def _number(value: float | Histogram) -> float:
 
 def changed_hosts(host: FakeHost, change: Change) -> Iterator[tuple[str, FakeHost]]:
     """Yield the host with one text changed, for each nonempty text."""
-    for path, held in host.files.items():
-        data = held.encode() if isinstance(held, str) else held
+    for path, content in host.files.items():
+        data = content.encode() if isinstance(content, str) else content
         if isinstance(data, bytes) and data:
             yield path, FakeHost({**host.files, path: change(data)}, host.commands)
     for words, printed in host.commands.items():
@@ -307,10 +307,10 @@ class FakeHost(Host):
 
     def text(self, path: str) -> str:
         """Return the content of a file."""
-        held = self.files.get(path, HostError("missing", f"{path}: no such file"))
-        if isinstance(held, HostError):
-            raise held
-        return held if isinstance(held, str) else held.decode("utf-8", "replace")
+        content = self.files.get(path, HostError("missing", f"{path}: no such file"))
+        if isinstance(content, HostError):
+            raise content
+        return content if isinstance(content, str) else content.decode("utf-8", "replace")
 
     def names(self, pattern: str) -> list[str]:
         """Return the files and directories that match a pattern; `*` does not match a slash."""
@@ -323,8 +323,8 @@ class FakeHost(Host):
         """Yield the output of a command in pieces."""
         self.given.append((tuple(words), given))
         missing = HostError("missing", f"{words[0]}: no such command")
-        held = self.commands.get(tuple(words), missing)
-        printed, error = held if isinstance(held, tuple) else (held, None)
+        content = self.commands.get(tuple(words), missing)
+        printed, error = content if isinstance(content, tuple) else (content, None)
         if isinstance(printed, HostError):
             raise printed
         for start in range(0, len(printed), _PIECE_BYTES):

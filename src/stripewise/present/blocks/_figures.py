@@ -105,8 +105,8 @@ class Table(Block):
         rows = [[row.get(name) for name in names] for row in self.rows]
         if not any("missing" in row for row in self.rows):
             return names, rows
-        why = [_said(self._missing(row).get("missing", {})) for row in self.rows]
-        return [*names, "missing"], [[*row, said] for row, said in zip(rows, why, strict=True)]
+        why = [_reasons_text(self._missing(row).get("missing", {})) for row in self.rows]
+        return [*names, "missing"], [[*row, text] for row, text in zip(rows, why, strict=True)]
 
     def _missing(self, row: Row) -> dict[str, dict[str, str]]:
         """Return the reasons for missing values of a row, for its columns only."""
@@ -116,7 +116,7 @@ class Table(Block):
         return {"missing": {name: why for name, why in row["missing"].items() if name in names}}
 
 
-def _said(missing: Mapping[str, str]) -> str:
+def _reasons_text(missing: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {why}" for name, why in missing.items())
 
 

@@ -57,10 +57,10 @@ def _curves(block: Chart) -> chart.Chart:
     if block.style != "points":
         is_steps = block.style == "steps"
         how = "step-after" if is_steps else "linear"
-        rows = _rows(*_held(at, lines)) if is_steps else _rows(at, lines)
+        rows = _rows(*_extended(at, lines)) if is_steps else _rows(at, lines)
         parts.append(_with_data(rows, "line", {"x": x, "y": y, **looks}, interpolate=how,
                                 strokeWidth=2))  # fmt: skip
-    dots = lines if block.style == "points" else [_alone(line) for line in lines]
+    dots = lines if block.style == "points" else [_isolated(line) for line in lines]
     if block.style == "steps" and len(at) > 1:
         dots = []  # each value has its own line
     if rows := [row for row in _rows(at, dots) if row["value"] is not None]:
@@ -105,8 +105,8 @@ def _time(block: Chart) -> chart.Spec:
 def _looks(titles: Sequence[str], style: str) -> chart.Spec:
     """Return the colour and dash of each line; dashes distinguish lines of the same colour."""
     names = [f"line{place}" for place in range(len(titles))]
-    said = json.dumps(dict(zip(names, map(printable, titles), strict=True)))
-    legend = {"title": None, "labelExpr": f"({said})[datum.value]", "columns": 3,
+    names_map = json.dumps(dict(zip(names, map(printable, titles), strict=True)))
+    legend = {"title": None, "labelExpr": f"({names_map})[datum.value]", "columns": 3,
               "labelLimit": 260, "symbolType": "circle" if style == "points" else "stroke",
               "symbolStrokeWidth": 2}  # fmt: skip
     colours = {"domain": names, "range": [_COLOURS[n % len(_COLOURS)] for n in range(len(names))]}
@@ -132,18 +132,18 @@ def _with_data(rows: Sequence[Row], mark: str, places: chart.Spec, **looks: obje
     return {"data": {"values": rows}, **chart.layer(mark, places, clip=True, **looks)}
 
 
-def _held(at: Sequence[float], lines: Sequence[Values]) -> tuple[list[float], list[Values]]:
+def _extended(at: Sequence[float], lines: Sequence[Values]) -> tuple[list[float], list[Values]]:
     """Extend each value to the next time, and the last one as long as the one before it."""
     last = at[-1] - at[-2] if len(at) > 1 else 1.0
-    held: list[Values] = [
+    extended: list[Values] = [
         [value if value is not None else before
          for value, before in zip((*values, None), (None, *values), strict=True)]
         for values in lines
     ]  # fmt: skip
-    return [*at, at[-1] + last], held
+    return [*at, at[-1] + last], extended
 
 
-def _alone(values: Values) -> Values:
+def _isolated(values: Values) -> Values:
     """Return the values with gaps on both sides, which no line connects."""
     around = zip((None, *values), values, (*values[1:], None), strict=False)
     return [one if before is after is None else None for before, one, after in around]
@@ -172,9 +172,9 @@ def _pointer(
         for place, one in enumerate(at)
     ]  # fmt: skip
     ends = f", {unit}" if unit else ""
-    told = {f"said{place}": title + ends for place, title in enumerate(titles)}
-    tips = chart.tips(**{"when": "UTC" if block.is_clock else "time"}, **told)
-    said = [
+    titles_by_field = {f"said{place}": title + ends for place, title in enumerate(titles)}
+    tips = chart.tips(**{"when": "UTC" if block.is_clock else "time"}, **titles_by_field)
+    transform = [
         {"calculate": f"isValid(datum.{name}) ? format(datum.{name}, ',.3~r') : '{UNKNOWN}'",
          "as": f"said{place}"}
         for place, name in enumerate(lines)
@@ -185,7 +185,7 @@ def _pointer(
     places = {"x": _time(block), "opacity": shown, "tooltip": tips}
     rule = _with_data(rows, "rule", places, color="var(--muted)")
     pointer = {"name": "pointer", "select": point}
-    return {**rule, "transform": said, "params": [pointer, chart.ZOOM]}
+    return {**rule, "transform": transform, "params": [pointer, chart.ZOOM]}
 
 
 @drawn.register

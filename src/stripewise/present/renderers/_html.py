@@ -76,7 +76,7 @@ class _Script:
     """
 
     @cached_property
-    def _own(self) -> str:
+    def _page_code(self) -> str:
         return (files("stripewise.present") / "templates" / "page.js").read_text("utf-8")
 
     @cached_property
@@ -84,7 +84,7 @@ class _Script:
         """Text of the script, which takes a second to build."""
         import vl_convert as vega
 
-        text = vega.javascript_bundle(self._own, vl_version=VEGA_VERSION)
+        text = vega.javascript_bundle(self._page_code, vl_version=VEGA_VERSION)
         return Markup(text.replace("</script", "<\\/script"))
 
     @cached_property
@@ -101,7 +101,7 @@ class _Script:
     @cached_property
     def version(self) -> str:
         """Version for the address of the script, computed without building it."""
-        made_of = f"{version('vl-convert-python')} {VEGA_VERSION} {self._own}"
+        made_of = f"{version('vl-convert-python')} {VEGA_VERSION} {self._page_code}"
         return hashlib.sha256(made_of.encode("utf-8")).hexdigest()[:16]
 
 

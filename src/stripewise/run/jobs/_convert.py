@@ -88,8 +88,8 @@ def convert_script(
     """
     parsed = JobScript.parse(data, script.name, scripts_in(script.parent))
     parsed.check_no_submission(requeues=True)
-    said = (parsed.dos_problem, *parsed.notes, *missing_cpus(parsed, os.environ))
-    for text in filter(None, said):
+    remarks = (parsed.dos_problem, *parsed.notes, *missing_cpus(parsed, os.environ))
+    for text in filter(None, remarks):
         say(text)
     parsed.check_persistent()
     words = [(f"#{line.kind}", *line.words) for line in parsed.burst_buffer]

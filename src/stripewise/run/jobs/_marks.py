@@ -88,24 +88,24 @@ class _Reverting:
         Raises:
             UsageError: The marks are damaged.
         """
-        held = b""  # the newline of the last line, which may belong to a mark
+        pending = b""  # the newline of the last line, which may belong to a mark
         while self._next < len(self._lines):
             line = self._lines[self._next]
             added, replaced = _ADDED.fullmatch(line), _REPLACED.fullmatch(line)
             if added:
-                held = held.removesuffix(added[3]) if added[2] else held
+                pending = pending.removesuffix(added[3]) if added[2] else pending
                 self._skip(int(added[1]))
             elif replaced:
-                yield held
-                held = self._kept(int(replaced[1]), int(replaced[2]))
-                held = held.removesuffix(replaced[4]) if replaced[3] else held
+                yield pending
+                pending = self._kept(int(replaced[1]), int(replaced[2]))
+                pending = pending.removesuffix(replaced[4]) if replaced[3] else pending
             elif line.startswith((_BEGIN, _END)):
                 raise self._damaged()
             else:
-                yield held
-                held = line
+                yield pending
+                pending = line
                 self._next += 1
-        yield held
+        yield pending
 
     def _skip(self, number: int, kept: int = 0) -> None:
         """Skip a block with a number of lines."""

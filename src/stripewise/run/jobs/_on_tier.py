@@ -223,8 +223,8 @@ def logs_of(script: JobScript) -> tuple[str, ...]:
 
     These are not inputs.  A file that the script itself names may be one, and is left out.
     """
-    said = [option.value for option in script.options if option.name in ("output", "error")]
-    patterns = dict.fromkeys([_SLURMS_LOG, *filter(None, said)])
+    named = [option.value for option in script.options if option.name in ("output", "error")]
+    patterns = dict.fromkeys([_SLURMS_LOG, *filter(None, named)])
     return tuple(found for text in patterns if (found := _log(script, text)))
 
 

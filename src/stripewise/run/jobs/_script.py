@@ -77,20 +77,20 @@ class JobResources:
 
 def read_resources(options: Sequence[JobOption], is_heterogeneous: bool) -> JobResources:
     """Return the resources that options request; if an option is repeated, the last one counts."""
-    said = {option.name: option.value for option in options if option.component == 0}
+    values = {option.name: option.value for option in options if option.component == 0}
     flags = [option.name for option in options if option.name in ("requeue", "no-requeue")]
     return JobResources(
-        nodes=least_count(said.get("nodes") or ""),
-        ranks=least_count(said.get("ntasks") or ""),
-        ranks_per_node=least_count(said.get("ntasks-per-node") or ""),
-        cpus_per_task=least_count(said.get("cpus-per-task") or ""),
-        wall_seconds=parse_seconds(said.get("time") or ""),
-        account=said.get("account"),
-        partition=said.get("partition"),
-        qos=said.get("qos"),
-        constraint=said.get("constraint"),
-        job_name=said.get("job-name"),
-        array=said.get("array"),
+        nodes=least_count(values.get("nodes") or ""),
+        ranks=least_count(values.get("ntasks") or ""),
+        ranks_per_node=least_count(values.get("ntasks-per-node") or ""),
+        cpus_per_task=least_count(values.get("cpus-per-task") or ""),
+        wall_seconds=parse_seconds(values.get("time") or ""),
+        account=values.get("account"),
+        partition=values.get("partition"),
+        qos=values.get("qos"),
+        constraint=values.get("constraint"),
+        job_name=values.get("job-name"),
+        array=values.get("array"),
         is_heterogeneous=is_heterogeneous,
         requeue=flags[-1] == "requeue" if flags else None,
     )

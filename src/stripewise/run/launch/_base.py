@@ -237,25 +237,25 @@ _RANK_FAILED = re.compile(
 
 def failure_cause(run: Outcome) -> FailureCause:
     """Return the cause of a run's failure."""
-    said = run.said
+    output = run.said
     if run.status is RunStatus.OK:
         return FailureCause.NONE
     if run.status is RunStatus.CANCELLED:
         return FailureCause.SIGNAL
-    if run.place_lost or _NO_ROOM.search(said):
+    if run.place_lost or _NO_ROOM.search(output):
         return FailureCause.STORAGE
     if run.status is RunStatus.TIMEOUT:
         return FailureCause.HANG
-    if _signal(run.exit_code, said) in _FROM_OUTSIDE:
+    if _signal(run.exit_code, output) in _FROM_OUTSIDE:
         return FailureCause.SIGNAL
     if run.exit_code is None and run.status is RunStatus.FAILED:
         return FailureCause.LAUNCH
-    if _NOT_UP.search(said) and not _RANK_FAILED.search(said):
+    if _NOT_UP.search(output) and not _RANK_FAILED.search(output):
         return FailureCause.LAUNCH
     return FailureCause.PROGRAM
 
 
-def _signal(exit_code: int | None, said: str) -> int:
+def _signal(exit_code: int | None, output: str) -> int:
     """Return the signal that ended the command or one of its ranks; 0 if there was none."""
     if exit_code is None:
         return 0
@@ -263,5 +263,5 @@ def _signal(exit_code: int | None, said: str) -> int:
         return -exit_code
     if exit_code > _SHELL:
         return exit_code - _SHELL
-    named = _NAMED_SIGNAL.search(said)
+    named = _NAMED_SIGNAL.search(output)
     return exit_code if named and int(named[1]) == exit_code else 0

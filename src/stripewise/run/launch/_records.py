@@ -193,7 +193,7 @@ def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
         started_unix_seconds=float(result["started"]),
         containers=tuple(containers),
         message=_message(directory, status, result),
-        said="" if status is RunStatus.OK else _last_said(directory),
+        said="" if status is RunStatus.OK else _last_output(directory),
         place_lost=result.get("place_lost", False),
         stage_in_seconds=result.get("stage_in_seconds"),
         stage_out_seconds=result.get("stage_out_seconds"),
@@ -201,7 +201,7 @@ def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
     )
 
 
-def _last_said(directory: Path) -> str:
+def _last_output(directory: Path) -> str:
     return "\n".join(_tail(directory / name) for name in ("stdout", "stderr"))
 
 
@@ -251,8 +251,8 @@ _ENDED_TASKS = re.compile(
 def last_line(path: Path) -> str:
     """Return the last nonempty line of a file; empty if there is none."""
     texts = [line.strip() for line in _tail(path).splitlines() if line.strip(" -=*#\t")]
-    told = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
-    return told[-1][:300] if told else ""
+    lines = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
+    return lines[-1][:300] if lines else ""
 
 
 def _tail(path: Path) -> str:

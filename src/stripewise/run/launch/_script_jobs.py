@@ -105,12 +105,12 @@ class ScriptJobs(JobPlan):
         job = request.configuration.job
         compute = self._compute(job)
         shared = "\n".join(compute)
-        asked = self.tier_request(job)
-        if asked is None and shared in self._latest:
+        request_to_tier = self.tier_request(job)
+        if request_to_tier is None and shared in self._latest:
             return self._latest[shared]
         lines: tuple[str, ...] = ()
-        if asked is not None:
-            plain = replace(asked, stage_in=None, stage_out=None, kept=())
+        if request_to_tier is not None:
+            plain = replace(request_to_tier, stage_in=None, stage_out=None, kept=())
             lines = self.tier.directives(plain, self.pool)
         made = Allocation(
             key="\n".join((shared, *lines)),
@@ -153,30 +153,30 @@ class ScriptJobs(JobPlan):
         Raises:
             OSError: The file cannot be written.
         """
-        asked, globs = self.tier_request(job), (job.burst_buffer_files or "").split(",")
+        tier_request, globs = self.tier_request(job), (job.burst_buffer_files or "").split(",")
         names = [name for name in dict.fromkeys(self.seen()) if is_below(name, globs)]
-        if not self.links or asked is None or not names:
+        if not self.links or tier_request is None or not names:
             return ()
-        variable = self.tier.directory_variable(asked) or STAGE_VARIABLE
+        variable = self.tier.directory_variable(tier_request) or STAGE_VARIABLE
         _write(path, links_program(variable, names))
         return ("sh", str(path))
 
     def stage(self, request: RunRequest) -> Stage | None:
         """Return the files of a run that are on the burst buffer."""
         job = request.configuration.job
-        asked = self.tier_request(job)
-        if asked is None:
+        tier_request = self.tier_request(job)
+        if tier_request is None:
             return None
-        stage = Stage(self.tier.directory_variable(asked))
+        stage = Stage(self.tier.directory_variable(tier_request))
         if not stage.variable or self.tier.copies_itself:
-            stage = replace(stage, directory=asked.directory)
-        if self.tier.is_shared(asked) is None:
+            stage = replace(stage, directory=tier_request.directory)
+        if self.tier.is_shared(tier_request) is None:
             stage = replace(stage, may_be_local=True)
         if job.burst_buffer_files is None:
-            copies = self.tier.copied_in(asked)
+            copies = self.tier.copied_in(tier_request)
             if self.instead:
                 copies = ((self.instead, ""), *copies)
-            content = bool(asked.persistent and self.own is not None and not self.instead)
+            content = bool(tier_request.persistent and self.own is not None and not self.instead)
             mode = "beside" if self.beside else "all"
             return replace(stage, mode=mode, copies=copies, content=content)
         mode = "links" if self.links else "files"
@@ -197,8 +197,8 @@ class ScriptJobs(JobPlan):
     def hints(self, configuration: Configuration) -> dict[str, str]:
         """Return the variable with all hints for Cray MPICH; none if it cannot express them."""
         written = get("mpich-hints").write(configuration)
-        said = HINTS_VARIABLE.encode() in self.script.data  # it would give other hints than we do
-        if said or written.lost or not written.text.strip():
+        # The script would set other hints than we do.
+        if HINTS_VARIABLE.encode() in self.script.data or written.lost or not written.text.strip():
             return {}
         return {HINTS_VARIABLE: shlex.split(written.text)[1].partition("=")[2]}
 
@@ -209,8 +209,8 @@ class ScriptJobs(JobPlan):
     @property
     def ranks_per_node(self) -> int | None:
         """Ranks on each node of the unchanged job; None if the script does not set it."""
-        said = self.script.resources.ranks_per_node
-        return said or self.script.launch(self.step).ranks_per_node
+        given = self.script.resources.ranks_per_node
+        return given or self.script.launch(self.step).ranks_per_node
 
     def of_launch(self, job: JobSettings) -> JobSettings:
         """Return the numbers of ranks and threads of a run.
@@ -235,11 +235,11 @@ class ScriptJobs(JobPlan):
 
     def compute_options(self, job: JobSettings) -> dict[str, str]:
         """Return the sbatch options that a run's ranks and threads change, usually none."""
-        asked = self.of_launch(job)
+        launch = self.of_launch(job)
         changed = {
-            "ntasks": asked.ranks,
-            "ntasks-per-node": asked.ranks_per_node,
-            "cpus-per-task": asked.threads,
+            "ntasks": launch.ranks,
+            "ntasks-per-node": launch.ranks_per_node,
+            "cpus-per-task": launch.threads,
         }
         found = {name: str(number) for name, number in changed.items() if number is not None}
         if found and self.script.resources.nodes is not None:
@@ -248,8 +248,8 @@ class ScriptJobs(JobPlan):
 
     def _job_name(self) -> str:
         """Return the name that sbatch would give to the job of the script."""
-        said = self.script.resources.job_name or self.script.name
-        return options_of_variables(os.environ).get("job-name", said)
+        name = self.script.resources.job_name or self.script.name
+        return options_of_variables(os.environ).get("job-name", name)
 
     def _of_array(self) -> dict[str, str]:
         """Return the variables that make the script the first element of its job array."""

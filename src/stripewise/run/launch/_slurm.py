@@ -239,7 +239,7 @@ class SlurmLauncher(Launcher):
             return self._end_lost(handle, place, "its allocation has ended")
         agent = spool.agent()
         if agent is not None and int(agent["ended"]) >= place.number:
-            return self._end_told(handle, place, agent)
+            return self._end_reported(handle, place, agent)
         if (
             agent is not None
             and agent["state"] == "ended"
@@ -316,30 +316,30 @@ class SlurmLauncher(Launcher):
         agent = spool.agent()
         if agent is not None and int(agent["order"]) < place.number:
             return self._move(handle, place, spool)  # it died while it was waiting for orders
-        said = spool.output()
+        message = spool.output()
         how = f"its job {status.job_id} ended: {status.state}"
         how += f" on {one_line(status.node_list)}" if status.state is JobState.NODE_FAIL else ""
         how += (
             f" ({one_line(status.reason)})" if status.reason not in ("", "NonZeroExitCode") else ""
         )
-        how += f": {said}" if said else ""
+        how += f": {message}" if message else ""
         if agent is None and status.state in (JobState.FAILED, JobState.COMPLETED):
             if not self._pool.has_worked:
-                self._problems[handle.run_id] = StudyError(_why_no_agent(spool, status, said))
+                self._problems[handle.run_id] = StudyError(_why_no_agent(spool, status, message))
         spool.close()
         return self._end_lost(handle, place, how)
 
-    def _end_told(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
+    def _end_reported(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
         """Return whether the result of a run that its agent reports as ended has arrived."""
-        said = agent["said"].get(str(place.number))
-        if said and not (place.record / _records.RESULT).is_file():
-            self._end_lost(handle, place, said)
-            if "could not be stored" in said:
-                text = f"{said}; make room there, then go on with --resume"
+        message = agent["said"].get(str(place.number))
+        if message and not (place.record / _records.RESULT).is_file():
+            self._end_lost(handle, place, message)
+            if "could not be stored" in message:
+                text = f"{message}; make room there, then go on with --resume"
                 self._problems[handle.run_id] = StorageError(text)
             else:
-                remedy = _IN_SIGHT["runtime library" in said]
-                self._problems[handle.run_id] = StudyError(f"{said}; {remedy}")
+                remedy = _IN_SIGHT["runtime library" in message]
+                self._problems[handle.run_id] = StudyError(f"{message}; {remedy}")
         return True
 
     def _end_lost(self, handle: Handle, place: Place, why: str) -> bool:
@@ -425,10 +425,11 @@ def _recorded_place(record: Path) -> Place | None:
     return Place(Path(str(data["spool"])), int(data["order"]), record)
 
 
-def _why_no_agent(spool: Spool, status: JobStatus, said: str) -> str:
-    if said:
+def _why_no_agent(spool: Spool, status: JobStatus, message: str) -> str:
+    if message:
         return (
-            f"job {status.job_id} ended ({status.state}) before its agent began: {said}; compute "
+            f"job {status.job_id} ended ({status.state}) before its agent began: {message}; "
+            "compute "
             "nodes need Python 3.9 or later, and must see the directory of the study"
         )
     return (

@@ -60,7 +60,7 @@ class Pool:
         for path in sorted(folder.glob(f"{NAME_PREFIX}*")):
             spool = Spool.find(path)
             if spool is not None and not spool.closed:
-                self._know(spool)
+                self._register(spool)
 
     # -- which allocation --------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ class Pool:
                 return None
             if spool.closed:
                 return spool
-            self._know(spool)
+            self._register(spool)
         return self._spools[path]
 
     @property
@@ -122,10 +122,10 @@ class Pool:
             oldest = min(waiting, key=lambda spool: order.get(spool.path, -1))
             self.give_back(oldest)
         spool = Spool.make(self.folder, allocation, self.options)
-        self._know(spool)
+        self._register(spool)
         return spool
 
-    def _know(self, spool: Spool) -> None:
+    def _register(self, spool: Spool) -> None:
         self._spools[spool.path] = spool
         self.slurm.cluster = self.slurm.cluster or spool.cluster
         self.use(spool)
@@ -177,11 +177,11 @@ class Pool:
         except SlurmAwayError as error:
             self.slurm.trouble = str(error)
         except SubmissionError as error:
-            if not (is_limit_of_jobs(str(error)) and self._may_get_room(spool)):
+            if not (is_limit_of_jobs(str(error)) and self._make_room_for(spool)):
                 raise
             self.slurm.trouble = str(error)
 
-    def _may_get_room(self, spool: Spool) -> bool:
+    def _make_room_for(self, spool: Spool) -> bool:
         """Release waiting allocations; return False if this cannot help against a job limit."""
         others = [other for other in self._spools.values() if other.job_id]
         for other in others:
@@ -224,7 +224,7 @@ class Pool:
         with suppress(OSError):
             spool.stop()
         if spool.agent() is None:
-            if spool.job_id or self._sure(spool):
+            if spool.job_id or self._confirm(spool):
                 self.cancel([spool])
             spool.close()
 
@@ -246,7 +246,7 @@ class Pool:
         for spool in live:
             with suppress(OSError):
                 spool.stop()
-        self.cancel([s for s in live if s.agent() is None and (s.job_id or self._sure(s))])
+        self.cancel([s for s in live if s.agent() is None and (s.job_id or self._confirm(s))])
         deadline = time.monotonic() + CLOSE_SECONDS
         begun = [spool for spool in live if spool.agent() is not None]
         while (left := [s for s in begun if not s.is_over]) and time.monotonic() < deadline:
@@ -256,7 +256,7 @@ class Pool:
             spool.close()
         self.forget()
 
-    def _sure(self, spool: Spool) -> bool:
+    def _confirm(self, spool: Spool) -> bool:
         """Look for a job whose submission was not confirmed; return whether this was possible."""
         if spool.find_after < 0:
             return False

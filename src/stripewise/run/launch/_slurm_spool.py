@@ -177,13 +177,13 @@ class Spool:
         """Write the heartbeat and the requests to the agent."""
         with self.lock:
             self._beats += 1
-            said = {
+            requests = {
                 "beat": self._beats,
                 "orders": self.orders,
                 "cancel": sorted(self._cancelled)[-200:],
                 "stop": self._stop,
             }
-            files.overwrite(str(self.path / files.TUNER), said)
+            files.overwrite(str(self.path / files.TUNER), requests)
 
     def put(self, order: dict[str, Any]) -> int:
         """Write an order without announcing it yet, and return its number.
@@ -214,9 +214,9 @@ class Spool:
 
     def agent(self) -> dict[str, Any] | None:
         """Return the last report of the agent; None if it has not begun."""
-        said = files.read(str(self.path / files.AGENT))
-        if said is not None and said != self._agent:
-            self._agent, self._changed_at = said, time.monotonic()
+        report = files.read(str(self.path / files.AGENT))
+        if report is not None and report != self._agent:
+            self._agent, self._changed_at = report, time.monotonic()
             self.dead_since = None
         return self._agent
 

@@ -362,8 +362,8 @@ class SeriesMapping:
         except (OSError, struct.error):
             return SeriesOutcome(problem=f"{self.path} was lost during the run")
         _, _, _, _, _, _, _, first, opens, adopted, reasons = fields
-        said = tuple(text for bit, text in enumerate(REASONS) if reasons >> bit & 1)
-        return SeriesOutcome(opens, adopted, first, "", said)
+        clauses = tuple(text for bit, text in enumerate(REASONS) if reasons >> bit & 1)
+        return SeriesOutcome(opens, adopted, first, "", clauses)
 
 
 def ranks_not_shown(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:

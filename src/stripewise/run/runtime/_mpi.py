@@ -413,8 +413,8 @@ def _describe(mpicc: Path) -> MpiInstallation:
     answer = ask([str(mpicc), "-E", "-x", "c", "-"], text=_HEADER_PROBE)
     family, version = parse_probe(answer.text)
     if not answer.ok or not family:
-        said = answer.error or answer.problem or "its mpi.h names no known MPI"
-        lines = said.strip().splitlines()
+        problem = answer.error or answer.problem or "its mpi.h names no known MPI"
+        lines = problem.strip().splitlines()
         reason = next((line for line in lines if "error" in line), lines[0])
         return MpiInstallation("", "", mpicc, problem=f"{mpicc} does not compile: {reason}")
     if family == "other":
@@ -444,8 +444,8 @@ def launcher_family(launcher: Path) -> str:
         return "mpich"
     if name.startswith(("srun", "aprun", "jsrun")):
         return ""
-    said = ask([str(launcher), "--version"], timeout_seconds=10)
-    text = said.text + said.error
+    answer = ask([str(launcher), "--version"], timeout_seconds=10)
+    text = answer.text + answer.error
     if "OpenRTE" in text or "Open MPI" in text or "prte" in text.lower():
         return "openmpi"
     return "mpich" if "HYDRA" in text or "Intel(R) MPI" in text else ""

@@ -184,8 +184,8 @@ class Replay:
         words = self.command("--prepare")
         done = subprocess.run(words, env=launch_environment(), capture_output=True, text=True)
         if done.returncode:
-            said = (done.stderr or done.stdout).splitlines()
-            worded = (line.strip() for line in said if any(map(str.isalpha, line)))
+            printed = (done.stderr or done.stdout).splitlines()
+            worded = (line.strip() for line in printed if any(map(str.isalpha, line)))
             raise ProgramError(f"the replay cannot be prepared: {next(worded, 'no reason given')}")
 
 

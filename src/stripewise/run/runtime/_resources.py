@@ -176,14 +176,14 @@ class _Line:
         """Set the number of threads per rank, in the variable if the line sets it and as CPUs."""
         if self._dialect.cpus:
             self._set(self._dialect.cpus, number)
-        said = self._set_variable(number)
-        if self._dialect is OPENMPI and not said:
+        is_set = self._set_variable(number)
+        if self._dialect is OPENMPI and not is_set:
             self._added += ["-x", THREADS_VARIABLE]  # not passed to other hosts otherwise
         withheld = self._named(self._dialect.withheld)
         if self._dialect is SRUN:
             for option in withheld:
                 self._export(option, number)
-        elif withheld and not said:  # variables of -genv are passed independent of these options
+        elif withheld and not is_set:  # variables of -genv are passed independent of these options
             self._added += ["-genv", THREADS_VARIABLE, str(number)]
         _set_assignments(self._words, 0, number)
         _set_assignments(self._words, self._program, number)
@@ -233,10 +233,10 @@ class _Line:
             )
         items = text.split(",")
         assignment = f"{THREADS_VARIABLE}={number}"
-        said = [assignment if item.startswith(f"{THREADS_VARIABLE}=") else item for item in items]
+        items = [assignment if item.startswith(f"{THREADS_VARIABLE}=") else item for item in items]
         if not any(i.upper() == "ALL" or i.partition("=")[0] == THREADS_VARIABLE for i in items):
-            said.append(assignment)
-        self._put(option, ",".join(said))
+            items.append(assignment)
+        self._put(option, ",".join(items))
 
 
 def _launcher_at(command: Sequence[str]) -> int | None:

@@ -229,14 +229,14 @@ def launch_options(
         options: Its words, up to the program.
         values: Values of variables, some of which replace missing options.
     """
-    told = set()
+    given = set()
     for option, following in zip(options, [*options[1:], None], strict=False):
         name, value = _option(launcher, option, following)
         if name and value is not None:
-            told.add(name)
+            given.add(name)
             yield name, value
     for variable, name in _BY_VARIABLES.get(launcher, {}).items():
-        for text in () if name in told else values.given(variable):
+        for text in () if name in given else values.given(variable):
             yield name, named(text)
 
 

@@ -287,7 +287,7 @@ class _Shell:
         elif name in SESSIONS:
             self._session(session_of(name, rest))
         elif name in _BEHIND:
-            self._behind(name, rest, directory, depth)
+            self._started_command(name, rest, directory, depth)
         else:
             self._file_command(name, words, directory, depth)
 
@@ -302,7 +302,7 @@ class _Shell:
         elif uses is None and "/" in words[0].text:
             self._file(words[0], "", keeps=False, words=rest)
 
-    def _behind(self, name: str, rest: list[Word], directory: str, depth: int) -> None:
+    def _started_command(self, name: str, rest: list[Word], directory: str, depth: int) -> None:
         """Record the effects of a command that another one starts."""
         place, found = 0, Arguments({}, [])
         while place < len(rest) and rest[place].text.startswith("-") and rest[place].text != "--":
@@ -322,7 +322,7 @@ class _Shell:
         if name == "env":
             for where in found.values("C", "chdir"):
                 directory = self.paths.joined(directory, self.values.of_word(where)[0])
-                self._elsewhere(directory)
+                self._note_shared(directory)
             unset = [word.text for word in found.values("u", "unset")]
             while rest and re.match(r"[A-Za-z_]\w*=", rest[0].text):
                 rest = rest[1:]
@@ -350,7 +350,7 @@ class _Shell:
                 self._use(Use(WRITES, value), directory)
             elif name in PLACES:
                 directory = self.paths.joined(directory, self.values.of_word(value)[0])
-                self._elsewhere(directory)
+                self._note_shared(directory)
             elif name in PROGRAMS:
                 self._act([value], directory, depth + 1)
         self._act(words[program:], directory, depth + 1)
@@ -375,9 +375,9 @@ class _Shell:
         """Record the effects of texts that a shell runs."""
         top = f"${SUBMITTED_FROM}" if self.around.is_job else "."
         given = [self.values.of_word(word) for word in texts if word.text]
-        said = [each[0] for each in given if len(each) == 1]
-        said = said if len(said) == len(given) else [word.text for word in texts]
-        written = (utf8(shown(each.replace(HERE, top))) for each in said)
+        known = [each[0] for each in given if len(each) == 1]
+        known = known if len(known) == len(given) else [word.text for word in texts]
+        written = (utf8(shown(each.replace(HERE, top))) for each in known)
         text = " ".join(written).encode(errors="surrogateescape")
         if text.strip() and self.depth < _MOST_NESTED:
             self._nested(text, kind, keeps, words=words)
@@ -400,10 +400,10 @@ class _Shell:
         for read in self._command.redirections:
             if read.operator == "<":
                 self._file(read.target, _kind(words[0]), keeps=False, words=None)
-        if (said := self._piped()) is None:
+        if (piped := self._piped()) is None:
             self._note(self.effects.unknown, "does what it reads", "")
         else:
-            self._text(said, keeps=False)
+            self._text(piped, keeps=False)
 
     def _piped(
         self,
@@ -487,15 +487,15 @@ class _Shell:
             return
         else:
             target = self.paths.joined(HERE, self.values.of_variable("HOME")[0])
-        self._before, self.directory = self.directory, self._own(target)
+        self._before, self.directory = self.directory, self._in_run(target)
 
-    def _own(self, target: str) -> str:
+    def _in_run(self, target: str) -> str:
         """Return the target of a path in scripts of runs, whose moves are rewritten."""
         words = self._command.words
         is_move = self._by is None and bool(words) and words[0].text in CHANGE_DIRECTORY
         return self.paths.own(target) if self.around.is_job and is_move else target
 
-    def _elsewhere(self, directory: str) -> None:
+    def _note_shared(self, directory: str) -> None:
         """Record that a command works in a directory that runs share."""
         if path := self.paths.outer(directory):
             self._note(self.effects.outer, WORKS_IN, path, self.paths.known(path))
@@ -529,7 +529,7 @@ class _Shell:
         for word in [] if is_above(directory) else words:  # the move to it is already recorded
             for part in (part for text in self.values.of_word(word) for part in parts_of(text)):
                 path = self.paths.joined(directory, part)
-                if is_above(self._own(path)):
+                if is_above(self._in_run(path)):
                     self._note(self.effects.above, "", path[1:].lstrip("/"))
 
     def _repository(self, verb: str, path: str) -> None:

@@ -64,7 +64,7 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
     """Return the moves among the commands of a script, given its text as Latin-1."""
     newlines = [match.start() for match in re.finditer("\n", text)]
     found: list[Move] = []
-    way = _Way()
+    way = _DirectoryTracker()
     for command in reading.commands:
         words = command.words
         if not words or words[0].text not in CHANGE_DIRECTORY:
@@ -90,19 +90,19 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
     return tuple(found)
 
 
-class _Way:
+class _DirectoryTracker:
     """Tracks the directories of a shell."""
 
     def __init__(self) -> None:
         self._at = self._last = f"${{{SUBMITTED_FROM}}}"
-        self._left: list[tuple[int, str, str]] = []
+        self._outer: list[tuple[int, str, str]] = []
 
     def leave(self, place: int, target: str, until: int) -> str:
         """Apply a move at a position, and return the directory before it, or "" if unknown."""
-        while self._left and self._left[-1][0] <= place:
-            _, self._at, self._last = self._left.pop()
-        if not self._left or until < self._left[-1][0]:
-            self._left.append((until, self._at, self._last))
+        while self._outer and self._outer[-1][0] <= place:
+            _, self._at, self._last = self._outer.pop()
+        if not self._outer or until < self._outer[-1][0]:
+            self._outer.append((until, self._at, self._last))
         before = self._at
         if target == _BACK:
             self._at, self._last = self._last, self._at

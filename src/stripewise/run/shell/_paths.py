@@ -90,7 +90,7 @@ class Values:
     is_job: bool = True
     outer: Values | None = None
     splits: bool = True
-    _asked: dict[str, int] = field(default_factory=dict)
+    _evaluating: dict[str, int] = field(default_factory=dict)
     """Variable to the index of the value that is being evaluated."""
 
     def of_word(self, word: Word) -> list[str]:
@@ -110,7 +110,7 @@ class Values:
         """Return the words of an unquoted text, split at blanks or at characters of IFS."""
         if not self.splits:
             return [[text]]
-        given = [value.text for value in self._given("IFS") if value and value.is_plain]
+        given = [value.text for value in self._assigned("IFS") if value and value.is_plain]
         return [_parts(text, blanks) for blanks in dict.fromkeys((" \t\n", *given))]
 
     def of_text(self, text: str, inside: int = 0) -> list[str]:
@@ -179,30 +179,30 @@ class Values:
             return self._of_argument(name)
         if name in _NUMBERS:
             return [unknown(f"${name}", NAME)]
-        given = self._given(name)[:_MOST]
-        before = self._asked.get(name)
+        given = self._assigned(name)[:_MOST]
+        before = self._evaluating.get(name)
         if before is not None:  # by its own value: use the previous one
             given, inside = given[max(before - 1, 0) : before], inside - 1
         if not given or inside >= _MOST_NESTED:
             return [self._of_environment(name)]
         found = list[str]()
         for at, value in enumerate(given, 0 if before is None else before - 1):
-            self._asked[name] = at
+            self._evaluating[name] = at
             found += [unknown(f"${name}")] if value is None else self._of_value(value, inside)
         if before is None:
-            del self._asked[name]
+            del self._evaluating[name]
         else:
-            self._asked[name] = before
+            self._evaluating[name] = before
         return list(dict.fromkeys(found))[:_MOST]
 
     def given(self, name: str) -> list[str]:
         """Return the values that the script or its environment assigns to a variable, if any."""
-        if any(self._given(name)):
+        if any(self._assigned(name)):
             return self.of_variable(name)
         value = self.environment.get(name)
         return [latin(value)] if value else []
 
-    def _given(self, name: str) -> list[Word | None]:
+    def _assigned(self, name: str) -> list[Word | None]:
         found, at = list[Word | None](), self
         while True:
             found = [*at.reading.values.get(name, []), *found]
@@ -294,11 +294,11 @@ def _directory_of(text: str) -> str:
     known = known_part(text)
     if text != known:
         return unknown(shown(text))
-    above = _above(text.rstrip("/"))
+    above = _parent_of(text.rstrip("/"))
     return above or ("/" if text.startswith("/") else ".")
 
 
-def _above(text: str) -> str | None:
+def _parent_of(text: str) -> str | None:
     """Return a path without its last part; None if it has only one."""
     if text in _DIRECTORIES or text.endswith("/.."):
         return f"{text}/.."
@@ -331,7 +331,7 @@ def _without_parts(value: str, number: int) -> str | None:
     """Return a path without a number of its last parts; None if unknown."""
     found: str | None = value
     for _ in range(number):
-        found = None if found is None else _above(found)
+        found = None if found is None else _parent_of(found)
     return found
 
 

@@ -88,8 +88,8 @@ _S3API = re.compile(r"(put|delete|create|copy|upload|complete|restore)-")
 def _aws(words: Sequence[Word]) -> Iterator[Use]:
     yield from _S3(words)
     found = Arguments.of(words, "", ("bucket", "key", "body", *_S3.names.split()))
-    said = [word.text for word in found.operands]
-    if said[:1] == ["s3api"] and (action := _S3API.match("".join(said[1:2]))):
+    operands = [word.text for word in found.operands]
+    if operands[:1] == ["s3api"] and (action := _S3API.match("".join(operands[1:2]))):
         verb = REMOVES if action[1] == "delete" else WRITES
         yield from (Use(verb, word, remote="s3://") for word in found.values("bucket"))
 
@@ -113,8 +113,9 @@ def _curl(words: Sequence[Word]) -> Iterator[Use]:
         method = "PUT"
     elif (sends or found.has("d", "F", "Q", "quote")) and not found.has("G", "get"):
         method = "POST"
-    said = found.values("X", "request")
-    yield from _request(said[-1].text if said else method, [*found.operands, *found.values("url")])
+    requests = found.values("X", "request")
+    urls = [*found.operands, *found.values("url")]
+    yield from _request(requests[-1].text if requests else method, urls)
 
 
 _WGET_VALUES = (
@@ -128,9 +129,9 @@ def _wget(words: Sequence[Word]) -> Iterator[Use]:
     found = Arguments.of(words, "OPoatTiUlARDwQBe", _WGET_VALUES)
     written = ("O", "P", "o", "a", *_WGET_VALUES[:4])
     yield from (Use(WRITES, word) for word in found.values(*written) if word.text != "-")
-    said = found.values("method")
+    methods = found.values("method")
     method = "POST" if found.has("post-data", "post-file") else ""
-    yield from _request(said[-1].text if said else method, found.operands)
+    yield from _request(methods[-1].text if methods else method, found.operands)
 
 
 def _request(method: str, urls: Sequence[Word]) -> Iterator[Use]:

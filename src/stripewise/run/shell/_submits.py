@@ -186,7 +186,9 @@ class _Search:
         depth: int,
     ) -> Submission | None:
         words = [
-            part for known in known_words(command, reading) for part in _given(known.text, reading)
+            part
+            for known in known_words(command, reading)
+            for part in _expand(known.text, reading)
         ]
         words = [_path_word(word, reading) for word in words]
         found = self.of_words(words, depth, csh) or _of_documents(command, reading, words)
@@ -295,7 +297,7 @@ def _texts(name: str, rest: Sequence[str]) -> list[str]:
     return [text.partition("=")[2] for text in rest if "=" in text] if name == "alias" else []
 
 
-def _given(text: str, reading: Reading) -> list[str]:
+def _expand(text: str, reading: Reading) -> list[str]:
     """Return the words that a text expands to; for a variable, a value that submits jobs."""
     found = _VARIABLE.fullmatch(text)
     if found is None:

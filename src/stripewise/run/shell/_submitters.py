@@ -239,10 +239,10 @@ def driver_submits(
         is_told = any(_SNAKEMAKE.fullmatch(word) for word in words)
         return name if is_told or _value(words, "--executor", "-e") not in ("", *_LOCAL) else ""
     if name == "nextflow":
-        asked = _value(words, "-process.executor", "-profile")
+        executor = _value(words, "-process.executor", "-profile")
         texts = (find(word) for word in ("nextflow.config", *words) if not word.startswith("-"))
         tells = any(_IN_CONFIG.search(text.decode("latin-1")) for text in texts if text)
-        return name if tells or re.search(rf"(?<![a-z]){_SYSTEMS}(?![a-z])", asked) else ""
+        return name if tells or re.search(rf"(?<![a-z]){_SYSTEMS}(?![a-z])", executor) else ""
     return ""
 
 

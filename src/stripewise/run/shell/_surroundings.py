@@ -159,12 +159,12 @@ def check_inside(
     if not (found := _lines([*above, *outer])):
         return
     count = sum(map(len, found.values()))
-    told = [
+    listed = [
         f"{where}: {', '.join(map(printable, paths))}"
         for where, paths in [*found.items()][:_MOST_TOLD]
     ]
     more = f" and {len(found) - _MOST_TOLD} more lines" if len(found) > _MOST_TOLD else ""
-    said = f"{name}, {'; '.join(told)}{more}"
+    said = f"{name}, {'; '.join(listed)}{more}"
     inside = [_inside(path, here) for paths in found.values() for path in paths]
     if all(inside):
         raise UsageError(

@@ -300,6 +300,6 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
 
 
 def _last(answer: Answer) -> str:
-    said = (answer.error or answer.text).splitlines()
-    lines = [line.strip() for line in said if line.strip(" -")]
+    output = (answer.error or answer.text).splitlines()
+    lines = [line.strip() for line in output if line.strip(" -")]
     return lines[-1] if lines else answer.problem or f"exit code {answer.exit_code}"

@@ -103,11 +103,11 @@ def _plugin(lines: list[str]) -> BurstBuffers:
         pools=_all_pools(settings, pools),
         buffers=tuple(buffers),
         flags=tuple(filter(None, settings.pop("Flags", "").split(","))),
-        settings=_own(settings),
+        settings=_own_settings(settings),
     )
 
 
-def _own(settings: Mapping[str, str]) -> dict[str, str]:
+def _own_settings(settings: Mapping[str, str]) -> dict[str, str]:
     of_pool = ("DefaultPool", "Granularity", "TotalSpace", "FreeSpace", "UsedSpace")
     return {key: value for key, value in settings.items() if key not in of_pool}
 

@@ -81,7 +81,7 @@ class Slurm:
         self._mine: tuple[JobStatus, ...] = ()
         self._accounting: bool | None = None
         self.cluster = ""
-        self._said: dict[str, str] = {}
+        self._answers: dict[str, str] = {}
 
     def check(self) -> None:
         """Check that the commands exist.
@@ -109,12 +109,12 @@ class Slurm:
         """
         words = ["--parsable", *arguments, str(script)]
         try:
-            said = self._commands.run("sbatch", words, directory)
+            text = self._commands.run("sbatch", words, directory)
         except CommandFailed as error:
             raise refused(error.said) from None
-        match = _PARSABLE.search(said)
+        match = _PARSABLE.search(text)
         if match is None:
-            raise SlurmError(f"sbatch did not say the number of the job: {said.strip()[:200]!r}")
+            raise SlurmError(f"sbatch did not say the number of the job: {text.strip()[:200]!r}")
         self.cluster = match[2] or self.cluster
         return int(match[1])
 
@@ -166,13 +166,13 @@ class Slurm:
 
     def _ask(self, jobs: Collection[int]) -> None:
         """Make one request: about a job that squeue does not know, otherwise to squeue."""
-        asked = [number for number in jobs if number in self._missing]
-        if not asked:
+        missing = [number for number in jobs if number in self._missing]
+        if not missing:
             self._ask_queue(jobs)
-        elif self._missing[asked[0]][0] == "sacct":
-            self._ask_accounting([n for n in asked if self._missing[n][0] == "sacct"])
+        elif self._missing[missing[0]][0] == "sacct":
+            self._ask_accounting([n for n in missing if self._missing[n][0] == "sacct"])
         else:
-            self._ask_controller(asked[0])
+            self._ask_controller(missing[0])
 
     def _ask_queue(self, jobs: Collection[int]) -> None:
         words = ["-h", "-a", "-t", "all", f"--user={os.getuid()}", "-o", FORMAT]
@@ -199,7 +199,7 @@ class Slurm:
             if status.job_id in jobs and status.state.ended:
                 self._settle(status)
         for number in jobs:
-            self._not_there(number)
+            self._note_unknown(number)
 
     def _ask_controller(self, job: int) -> None:
         try:
@@ -212,13 +212,13 @@ class Slurm:
         for record in records:
             if record.get("JobId") == str(job):
                 self._settle(job_status(record))
-        self._not_there(job)
+        self._note_unknown(job)
 
     def _settle(self, status: JobStatus) -> None:
         self._known[status.job_id] = status
         self._missing.pop(status.job_id, None)
 
-    def _not_there(self, job: int) -> None:
+    def _note_unknown(self, job: int) -> None:
         """Record that a command does not know a job, which is lost after the last command."""
         left = self._missing.get(job)
         if left is None:
@@ -249,10 +249,10 @@ class Slurm:
         return parse_burst(self._show("burst"))
 
     def _show(self, what: str, *options: str) -> str:
-        if what not in self._said:
+        if what not in self._answers:
             words = [*self._on_cluster(), *options, "show", what]
-            self._said[what] = self._commands.run("scontrol", words)
-        return self._said[what]
+            self._answers[what] = self._commands.run("scontrol", words)
+        return self._answers[what]
 
 
 # Accounting of all jobs, for a centre.

@@ -108,15 +108,15 @@ def is_away(text: str) -> bool:
 def one_line(text: str) -> str:
     """Return a command's message as one line that is safe to display."""
     lines = [_SPEAKER.sub("", line.strip()) for line in text.splitlines()]
-    said = printable("; ".join(dict.fromkeys(filter(None, lines))))
-    return said if len(said) <= _LONGEST else f"{said[:200]} ... {said[-200:]}"
+    message = printable("; ".join(dict.fromkeys(filter(None, lines))))
+    return message if len(message) <= _LONGEST else f"{message[:200]} ... {message[-200:]}"
 
 
 def refused(text: str) -> SubmissionError:
     """Return the error for a refusal of sbatch, with the remedy."""
     remedy = remedy_of(text) or "see whether sbatch --test-only says the same of the script"
-    said = one_line(text) or "sbatch failed without a word"
-    return SubmissionError(f"Slurm refuses the job: {said}; {remedy}")
+    message = one_line(text) or "sbatch failed without a word"
+    return SubmissionError(f"Slurm refuses the job: {message}; {remedy}")
 
 
 def remedy_of(text: str) -> str:
@@ -274,17 +274,17 @@ class Commands:
                 f"{command} did not end within {self.timeout_seconds:g} s; the controller is "
                 "busy or away: wait, then go on with --resume"
             )
-        said = answer.error if answer.error.strip() else answer.text
-        if any(words in said for words in _NO_CLUSTER):
+        output = answer.error if answer.error.strip() else answer.text
+        if any(words in output for words in _NO_CLUSTER):
             raise SlurmMissingError(
                 f"{command} finds no configuration of a cluster on this host: start Stripewise on "
                 "a login node, set SLURM_CONF, or use --launcher local"
             )
-        if is_away(said):
+        if is_away(output):
             raise SlurmAwayError(
-                f"{command}: {one_line(said)}; wait for the controller, then go on with --resume"
+                f"{command}: {one_line(output)}; wait for the controller, then go on with --resume"
             )
-        raise CommandFailed(command, said, answer.exit_code)
+        raise CommandFailed(command, output, answer.exit_code)
 
 
 class CommandFailed(SlurmError):
@@ -294,9 +294,9 @@ class CommandFailed(SlurmError):
         said: Complete output of the command.
     """
 
-    def __init__(self, command: str, said: str, code: int) -> None:
-        super().__init__(f"{command} failed: {one_line(said) or f'exit code {code}'}")
-        self.said = said
+    def __init__(self, command: str, output: str, code: int) -> None:
+        super().__init__(f"{command} failed: {one_line(output) or f'exit code {code}'}")
+        self.said = output
 
 
 # Limits on requests to the controller, which serves all users of the machine.

@@ -44,8 +44,8 @@ class Pool:
     @property
     def drained_nodes(self) -> int:
         """Number of nodes neither free nor used: drained, or not managed by Slurm."""
-        held = self.total_bytes - self.free_bytes - self.used_bytes
-        return max(0, held) // max(1, self.granularity_bytes)
+        allocatable = self.total_bytes - self.free_bytes - self.used_bytes
+        return max(0, allocatable) // max(1, self.granularity_bytes)
 
 
 @dataclass(frozen=True)

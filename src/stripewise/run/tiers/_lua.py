@@ -79,8 +79,8 @@ class LuaTier(Tier):
                 "and no absolute path: name the variable in which the site's script leaves the "
                 "directory of the burst buffer, or that directory"
             )
-        asked = set(_PLACEHOLDER.findall(" ".join(request.template)))
-        sized = asked & {"capacity", "nodes"}
+        placeholders = set(_PLACEHOLDER.findall(" ".join(request.template)))
+        sized = placeholders & {"capacity", "nodes"}
         return super().check(request, pools if sized or request.nodes else ())
 
 

@@ -136,25 +136,25 @@ def _canonical(layer: str, settings: Mapping[str, Value]) -> dict[str, Value]:
     return checked
 
 
-def lost_parts(configuration: Configuration, *held: str) -> list[str]:
+def lost_parts(configuration: Configuration, *supported: str) -> list[str]:
     """Return the parts of a configuration that a format cannot express, a line each.
 
     Args:
         configuration: Configuration to write.
-        held: Layers besides MPI-IO that the format can express, and "mca" for that of the job.
+        supported: Layers besides MPI-IO that the format can express, and "mca" for the job.
     """
     lost = []
     for rule in configuration.files:
         of_datasets = any(dataset.hdf5 for dataset in rule.datasets)
-        if "hdf5" not in held and (rule.hdf5 or of_datasets):
+        if "hdf5" not in supported and (rule.hdf5 or of_datasets):
             lost.append(f"HDF5 properties for {rule.match}")
         lost += [
             f"{Layer(layer).settings} for {rule.match}: {', '.join(settings)}"
             for layer, settings in rule.layers.items()
-            if settings and layer not in ("mpiio", "hdf5", *held)
+            if settings and layer not in ("mpiio", "hdf5", *supported)
         ]
     job = configuration.job
-    if "mca" not in held and job.mca:
+    if "mca" not in supported and job.mca:
         lost.append("MCA parameters " + ", ".join(job.mca))
     if job.environment:
         lost.append("environment variables " + ", ".join(job.environment))

@@ -100,7 +100,7 @@ class H5TunerFormat(Format):
         return Written(_document(sheet.parameters), lost, notes)
 
 
-def _turned(parameters: list[_Parameter]) -> list[_Parameter]:
+def _reordered(parameters: list[_Parameter]) -> list[_Parameter]:
     """Reverse the parameters with both names, since the first of these wins, not the last."""
     return [p for p in parameters if not p.names_both] + [
         p for p in reversed(parameters) if p.names_both
@@ -170,7 +170,7 @@ def _rules(parameters: list[_Parameter]) -> Iterator[FileRule]:
     for file in dict.fromkeys(p.file for p in plain if p.file is not None):
         first_wins = [p for p in reversed(plain) if p.file == file]
         yield from _rule(literal_glob(file), first_wins)
-    for parameter in _turned([p for p in parameters if p.key in DATASET_KEYS]):
+    for parameter in _reordered([p for p in parameters if p.key in DATASET_KEYS]):
         yield _dataset_rule(parameter)
 
 
@@ -242,7 +242,7 @@ class _Sheet:
     def _add(self, new: _Parameter) -> None:
         """Add a parameter that must win over all earlier ones, and drop those that it covers."""
         self.parameters = [p for p in self.parameters if not _covers(new, p)]
-        if any(_stronger(p, new) for p in self.parameters):
+        if any(_outranks(p, new) for p in self.parameters):
             self.lost.append(f"order of {new.key}: the value for a named dataset always wins")
         self.parameters.append(new)
 
@@ -255,14 +255,14 @@ def _covers(new: _Parameter, old: _Parameter) -> bool:
     )
 
 
-def _stronger(old: _Parameter, new: _Parameter) -> bool:
+def _outranks(old: _Parameter, new: _Parameter) -> bool:
     """Return whether the older parameter would win over the newer one where both act."""
     if old.key != new.key or not old.names_both or new.names_both:
         return False  # of parameters with both names the later one is written first
-    return _meet(old.file, new.file) and _meet(old.variable, new.variable)
+    return _overlap(old.file, new.file) and _overlap(old.variable, new.variable)
 
 
-def _meet(one: str | None, other: str | None) -> bool:
+def _overlap(one: str | None, other: str | None) -> bool:
     """Return whether a file or dataset can match both names."""
     if one is None or other is None:
         return True
@@ -273,7 +273,7 @@ def _document(parameters: list[_Parameter]) -> str:
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<Parameters>"]
     for section in _SECTIONS:
         lines.append(f"  <{section}>")
-        lines += [f"    {_element(p)}" for p in _turned(parameters) if p.section == section]
+        lines += [f"    {_element(p)}" for p in _reordered(parameters) if p.section == section]
         lines.append(f"  </{section}>")
     return "\n".join([*lines, "</Parameters>"]) + "\n"
 

@@ -207,10 +207,10 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
         known: Known keys for suggestions, optionally with their tables.
     """
     first: Any = error.errors(include_url=False)[0]
-    where = _where(first["loc"])
+    where = _location_text(first["loc"])
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         key = str(first["loc"][-1])
-        place = _where(first["loc"][:-1])
+        place = _location_text(first["loc"][:-1])
         here = f"{place}: " if place else ""
         if key in known:
             table = known[key] if isinstance(known, Mapping) else "another table"
@@ -226,7 +226,7 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
     return f"{where} = {shown}: {_TYPES.get(first['type'], message[:1].lower() + message[1:])}"
 
 
-def _where(location: Iterable[str | int]) -> str:
+def _location_text(location: Iterable[str | int]) -> str:
     """Format ("file", 0, "mpiio") as `file[1].mpiio`, counting from one."""
     parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")

@@ -20,7 +20,7 @@ from stripewise.settings.tunables._registry import (
     split_scope,
 )
 
-_OF_BUFFERING = {
+_BUFFERING_TUNABLES = {
     "mpiio.cb_nodes",
     "mpiio.cb_buffer_size",
     "mpiio.romio_lustre_co_ratio",
@@ -105,7 +105,7 @@ def find_space(
         ConfigurationError: A value in `ladders` is not valid for its tunable.
     """
     wanted = {get(name).name for name in only}
-    given = _given(ladders or {}, facts)
+    given = _checked_ladders(ladders or {}, facts)
 
     def reasons(tunable: Tunable, rungs: Sequence[Value]) -> Iterator[str]:
         """Yield reasons why it is not searched, most important first, or empty texts."""
@@ -137,7 +137,7 @@ def find_space(
     return _drop_unreachable(dimensions, left_out, facts)
 
 
-def _given(
+def _checked_ladders(
     ladders: Mapping[str, Sequence[Value]], facts: ProgramFacts
 ) -> dict[str, tuple[Value, ...]]:
     """Return the user's ladders with checked, unique values, without values that already act."""
@@ -216,7 +216,7 @@ def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
         return False  # this forces collective buffering
     unbuffered = direct_writes and not facts.amount("read_bytes").most
     if unbuffered or settings.get("mca.fcoll") == "individual":
-        return not settings.keys() & _OF_BUFFERING
+        return not settings.keys() & _BUFFERING_TUNABLES
     return bool(nodes) or not has_idle_aggregation(settings, facts)  # these are for Lustre only
 
 

@@ -72,9 +72,9 @@ class Run:
             if before is not None and not self.result.get("reason"):
                 self._stage_out(before)
         except Cancelled as reason:
-            self._not_run(started, reason=str(reason))
+            self._record_not_run(started, reason=str(reason))
         except OSError as problem:
-            self._not_run(started, error=self._record_error(problem))
+            self._record_not_run(started, error=self._record_error(problem))
         finally:
             self._remove_stage()
         if self.agent.superseded:
@@ -96,7 +96,7 @@ class Run:
         if self.agent.superseded or self.agent.is_cancelled(self.number):
             raise Cancelled("cancelled")
 
-    def _not_run(self, started: float, **why: str) -> None:
+    def _record_not_run(self, started: float, **why: str) -> None:
         self.result = self.result or supervise.result_of(self.order["run_id"], started=started)
         if why.get("error") and self.result["exit_code"] is not None:
             self.result["exit_code"] = None  # it ran, but its output is not there
@@ -160,7 +160,7 @@ class Run:
         """Return the directory in which the command works."""
         return self.stage if self._mode == "all" else self.directory
 
-    def _files_were_in(self) -> str:
+    def _files_source(self) -> str:
         """Return the directory from which the run's files were copied, or the run's directory."""
         return self.stage if self._mode in ("all", "beside") else self.directory
 
@@ -284,7 +284,7 @@ class Run:
 
     def _store(self) -> str:
         """Write the result over that of the supervisor, whose space is reserved."""
-        self.result.update(self.times, directory=self._files_were_in(), job_id=self.agent.job_id)
+        self.result.update(self.times, directory=self._files_source(), job_id=self.agent.job_id)
         return store(self.record, self.result)
 
 
@@ -384,10 +384,10 @@ def lost_its_job(stderr: str) -> bool:
     try:
         with open(stderr, "rb") as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
-            said = stream.read()
+            output = stream.read()
     except OSError:
         return False
-    return _NO_JOB.search(said.decode("utf-8", "replace")) is not None
+    return _NO_JOB.search(output.decode("utf-8", "replace")) is not None
 
 
 def end_steps() -> None:
@@ -398,11 +398,11 @@ def end_steps() -> None:
     """
     job = os.environ.get("SLURM_JOB_ID", "")
     deadline = time.monotonic() + _ALL_SECONDS
-    told: set[int] = set()
+    signalled: set[int] = set()
     while job and (left := _steps(job)) and time.monotonic() < deadline:
-        for step in left - told:
+        for step in left - signalled:
             _run("scancel", "--signal=KILL", f"{job}.{step}")
-        told |= left
+        signalled |= left
         time.sleep(0.2)
 
 

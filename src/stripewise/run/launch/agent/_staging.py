@@ -60,12 +60,12 @@ def check_shared(top: str, nodes: int) -> None:
         return
     words = ("stat", "-f", "-c", "%T", os.path.join(top, "."))
     try:
-        said = subprocess.run(
+        answer = subprocess.run(
             words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
         )
     except OSError:
         return  # this cannot be determined
-    kind = said.stdout.decode("utf-8", "replace").strip()
+    kind = answer.stdout.decode("utf-8", "replace").strip()
     if kind in LOCAL_TYPES:
         raise OSError(
             f"{top} ({kind}) is storage of each node, which the {nodes} nodes of the job cannot "
