@@ -30,7 +30,7 @@ _PATH_WIDTH = 44
 
 
 def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a report; `width` as of `block_lines`."""
+    """Yield the lines of a report; for `width` see `block_lines`."""
     yield printable(content.title)
     if content.lead:
         yield printable(content.lead)
@@ -45,15 +45,15 @@ def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
     """Yield the lines of a block without its title, each printable.
 
     Args:
-        block: Of a page or report.
-        width: That all but lines to copy keeps to; None: all is as wide as it is.
+        block: Block of a page or report.
+        width: Maximum width of all lines except lines to copy; None for no limit.
     """
     yield from map(printable, _body(block, width))
 
 
 @singledispatch
 def _body(block: Block, width: int | None) -> Iterator[str]:
-    """Yield the lines of a block; what cannot be drawn is left out."""
+    """Yield the lines of a block, without parts that a terminal cannot show."""
     yield from ()
 
 
@@ -149,7 +149,7 @@ def _note(text: str, width: int | None = None) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
-    """Return the lines of a text, each printable; words and paths stay whole."""
+    """Return the wrapped lines of a text, printable and without breaks inside words and paths."""
     if width is None:
         return [text]
     return textwrap.wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists ADIOS2's parameters of the file engines BP4 and BP5.
+"""Lists the parameters of ADIOS2's file engines BP4 and BP5.
 
 Defaults: documented in ADIOS2's user guide (engines BP4 and BP5) and read in its sources
-(BP5Engine.h, BPBase.h).  A run does not show which engine is used, so only parameters of
-BP5, the default since 2.9, and of both are searched; BP4 ignores names that it does not know.
+(BP5Engine.h, BPBase.h).  A run does not show which engine is used, so only parameters of BP5 (the
+default since 2.9) and of both engines are searched; BP4 ignores unknown names.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _both = partial(_contract, stacks=("bp4", "bp5"), source=_BP4)
 
 
 def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return fewer and more files than the default, one a host."""
+    """Return numbers of files below and above the default of one per host."""
     hosts, ranks = facts.n_hosts, facts.n_ranks
     counts = {1, hosts // 2, 2 * hosts, 4 * hosts, ranks // 2, ranks}
     return tuple(sorted(n for n in counts if 1 <= n <= ranks and n != hosts))
 
 
 def _stripes(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return stripe sizes of which a rank's step begins at a multiple; holes take half at most."""
+    """Return stripe sizes to which a rank's step is aligned, with at most half of it in holes."""
     call_bytes = when.mean_write_bytes(facts)
     return tuple(size for size in (1 * MIB, 4 * MIB) if call_bytes >= size)
 

@@ -30,7 +30,7 @@ _GET = "measured: H5Pget_*, HDF5 1.10.8"
 _MANUAL = "documented: HDF5 reference manual"
 
 DATASET_KEYS = frozenset({"chunk", "fill_time", "alloc_time", "transfer"})
-"""Properties that a rule for datasets may hold."""
+"""Properties that a rule for datasets may set."""
 
 _VERSIONS = "(earliest|v18|v110|v112|v114|v200|latest)"
 
@@ -50,12 +50,12 @@ _contract = partial(_property, safety=SafetyClass.CONTRACT)
 
 
 def _not_netcdf4(why: str) -> Condition:
-    """Return the condition that netCDF-4 does not use HDF5; `why`: what netCDF-4 does."""
+    """Return the condition that netCDF-4 does not use HDF5; `why` says what netCDF-4 does."""
     return when.needs(lambda facts: not facts.uses_netcdf4, f"netCDF-4 {why}")
 
 
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return alignments with a threshold of the same size: a file can at most double."""
+    """Return alignments with thresholds of the same size, so that a file can at most double."""
     written = facts.amount("write_bytes").most
     return tuple((size, size) for size in (1 * MIB, 4 * MIB, 64 * KIB) if written >= 2 * size)
 

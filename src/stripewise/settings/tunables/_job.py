@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists the job's resources, which are tried only with the values that the user gives."""
+"""Lists the resources of a job, which are tried only with values that the user gives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists ROMIO's hints: of MPICH and its kin, and of Open MPI when it uses ROMIO.
+"""Lists ROMIO's hints, for MPICH and its derivatives, and for Open MPI when it uses ROMIO.
 
 Defaults: printed by ROMIO_PRINT_HINTS=1 under MPICH 4.0.2 and Open MPI 4.1.4 (romio321).
 """
@@ -54,9 +54,9 @@ _ibm = partial(_hint, stacks=("ibm",), source="documented: H5Tuner sets it; assu
 
 
 def _spread(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
-    """Let as many aggregators stand on each host as the count needs.
+    """Return the setting that allows as many aggregators per host as their number needs.
 
-    ROMIO's own default, `*:1`, allows one a host whatever cb_nodes says (measured).
+    ROMIO's default, `*:1`, allows one per host regardless of cb_nodes (measured).
     """
     hosts = facts.aggregator_hosts if facts else 1
     if hosts <= 1 or not isinstance(value, int):
