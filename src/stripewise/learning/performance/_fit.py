@@ -257,10 +257,10 @@ def _weighted(
     seconds: Sequence[float],
 ) -> tuple[Floats, Floats]:
     """Return the weighted columns of the terms and the weighted times.
-Errors are weighted by the root of the time.  With absolute errors the largest file would
-dominate; with relative errors fast points would be fitted at the expense of all others.  Of
-the three, this predicts left-out scales and patterns best (docs/models.md).
-    three, this predicts left-out scales and patterns best (docs/models.md).
+
+    Errors are weighted by the root of the time.  With absolute errors the largest file would
+    dominate; with relative errors fast points would be fitted at the expense of all others.  Of
+    the three, this predicts left-out scales and patterns best (docs/models.md).
     """
     times = np.asarray(seconds, dtype=np.float64)
     factor = 1 / np.sqrt(times)
