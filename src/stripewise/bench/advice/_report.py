@@ -46,7 +46,7 @@ def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
 
 
 def _files_per_second(seconds: float) -> str:
-    """Say how many files a second an operation of so many seconds makes."""
+    """Return how many files a second an operation of so many seconds makes."""
     return operations_text(1 / seconds, "files")
 
 
@@ -71,7 +71,7 @@ def origin_text(book: AdviceBook) -> str:
 
 
 def concern_text(book: AdviceBook) -> str:
-    """Return for whom the advice is; "" if for everybody."""
+    """Return for whom the advice is; empty if for everybody."""
     program = book.basis.program
     return f"Only what concerns {program.name} is shown." if program else ""
 

@@ -304,7 +304,7 @@ def _best(cells: Iterable[Cell]) -> Cell | None:
 
 
 def _unlike(first: Cell | None, other: Cell | None) -> str:
-    """Say how the best cells of two campaigns differ; "": they are the same case."""
+    """Return how the best cells of two campaigns differ; "": they are the same case."""
     if first is None or other is None or first.case.key == other.case.key:
         return ""
     if first.case.series != other.case.series:

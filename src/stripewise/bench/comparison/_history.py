@@ -242,7 +242,7 @@ def _open(steps: Sequence[tuple[int, float]]) -> list[int]:
 
 
 def _missing(nights: Sequence[Night]) -> list[str]:
-    """Say what the last night lacks."""
+    """Return what the last night lacks."""
     last = nights[-1]
     said = []
     if last.failed:

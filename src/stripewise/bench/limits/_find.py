@@ -265,7 +265,7 @@ def sentence(name: str, figure: Figure, evidence: int) -> str:
 
 
 def disagreement(figure: Figure, seen: Plateau | None) -> str:
-    """Return what is to be said where the figures alone give another limit; "" if not."""
+    """Return what is to be said where the figures alone give another limit; empty if not."""
     if seen is None or not seen.reached or figure.low is None or figure.high is None:
         return ""
     if seen.low <= figure.high * APART and figure.low <= seen.high * APART:

@@ -93,7 +93,7 @@ def _fit_requests(
         chosen: Measurements.
         base: What is known otherwise.
         seed: Of the random numbers.
-        target: Bytes a second that a chosen target takes; None: not known.
+        target: Bytes a second that a chosen target takes; None if unknown.
     """
     fit = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
     writes = tuple(one for one in chosen if one.writing)
@@ -193,7 +193,7 @@ def _allow_for_laws(fit: Fitted) -> None:
 
 
 def _take(fit: Fitted, seen: Plateau) -> None:
-    """Tell what one process, or one target that was chosen, does where the fit does not.
+    """Return what one process, or one target that was chosen, does where the fit does not.
 
     The fit explains a process by its node's one file where both are as fast, and it does not know
     cases whose files all lie on one target, which tell that target's limit directly.  No limit is

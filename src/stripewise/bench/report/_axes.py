@@ -249,7 +249,7 @@ def _named(name: str, place: Place) -> str:
 
 
 def striping_words(place: Place) -> str:
-    """Say how files of a directory are to be striped; "" for the storage's default."""
+    """Return how files of a directory are to be striped; "" for the storage's default."""
     words = []
     if place.stripe_count:
         every = place.stripe_count < 0
@@ -324,7 +324,7 @@ def figure_row(one: CaseFigures, unit: Unit) -> dict[str, Any]:
 
 
 def job_words(case: Case) -> str:
-    """Say how large the job of a case is."""
+    """Return how large the job of a case is."""
     return f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
 
 
@@ -334,7 +334,7 @@ def rate_of(one: CaseFigures, rate: float | None = None) -> str:
 
 
 def operation_words(operation: str) -> str:
-    """Say what was done, after a rate: "12 GiB/s written", "9500 files created a second"."""
+    """Return what was done, after a rate: "12 GiB/s written", "9500 files created a second"."""
     return _NOUNS.get(operation, printable(operation))
 
 

@@ -75,7 +75,7 @@ def campaign_lines(
     flags: Sequence[Flag] = (),
     most_cells: int = MOST_CELLS,
 ) -> list[str]:
-    """Say what a campaign found: its summary, a table of cells, doubts, failures and limits.
+    """Return what a campaign found: its summary, a table of cells, doubts, failures and limits.
 
     Args:
         campaign: That was made or imported.
@@ -99,7 +99,7 @@ def campaign_lines(
 def summary_of_campaign(
     campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
 ) -> list[str]:
-    """Say what was measured on what, the peaks, what is doubtful and what failed."""
+    """Return what was measured on what, the peaks, what is doubtful and what failed."""
     suite = campaign.suite
     return [
         line("campaign", f"{printable(campaign.name)}   {printable(suite.title or suite.name)}"),

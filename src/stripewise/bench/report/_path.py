@@ -111,7 +111,7 @@ def path_chart(campaign: Campaign, limits: Limits) -> Chart | None:
     """Draw what each part of the largest job's path lets through, for each direction.
 
     Returns:
-        None where the limits tell nothing of the path.
+        None if the limits tell nothing of the path.
     """
     nodes, ranks = largest_job(campaign)
     told = {one.figure for one in limits.limits}

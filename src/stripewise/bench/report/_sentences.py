@@ -191,7 +191,7 @@ def doubts_of(
 
 
 def law_words(law: Law) -> str:
-    """Say whether a law holds, and what was seen."""
+    """Return whether a law holds, and what was seen."""
     holds = "holds" if law.holds else "does not hold"
     off = f" ({percent_text(law.error)} off)" if isfinite(law.error) else ""
     return f"{printable(law.name).replace('-', ' ')} {holds}{off}: {printable(law.sentence)}"

@@ -311,7 +311,7 @@ def circumstances(campaign: Campaign) -> dict[str, str]:
 
 
 def _observed(runs: Sequence[CaseRun]) -> dict[str, str]:
-    """Say what was seen run by run, over all of them."""
+    """Return what was seen run by run, over all of them."""
     values: dict[str, list[Any]] = {}
     for run in runs:
         for key, value in run.circumstances.items():

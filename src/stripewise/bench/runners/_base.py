@@ -73,11 +73,11 @@ class Runner(ABC):
 
     @abstractmethod
     def missing(self) -> str:
-        """Return why the program cannot be used here, with the remedy; "" if it can."""
+        """Return why the program cannot be used here, with the remedy; empty if it can."""
 
     @abstractmethod
     def why_not(self, case: Case) -> str:
-        """Return why the program cannot make a case, whatever is installed; "" if it can."""
+        """Return why the program cannot make a case, whatever is installed; empty if it can."""
 
     @abstractmethod
     def command(self, case: Case, directory: Path, record: Path) -> list[str]:
@@ -145,7 +145,7 @@ class OwnRunner(Runner):
         """Return MPI family -> the program."""
 
     def missing(self) -> str:
-        """Return why the program cannot be run; "" if it can."""
+        """Return why the program cannot be run; empty if it can."""
         try:
             self._built()
         except StripewiseError as error:
@@ -185,7 +185,7 @@ class ForeignRunner(Runner):
     source: str
 
     def missing(self) -> str:
-        """Return why the program cannot be used here, with the remedy; "" if it can."""
+        """Return why the program cannot be used here, with the remedy; empty if it can."""
         given = os.environ.get(self.variable, "")
         if self._found() is not None:
             return ""
@@ -265,5 +265,5 @@ def read_record(path: Path, program: str) -> str:
 
 
 def unless(good: bool, reason: str) -> str:
-    """Return a reason, or "" where all is well."""
+    """Return a reason, or empty if all is well."""
     return "" if good else reason

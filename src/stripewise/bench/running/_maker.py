@@ -69,7 +69,7 @@ class Maker:
         self._around: dict[str, Any] = {}
 
     def no_room(self, planned: PlannedRun) -> str:
-        """Return why a case cannot be stored; "" if it can, as far as can be told."""
+        """Return why a case cannot be stored; empty if it can, as far as can be told."""
         workload = find_runner(planned.case.runner).workload(planned.case)
         needed = (workload.bytes if workload is not None else 0) * _ROOM
         free = self._places.free_bytes()
@@ -227,7 +227,7 @@ def _message(outcome: Outcome) -> str:
 
 
 def _not_the_storage(outcome: Outcome, options: CampaignOptions, case: Case) -> str:
-    """Return why the figures of an emulated run are not those of the storage; "" if they are."""
+    """Return why the figures of an emulated run are not those of the storage; empty if they are."""
     seen = outcome.emulated
     if seen is None:
         return ""

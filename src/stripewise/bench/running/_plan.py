@@ -109,7 +109,7 @@ class Ledger:
 
     @property
     def note(self) -> str:
-        """What was repaired when it was opened; "" if nothing."""
+        """What was repaired when it was opened; empty if nothing."""
         return self._journal.note if self._journal is not None else ""
 
     def append(self, kind: str, **data: Any) -> None:

@@ -52,7 +52,7 @@ class CampaignObserver:
         """A run begins."""
 
     def waits(self, text: str) -> None:
-        """A run waits for something outside; "" if it runs."""
+        """A run waits for something outside; empty if it runs."""
 
     def recorded(self, run: CaseRun) -> None:
         """A run has ended and is in the journal."""
@@ -265,7 +265,7 @@ class CampaignRuns:
         return (max(left, _LEAST_SECONDS), True) if left < timeout else (timeout, False)
 
     def _used_up(self, planned: PlannedRun) -> str:
-        """Return which budget another run would exceed; "" if none."""
+        """Return which budget another run would exceed; empty if none."""
         options, runs = self._options, self._ledger.runs
         expected = _expected(runs, planned.case.key)
         budget = options.budget_seconds

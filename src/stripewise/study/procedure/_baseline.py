@@ -243,7 +243,7 @@ def _not_there(context: CaseContext) -> str:
 
 
 def _where_it_spoke(context: CaseContext, measurement: Measurement) -> str:
-    """Name the file that holds what a failed program said, "" if it said nothing."""
+    """Name the file that holds what a failed program said; empty if it said nothing."""
     path = context.executor.place(measurement).record_directory / "stderr"
     if not path.is_file() or not path.stat().st_size:
         return ""

@@ -103,7 +103,7 @@ class CaseContext(Parts):
 
     @property
     def name(self) -> str:
-        """Name of the case; "" in a study of one command."""
+        """Name of the case; empty in a study of one command."""
         return self.case.name
 
     def slot(self, name: str, role: RunRole, **more: Any) -> RunSlot:
@@ -405,7 +405,7 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
 
 
 def _unproven(tunable: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
-    """Say which case lacks a proof that a tunable of these cases needs; "" if none does."""
+    """Return which case lacks a proof that a tunable of these cases needs; empty if none does."""
     if tunable.safety is not SafetyClass.CONTRACT:
         return ""
     for fact, calls in _PROOFS.items():

@@ -284,7 +284,7 @@ def _with_facts(context: Context) -> Context:
 
 
 def _why_nothing_acts(context: Context) -> str:
-    """Say why nothing is left to try, of the tunables that were asked for one by one."""
+    """Return why nothing is left to try, of the tunables that were asked for one by one."""
     asked, left_out = [get(name).name for name in context.options.only], context.space.left_out
     reasons = [f"{name}: {left_out[name]}" for name in asked if name in left_out]
     text = "no tunable acts on this program"
@@ -389,7 +389,7 @@ def say_what_is_not_verifiable(context: Context) -> None:
 
 
 def _nothing_to_compare(baseline: Baseline) -> str:
-    """Say why the two kept baselines cannot be compared; "" if they can."""
+    """Return why the two kept baselines cannot be compared; empty if they can."""
     case, (first, second) = baseline.context, baseline.kept_runs
     found = from_json(
         Verification,

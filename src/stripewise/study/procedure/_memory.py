@@ -251,7 +251,7 @@ def storage_of(context: Context) -> Storage | None:
 
 
 def _program(context: Context, storage: Storage) -> SimulatedProgram | None:
-    """Return what can be simulated of the program there; None where nothing can."""
+    """Return what can be simulated of the program there; None if nothing can."""
     emulated = context.options.storage
     program = simulated_program(
         context.facts,

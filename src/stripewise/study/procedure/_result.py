@@ -112,7 +112,7 @@ def _case(context: Context, search: SearchResult, verdict: Verdict, place: int) 
 
 
 def _resolution(context: Context) -> str:
-    """Say what could be seen, from every baseline run that the study made."""
+    """Return what could be seen, from every baseline run that the study made."""
     if len(context.cases) == 1:
         return resolution_text(context.spread())
     what, runs_each = "the mean of the cases' I/O times", 2 * len(context.cases)
@@ -305,7 +305,7 @@ class Rounds:
 class Verdict:
     """What is made of the fresh pairs, also in words; `unsynced` has an entry for each case.
 
-    `left_open` says why a budget let nothing be decided; "" if something was.
+    `left_open` says why a budget let nothing be decided; empty if something was.
     """
 
     winner: Trial | None = None
@@ -317,7 +317,7 @@ class Verdict:
 
 
 def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
-    """Say whether the pairs of a trial show an improvement, and why not."""
+    """Return whether the pairs of a trial show an improvement, and why not."""
     io, whole = rounds.speedup(), rounds.speedup(elapsed_seconds)
     shown = _shown(io)
     losses, left_open = _losses(context, rounds), _left_open(context, rounds)
@@ -343,7 +343,7 @@ def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
 
 
 def _undecided(context: Context, rounds: Rounds) -> str:
-    """Say that the budget ended the pairs before they showed anything; "" if it did not."""
+    """Say that the budget ended the pairs before they showed anything; empty if it did not."""
     io = rounds.speedup()
     is_over = rounds.n >= LOOKS[-1] or rounds.is_futile() or rounds.is_lost()
     if is_over or excludes_one(io):
@@ -362,7 +362,7 @@ def _shown(io: Speedup) -> str:
 
 
 def _left_open(context: Context, rounds: Rounds) -> list[str]:
-    """Say which of several cases may have got slower, where more pairs could have told."""
+    """Return which of several cases may have got slower, where more pairs could have told."""
     return [
         f"case {case.name} is left open (I/O {_interval(rounds.of_case(place))})"
         for place, case in enumerate(context.cases)
@@ -371,7 +371,7 @@ def _left_open(context: Context, rounds: Rounds) -> list[str]:
 
 
 def _losses(context: Context, rounds: Rounds) -> list[str]:
-    """Say which of several cases got slower, and by how much."""
+    """Return which of several cases got slower, and by how much."""
     said: list[str] = []
     for place, case in enumerate(context.cases if len(context.cases) > 1 else ()):
         if seconds := rounds.slower(place):
@@ -386,7 +386,7 @@ def _interval(speedup: Speedup) -> str:
 
 
 def _no_more_pairs(context: Context, rounds: Rounds) -> str:
-    """Say which budget ended the pairs, and what to give where that helps."""
+    """Return which budget ended the pairs, and what to give where that helps."""
     options, budget, done = context.options, context.budget, len(context.ledger.entries)
     runs_each = 2 * len(context.cases)
     ahead = runs_each * (next(look for look in LOOKS if look > rounds.n) - rounds.n)

@@ -143,7 +143,7 @@ class Search:
         return trial
 
     def _why_stop(self, begun: int, begin_now: int, busy: int) -> str:
-        """Say why no further trial may begin; recorded when none is in flight.
+        """Return why no further trial may begin; recorded when none is in flight.
 
         Args:
             begun: How many were begun, those that begin now included.

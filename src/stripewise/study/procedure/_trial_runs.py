@@ -64,7 +64,7 @@ class TrialRuns:
 
     @property
     def failure(self) -> str:
-        """Why the first bad run of the candidate does not count; "" if there is none."""
+        """Why the first bad run of the candidate does not count; empty if there is none."""
         return next((case.failure for case in self.cases if case.failure), "")
 
     @property
@@ -249,7 +249,7 @@ class CaseRuns:
 
     @property
     def failure(self) -> str:
-        """Why the first bad run of the candidate does not count; "" if there is none."""
+        """Why the first bad run of the candidate does not count; empty if there is none."""
         if self.ok:
             return ""
         bad = next(run for run in self.candidates if not run.ok)
@@ -359,7 +359,7 @@ class CaseRuns:
                 self.context.executor.release(torn)
 
     def _reused(self, number: str, place: int) -> str:
-        """Return the name of the baseline run that was just made there; "" if none was."""
+        """Return the name of the baseline run that was just made there; empty if none was."""
 
         def draw() -> dict[str, Any]:
             ledger = self.context.ledger
@@ -448,7 +448,7 @@ def _requests(file: ObservedFile) -> tuple[object, ...]:
 
 
 def observed_line(files: Sequence[ObservedFile]) -> str:
-    """Say what reached the storage: who wrote, in which sizes, how aligned."""
+    """Return what reached the storage: who wrote, in which sizes, how aligned."""
     written = [f for f in files if f.system_writes]
     if not written:
         return "no system writes seen"

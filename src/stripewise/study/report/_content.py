@@ -211,7 +211,7 @@ def _evidence(result: StudyResult) -> Iterator[Block]:
 
 
 def _case_name(view: StudyResult) -> str:
-    """Return the name of the case that a view shows; "" in a study of one command."""
+    """Return the name of the case that a view shows; empty in a study of one command."""
     return view.cases[0].name if view.cases else ""
 
 

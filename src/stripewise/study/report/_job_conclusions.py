@@ -74,7 +74,7 @@ def speedup_words(speedup: Speedup) -> str:
 
 
 def conclusions(study: JobStudy) -> list[str]:
-    """Say what follows from the rungs, with the runs that show it."""
+    """Return what follows from the rungs, with the runs that show it."""
     every = (
         _best,
         _rungs_left,
@@ -111,7 +111,7 @@ def _best(study: JobStudy) -> Iterator[str]:
 
 
 def _rungs_left(study: JobStudy) -> Iterator[str]:
-    """Say which numbers of burst-buffer nodes were not tried for lack of trials."""
+    """Return which numbers of burst-buffer nodes were not tried for lack of trials."""
     left = study.rungs_left
     if not left:
         return
@@ -126,7 +126,7 @@ def _rungs_left(study: JobStudy) -> Iterator[str]:
 
 
 def _fewer_nodes(study: JobStudy) -> Iterator[str]:
-    """Say whether few nodes with settings beat many without."""
+    """Return whether few nodes with settings beat many without."""
     found = series(study)
     for tuned in found.get(TUNED_SERIES, ()):
         beaten = [
@@ -147,7 +147,7 @@ def _fewer_nodes(study: JobStudy) -> Iterator[str]:
 
 
 def _scaling(study: JobStudy) -> Iterator[str]:
-    """Say what more nodes alone gave."""
+    """Return what more nodes alone gave."""
     runs = series(study).get(DEFAULT_SERIES, [])
     if len(runs) < 2:
         return
@@ -231,7 +231,7 @@ def _unit(run: RungRun) -> str:
 
 
 def _hybrid(study: JobStudy) -> Iterator[str]:
-    """Say whether keeping the small files off the burst buffer helped the whole run."""
+    """Return whether keeping the small files off the burst buffer helped the whole run."""
     every = [run for run in study.runs if run.ok and math.isfinite(run.elapsed_seconds)]
     for run in sorted((r for r in every if r.storage == JobStorage.HYBRID), key=_whole):
         same = [

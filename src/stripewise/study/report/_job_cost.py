@@ -24,7 +24,7 @@ class Payback:
         saved_node_seconds: By one run with the best settings; NaN: not known, negative: it
             costs more.
         runs: After so many runs the study has paid for itself; None: never, or not known.
-        fewest_runs / most_runs: The interval of that; None: not known, or without end.
+        fewest_runs / most_runs: The interval of that; None if unknown, or without end.
         text: The same in whole sentences.
     """
 
@@ -201,7 +201,7 @@ def outside_lines(
 
 
 def _cost(plan: JobsAhead) -> str:
-    """Say what the runs cost at most, and where that is from."""
+    """Return what the runs cost at most, and where that is from."""
     one = None
     if plan.run_seconds is not None:
         one = f"{plan.nodes * plan.run_seconds / 3600:.3g} node-hours"
@@ -218,7 +218,7 @@ def _cost(plan: JobsAhead) -> str:
 
 
 def _reach(plan: JobsAhead) -> str:
-    """Say how many numbers of burst-buffer nodes the trials reach, as far as that is known."""
+    """Return how many numbers of burst-buffer nodes the trials reach, as far as that is known."""
     if plan.trials is not None:
         return reach_text(plan.rungs, plan.trials)
     how_many = "how many trials the budget holds is not known before the baseline"

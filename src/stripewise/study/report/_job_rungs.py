@@ -52,7 +52,7 @@ class Sweep:
 
 
 def place(run: RungRun) -> str:
-    """Say where the files lay: "parallel file system", "hybrid, burst buffer of 2 nodes"."""
+    """Return where the files lay: "parallel file system", "hybrid, burst buffer of 2 nodes"."""
     if run.storage == JobStorage.PARALLEL_FILE_SYSTEM or not run.nodes:
         return printable(run.storage)
     between = "burst buffer of " if run.storage == JobStorage.HYBRID else ""
@@ -77,7 +77,7 @@ def what_was_set(run: RungRun) -> str:
 
 
 def state_word(run: RungRun) -> str:
-    """Say how a rung ended: "measured", "stopped early", "failed"."""
+    """Return how a rung ended: "measured", "stopped early", "failed"."""
     if run.state == TrialState.COMPLETE:
         return "measured" if run.ok else "no figure"
     return "stopped early" if run.state == TrialState.HOPELESS else printable(run.state)

@@ -85,7 +85,7 @@ def _same_name(reference: Reference) -> str:
 
 
 _Staging = Mapping[int, tuple[float | None, float | None]]
-"""Trial (0: the baseline) to stage-in and stage-out; None: not known."""
+"""Trial (0: the baseline) to stage-in and stage-out; None if unknown."""
 
 
 def _staging(result: StudyResult) -> _Staging:

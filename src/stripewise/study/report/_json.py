@@ -158,7 +158,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
 
 
 def _times_faster(ratio: float) -> float | None:
-    """Return the speed-up of an I/O time that is `ratio` of the baseline's; None: not known."""
+    """Return the speed-up of an I/O time that is `ratio` of the baseline's; None if unknown."""
     return 1 / ratio if math.isfinite(ratio) and ratio > 0 else None
 
 

@@ -96,7 +96,7 @@ def job_lines(study: JobStudy, *, encoding: str | None = None) -> list[str]:
 
 
 def script_lines(result: StudyResult) -> list[str]:
-    """Say which script a study left, and how it is submitted."""
+    """Return which script a study left, and how it is submitted."""
     job = result.job
     if job is None:
         return []

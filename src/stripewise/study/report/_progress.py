@@ -155,7 +155,7 @@ def _style(trial: Trial) -> str:
 
 
 def _before(case: str) -> str:
-    """Return the name of a case, to stand before a text; "" in a study of one command."""
+    """Return the name of a case, to stand before a text; empty in a study of one command."""
     return f"{printable(case)}: " if case else ""
 
 
@@ -206,7 +206,7 @@ def _outcome(trial: Trial) -> str:
 
 
 def _role_name(slot: RunSlot) -> str:
-    """Say which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
+    """Return which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
     where = f"{printable(slot.case)}: " if slot.case else ""
     if slot.role is RunRole.BASELINE and slot.trial_number is not None:
         return f"{where}baseline beside trial {slot.trial_number}"

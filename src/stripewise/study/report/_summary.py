@@ -131,7 +131,7 @@ def _outcome(result: StudyResult) -> Iterator[tuple[str, str]]:
 
 
 def _whole_seconds(result: StudyResult) -> str:
-    """Say how long a run of the program takes, and with the best settings."""
+    """Return how long a run of the program takes, and with the best settings."""
     before, after = baseline_figures(result), best_figures(result)
     if not before.n_runs:
         return ""
@@ -140,7 +140,7 @@ def _whole_seconds(result: StudyResult) -> str:
 
 
 def _without_sync(result: StudyResult) -> str:
-    """Say what the runs took that did not wait for the storage; "" without such runs."""
+    """Return what the runs took that did not wait for the storage; "" without such runs."""
     unsynced = unsynced_figures(result)
     if unsynced is None:
         return ""
@@ -163,7 +163,7 @@ def run_commands(result: StudyResult) -> list[str]:
 
 
 def price_phrase(price: Price) -> str:
-    """Say how many runs a study made and what they cost."""
+    """Return how many runs a study made and what they cost."""
     text = f"{plural(price.n_runs, 'run')} in all"
     if isfinite(price.ratio):
         text += f"; they cost as much as {plural(round(price.ratio), 'unchanged run')}"
@@ -194,7 +194,7 @@ def case_io(case: StudyResult) -> str:
 
 
 def _case_phrase(case: StudyResult) -> str:
-    """Say what the study gained for one case, from its view.
+    """Return what the study gained for one case, from its view.
 
     "I/O 0.9 s → 0.3 s   3.0x faster [2.8–3.3, 95 %, 6 paired runs]    whole program 1.9x"
     """
@@ -250,7 +250,7 @@ class SimulatedStudy:
 
 
 def simulated_study_lines(study: SimulatedStudy) -> Iterator[str]:
-    """Say what a strategy found, and after how many simulated runs."""
+    """Return what a strategy found, and after how many simulated runs."""
     program, result = study.program, study.result
     work = program.workload
     yield line("storage", printable(f"{program.storage.name}: {program.storage.title}"))

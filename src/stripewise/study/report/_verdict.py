@@ -55,14 +55,14 @@ def conclusion(result: StudyResult) -> str:
 
 
 def storage_phrase(result: StudyResult) -> str:
-    """Say which storage was emulated, and what that means; "" if none was."""
+    """Return which storage was emulated, and what that means; empty if none was."""
     if not result.emulated:
         return ""
     return f"emulated: {result.emulated}; what is found holds there, not on this host's storage"
 
 
 def limits_phrase(result: StudyResult) -> str:
-    """Say what the requests waited for before and after, on an emulated storage; "" if none."""
+    """Return what the requests waited for before and after, on an emulated storage; empty if none."""
     before, after = (
         next((run.limits for run in runs if run.limits), "")
         for runs in (baseline_runs(result), best_runs(result))
@@ -73,7 +73,7 @@ def limits_phrase(result: StudyResult) -> str:
 
 
 def traffic(result: StudyResult) -> str:
-    """Say how much more or less reaches the storage with the best settings; "" if as much."""
+    """Return how much more or less reaches the storage with the best settings; empty if as much."""
     before, after = (
         statistics.median([_system_bytes(run) for run in runs]) if runs else 0
         for runs in (baseline_runs(result), best_runs(result))
@@ -92,7 +92,7 @@ def _system_bytes(run: Measurement) -> int:
 
 
 def wide(speedup: Speedup) -> str:
-    """Say what helps where an improvement is sure but its size is not; "" otherwise."""
+    """Return what helps where an improvement is sure but its size is not; "" otherwise."""
     if not speedup.high > 3 * speedup.low:
         return ""
     return (
@@ -116,7 +116,7 @@ def speedup_text(ratio: float) -> str:
 
 
 def whole_program(speedup: Speedup | None) -> str:
-    """Say the whole program's speed-up; "" if it is not known."""
+    """Say the whole program's speed-up; empty if it is not known."""
     if speedup is None or not math.isfinite(speedup.median):
         return ""
     return f"whole program {ratio_text(speedup.median)}x"
@@ -195,7 +195,7 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
 
 
 def _slower_phrase(result: StudyResult) -> str:
-    """Say which cases got slower, with their intervals; "" if none did."""
+    """Return which cases got slower, with their intervals; empty if none did."""
     losses = []
     for case in result.cases if result.is_ensemble else ():
         if case.outcome is not CaseOutcome.SLOWER:
@@ -211,7 +211,7 @@ def _slower_phrase(result: StudyResult) -> str:
 
 
 def _more_would_help(speedup: Speedup) -> str:
-    """Say what would tell more, where the interval is so wide that it says little."""
+    """Return what would tell more, where the interval is so wide that it says little."""
     if speedup.high < 2 * speedup.low:
         return ""
     return (
@@ -221,7 +221,7 @@ def _more_would_help(speedup: Speedup) -> str:
 
 
 def trials_phrase(result: StudyResult) -> str:
-    """Say how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
+    """Return how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
     counts = Counter(trial.state for trial in result.trials)
     parts = [f"{len(result.trials)} tried"]
     for state, words in (
@@ -257,7 +257,7 @@ def _rejection(result: StudyResult, number: int, verification: Verification) -> 
 
 
 def outcome_word(case: StudyResult) -> str:
-    """Say how a case fared: "faster", "SLOWER", "no significant change"."""
+    """Return how a case fared: "faster", "SLOWER", "no significant change"."""
     outcome = case.cases[0].outcome
     return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
 

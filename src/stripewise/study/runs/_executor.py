@@ -207,7 +207,7 @@ class Executor:
         return comparable(run, next((one for one in good if one.ok), None))
 
     def _why_cut(self, role: RunRole, run: Measurement) -> str:
-        """Say which limit a run met that reached its time limit; "" if that was its own."""
+        """Return which limit a run met that reached its time limit; empty if that was its own."""
         if self.budget is None or run.status is not RunStatus.TIMEOUT:
             return ""
         try:

@@ -284,7 +284,7 @@ def _provenance(
 
 
 def other_file_system(options: StudyOptions) -> str:
-    """Warn if the runs work on another storage than the user's directory; "" if not."""
+    """Warn if the runs work on another storage than the user's directory; empty if not."""
     study = options.study_directory
     if os.stat(study).st_dev == os.stat(options.origin).st_dev:
         return ""

@@ -94,7 +94,7 @@ def _with_refusal(run: Measurement, guarded: Guarded) -> Measurement:
 
 
 def _refused_text(guarded: Guarded) -> str:
-    """Say what a run was kept from changing, and what allows it; "" if nothing."""
+    """Return what a run was kept from changing, and what allows it; empty if nothing."""
     if not guarded.refused:
         return ""
     path, more = guarded.refused[0], len(guarded.refused) - 1
@@ -188,7 +188,7 @@ def _as_not_started(run: Measurement, message: str) -> Measurement:
 
 
 def refusal(profile: RunProfile) -> str:
-    """Say which file outside of its directory a run was kept from changing; "" if none."""
+    """Return which file outside of its directory a run was kept from changing; empty if none."""
     found = [match for text in profile.troubles if (match := _REFUSED.search(text))]
     old = [match[2] for match in found if match[1] == "change"]
     return _refused_text(Guarded(tuple(old), tuple(m[2] for m in found if m[1] == "make")))
@@ -336,13 +336,13 @@ def _containers(place: Place) -> list[Path]:
 
 
 def _why_unseen(seen: Handshake, place: Place) -> str:
-    """Say why the program was not seen: nothing is wrong with the library if it never started."""
+    """Return why the program was not seen: nothing is wrong with the library if it never started."""
     is_dropped = seen.state is HandshakeState.DROPPED
     return (_not_started(place) if is_dropped else "") or _as_given(seen.message, place)
 
 
 def _not_started(place: Place) -> str:
-    """Say why a task of a job script was not started, as its run's output tells; "" if it was."""
+    """Return why a task of a job script was not started, as its run's output tells; empty if it was."""
     try:
         with (place.record_directory / "stderr").open("rb") as stream:
             said = stream.read(_MOST_READ).decode("utf-8", "replace")

@@ -25,7 +25,7 @@ class FirstLook:
 
     Attributes:
         facts: What the program does.
-        problem: Why it cannot be tuned, with the remedy; "" if it can.
+        problem: Why it cannot be tuned, with the remedy; empty if it can.
         no_plugin: The problem is that the plug-in for the program's MPI is not built.
         written_inputs: Inputs that it opened for writing (relative to the run).
         replaced_inputs: Those of them whose content did not matter: outputs of an earlier run.
@@ -62,7 +62,7 @@ class Tools:
         compare: Verifies outputs.
         models: Reads the trained models of this user and site; asked where one may be used.
         ground: Ground that models are asked for; None: what storage and facts say.
-        unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; "" if
+        unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; empty if
             it can.
         find_space: Tunables for a program, by its facts.
         policy: What the site and the user allow.

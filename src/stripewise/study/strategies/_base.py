@@ -151,7 +151,7 @@ class Strategy(ABC):
 
     @classmethod
     def problem(cls) -> str:
-        """Return why it cannot be used here, with the remedy; "" if it can."""
+        """Return why it cannot be used here, with the remedy; empty if it can."""
         return ""
 
     def number(self, name: str) -> float:

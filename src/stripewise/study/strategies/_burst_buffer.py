@@ -217,7 +217,7 @@ def _number(settings: Mapping[str, Value], name: str, default: int) -> int:
 
 
 def change_text(change: Mapping[str, Value], best: Mapping[str, Value], defaults: Defaults) -> str:
-    """Say what is changed: "striping unit 8 MiB -> 4 MiB"."""
+    """Return what is changed: "striping unit 8 MiB -> 4 MiB"."""
     return ", ".join(_one_change(name, value, best, defaults) for name, value in change.items())
 
 

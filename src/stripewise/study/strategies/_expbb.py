@@ -225,7 +225,7 @@ class ExpbbStrategy(StepwiseStrategy):
         """Try a number of nodes with the best settings so far, then the loops on it.
 
         Returns:
-            Why the ladder ends; "" where it goes on.
+            Why the ladder ends; empty if it goes on.
         """
         before = self._best
         start = dict(on_nodes(nodes, self.facts))

@@ -50,7 +50,7 @@ class RulesStrategy(StepwiseStrategy):
         yield from ()
 
     def why(self, name: str) -> str:
-        """Return why a tunable is tried; "" where only its place in the order speaks for it."""
+        """Return why a tunable is tried; empty if only its place in the order speaks for it."""
         del name
         return ""
 

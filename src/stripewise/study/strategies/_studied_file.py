@@ -99,7 +99,7 @@ def _sharers(file: ObservedFile) -> int:
 
 
 def large_file_globs(run: Measurement | None, small_bytes: int = SMALL_BYTES) -> str:
-    """Return globs of the large files of a run, with commas between them; "" if there are none.
+    """Return globs of the large files of a run, with commas between them; empty if there are none.
 
     Numbers in names are generalised (`wrfout_d01_2007-04-03`: `wrfout*`) as far as no small file
     of the run matches: these stay on the parallel file system.
@@ -112,7 +112,7 @@ def large_file_globs(run: Measurement | None, small_bytes: int = SMALL_BYTES) ->
 
 
 def _glob(name: str, others: Sequence[str]) -> str:
-    """Return the most general glob that none of the others matches; "" if there is none."""
+    """Return the most general glob that none of the others matches; empty if there is none."""
     for glob in _candidates(name):
         exact = matches(glob, name) and not any(matches(glob, other) for other in others)
         if exact and glob.isprintable():
@@ -168,10 +168,10 @@ class Score:
         settings: Settings of its point.
         io_ratio / run_ratio: I/O time and whole time over those of the baseline beside it; inf
             after a failure.
-        share: I/O time on the studied file over that on all files; None where no file was seen.
+        share: I/O time on the studied file over that on all files; None if no file was seen.
         calls: System calls on the studied file; 0 where they are not known.
         run: The last of its runs that shows files.
-        failure: Why it gave no times, for people; "" if it did.
+        failure: Why it gave no times, for people; empty if it did.
         is_lost: Whether that says nothing about its settings.
     """
 

@@ -76,7 +76,7 @@ class TpeStrategy(Strategy):
 
     @classmethod
     def problem(cls) -> str:
-        """Say how to get Optuna, if it is not there."""
+        """Return how to get Optuna, if it is not there."""
         return missing("tpe")
 
     @property

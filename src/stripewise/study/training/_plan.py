@@ -42,7 +42,7 @@ class TrainingOptions:
         seed: Seed of the choice, of the order, and of noise.
         vary: Tunable name to its values, instead of the published ladders.
         launcher: Words that start MPI programs, up to the number of ranks: ("mpiexec", "-n").
-        kernel: Path of the kernel's program; "" where nothing is run.
+        kernel: Path of the kernel's program; empty if nothing is run.
         stack: Simulated: software stack; "": that of the storage's users.
         transport: Variant of the network; "": the default.
         noise: Emulated: runs vary as those of the storage do.
@@ -87,7 +87,7 @@ class TrainingOptions:
         return Way.SIMULATED if self.simulate else Way.EMULATED
 
     def emulation(self, ranks: int) -> EmulationOptions | None:
-        """Return the described storage for so many ranks; None where it is the one here.
+        """Return the described storage for so many ranks; None if it is the one here.
 
         Raises:
             UsageError: The ranks do not fill nodes.

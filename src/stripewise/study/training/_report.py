@@ -20,7 +20,7 @@ from stripewise.study.training._train import Trained, spent_seconds
 
 
 def cost_text(plan: TrainingPlan) -> str:
-    """Say what a training will take, before it begins."""
+    """Return what a training will take, before it begins."""
     options, cells = plan.options, plan.cells
     numbers = [cell.configurations for cell in cells]
     runs = sum(numbers) * options.repeats
@@ -42,7 +42,7 @@ def cost_text(plan: TrainingPlan) -> str:
 
 
 def training_lines(trained: Trained) -> Iterator[str]:
-    """Say what was measured."""
+    """Return what was measured."""
     found = training_json(trained)
     columns = (
         Column("pattern", "Pattern"),
@@ -91,7 +91,7 @@ def training_json(trained: Trained) -> dict[str, Any]:
 
 
 def fits_lines(fits: Fits, tuned_patterns: int = 0) -> Iterator[str]:
-    """Say which models were made, what they were made of, and how well they predict.
+    """Return which models were made, what they were made of, and how well they predict.
 
     Args:
         fits: The models.

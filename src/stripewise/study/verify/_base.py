@@ -117,7 +117,7 @@ class ContentFormat(ABC):
         """Return whether an output is in this format.  Raises nothing."""
 
     def problem(self) -> str:
-        """Return why nothing can be compared here, with the remedy; "" if it can."""
+        """Return why nothing can be compared here, with the remedy; empty if it can."""
         why = missing(self.extra)
         return f"not verifiable: {why}" if why else ""
 
@@ -206,7 +206,7 @@ def _first_line(error: Exception) -> str:
 
 
 def element_differs(one: Elements, two: Elements, start: Sequence[int]) -> str:
-    """Say which element of two equal boxes differs bit by bit; "" if none does."""
+    """Return which element of two equal boxes differs bit by bit; empty if none does."""
     if one.tobytes() == two.tobytes():
         return ""
     unequal = _bits(one) != _bits(two)

@@ -46,7 +46,7 @@ class _Comparable:
     Attributes:
         by_bytes: Bytewise: the baselines are the same bit for bit.
         ignore: Items of its content that differ between the baselines, with what differs.
-        reason: Why it cannot be compared at all; "" if it can.
+        reason: Why it cannot be compared at all; empty if it can.
         no_reader: It could be, by content, if what reads it were installed.
         bytes_lost: Number of its bytes that cannot be compared.
         holes: Items to their bytes that differ between the baselines and that no rank wrote.
@@ -127,7 +127,7 @@ class BaselineOutputs:
         return _by_content(kind, one, two, self._written().get(one.path))
 
     def _bytes_differ(self, one: Unit, two: Unit) -> tuple[str, dict[str, int]]:
-        """Say how two outputs differ, but for bytes that no rank wrote: those, by item."""
+        """Return how two outputs differ, but for bytes that no rank wrote: those, by item."""
         different = unit_bytes_differ(one, two)
         written = self._written().get(one.path) if different else None
         if written is None or one.is_link or one.members or one.size_bytes != two.size_bytes:
@@ -302,7 +302,7 @@ def shown(path: str) -> str:
 
 
 def unreadable(outputs: OutputSet) -> str:
-    """Say why one of the outputs cannot be compared by content here; "" if all can."""
+    """Return why one of the outputs cannot be compared by content here; empty if all can."""
     for path, unit in units_of(outputs).items():
         kind = format_of(unit.place)
         if kind is not None and (problem := kind.problem()):
@@ -316,7 +316,7 @@ _BLOCK_BYTES = 8 << 20
 
 
 def bytes_differ(first: Path, second: Path) -> str:
-    """Say how two files differ, the first offset included; "" if they do not.
+    """Return how two files differ, the first offset included; empty if they do not.
 
     A file that cannot be read differs.
     """
@@ -384,7 +384,7 @@ def _inside(places: NDArray[np.int64], ranges: NDArray[np.int64]) -> int:
 def directories_differ(
     first: Path, second: Path, names: tuple[frozenset[str], frozenset[str]]
 ) -> str:
-    """Say how two directories differ that are one output each; "" if they do not.
+    """Return how two directories differ that are one output each; empty if they do not.
 
     Args:
         first: A directory.
@@ -462,7 +462,7 @@ def format_of_units(one: Unit, two: Unit) -> ContentFormat | None:
 
 
 def unit_bytes_differ(one: Unit, two: Unit) -> str:
-    """Say how two outputs differ, byte for byte; "" if they do not."""
+    """Return how two outputs differ, byte for byte; empty if they do not."""
     if one.is_link or two.is_link:
         same = one.is_link == two.is_link and os.readlink(one.place) == os.readlink(two.place)
         return "" if same else "a link with another target"

@@ -51,7 +51,7 @@ def compare(one: Side, two: Side, pair: Pair, found: ContentDifferences) -> Iter
 
 
 def _slabs(side: Side, written: Written | None) -> dict[str, Slabs] | None:
-    """Return what the program wrote of each dataset, by its first name; None: not known.
+    """Return what the program wrote of each dataset, by its first name; None if unknown.
 
     That is so too if the trace knows a dataset that is not in the file.
     """
@@ -115,7 +115,7 @@ def _datasets_differ(
     found: ContentDifferences,
     slabs: Mapping[str, Slabs] | None,
 ) -> str:
-    """Say how two datasets differ; "" if they do not."""
+    """Return how two datasets differ; empty if they do not."""
     size, number = first.get_type().get_size(), first.get_space().get_simple_extent_npoints()
     found.bytes_of[item] = size * number
     different = _descriptions_differ(first, second) or _fill_values_differ(first, second)
@@ -133,7 +133,7 @@ def _attributes_differ(first: Any, second: Any, objects: tuple[Any, Any], sides:
 
 
 def _descriptions_differ(first: Any, second: Any) -> str:
-    """Say how the types or shapes of two datasets or attributes differ; "" if they do not."""
+    """Return how the types or shapes of two datasets or attributes differ; empty if they do not."""
     if different := _types_differ(first.get_type(), second.get_type()):
         return different
     one, two = extent(first.get_space()), extent(second.get_space())
@@ -302,7 +302,7 @@ def _untouched(dataset: Any) -> bool:
 def elements_differ(
     first: Any, second: Any, sides: Sides, written: Slabs | None
 ) -> tuple[str, int]:
-    """Say where the elements of two datasets of equal type and shape differ; "" if nowhere.
+    """Return where the elements of two datasets of equal type and shape differ; empty if nowhere.
 
     Args:
         first: A dataset.
@@ -425,7 +425,7 @@ class _Attributes(h5py.AttributeManager):  # type: ignore[misc]
 def attribute_values_differ(
     first: Any, second: Any, objects: tuple[Any, Any], sides: Sides
 ) -> str:
-    """Say whether two attributes of equal name, type and shape differ; "" if they do not."""
+    """Return whether two attributes of equal name, type and shape differ; empty if they do not."""
     if first.get_space().get_simple_extent_type() == h5s.NULL:
         return ""
     if needs_objects(first.get_type()):

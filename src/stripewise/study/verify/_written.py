@@ -95,7 +95,7 @@ def _of_file(entries: Sequence[Selections | Pieces]) -> Written | None:
 
 
 def _ranges(pieces: Pieces) -> NDArray[np.int64] | None:
-    """Return the byte ranges of MPI-IO calls, merged; None where they are not all known."""
+    """Return the byte ranges of MPI-IO calls, merged; None if they are not all known."""
     if pieces.source != "view" or pieces.notes or int(pieces.repeat.sum()) > MOST_RANGES:
         return None
     row, begin = unfolded(pieces)

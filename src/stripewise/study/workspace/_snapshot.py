@@ -67,7 +67,7 @@ class InputSnapshot:
         source: The user's directory.
         entries: Path relative to the directory to what it is; what cannot be taken (sockets,
             unreadable files) is not among them.
-        layout: Layout of the user's directory on emulated storage, its own or inherited; "" if
+        layout: Layout of the user's directory on emulated storage, its own or inherited; empty if
             none.
     """
 

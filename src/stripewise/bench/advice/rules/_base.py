@@ -163,7 +163,7 @@ class Rule(ABC):
         return True
 
     def missing(self, basis: Basis) -> str:
-        """Return the first need that a basis does not meet; "" if it meets all."""
+        """Return the first need that a basis does not meet; empty if it meets all."""
         return next((need.words for need in self.needs if not need.met(basis)), "")
 
     def predicted(
