@@ -129,7 +129,7 @@ class Search:
         return n
 
     def _n_told_before(self, number: int) -> int | None:
-        """Return how many results the strategy had when it proposed a trial; None if it did not."""
+        """Return how many results the strategy had when it proposed a trial; None if not yet."""
         recorded = self._context.ledger.recall(f"proposal/{number}")
         return None if recorded is None else int(recorded.get("told", number - 1))
 

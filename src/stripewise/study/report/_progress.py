@@ -45,11 +45,11 @@ from stripewise.study.report._verdict import (
 )
 
 _ALONE = (RunRole.WARM_UP, RunRole.UNSYNCED_BASELINE, RunRole.UNSYNCED_WINNER)
-"""Runs that are no part of a trial, a baseline or a pair; those are reported together."""
+"""Roles of runs that are not part of a trial, a baseline or a pair and are shown as one."""
 
 
 class ProgressObserver(Observer):
-    """Reports each event in a line; on a terminal a bar below them fills with the trials."""
+    """Shows each event as a line; on a terminal a progress bar of the trials is below them."""
 
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, soft_wrap=True)
@@ -136,7 +136,7 @@ class ProgressObserver(Observer):
         self._say("warning", text, "yellow")
 
     def close(self) -> None:
-        """Take the bar away; safe to call twice."""
+        """Remove the progress bar; may be called twice."""
         self._bar.stop()
 
     def _update(self, **fields: Any) -> None:
@@ -155,11 +155,11 @@ def _style(trial: Trial) -> str:
 
 
 def _before(case: str) -> str:
-    """Return the name of a case, to stand before a text; empty in a study of one command."""
+    """Return the prefix for texts about a case; empty in a study of one command."""
     return f"{printable(case)}: " if case else ""
 
 
-# What happened, in words that fit on one line.
+# Events in words that fit on one line.
 
 _ROLE = {
     RunRole.WARM_UP: "warm-up run (not counted)",
@@ -175,12 +175,12 @@ _ROLE = {
 
 
 def _trial_phrase(trial: Trial) -> str:
-    """Say one ended trial: its outcome against the baseline, its settings."""
+    """Return a line on a finished trial: its result relative to the baseline, its settings."""
     return f"{_outcome(trial):<42} {format_settings(trial.settings) or 'defaults'}"
 
 
 def run_line(measurement: Measurement) -> str:
-    """Say the figures of one run, or how it ended."""
+    """Return the figures of one run, or how it ended."""
     if not measurement.ok:
         return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
     if measurement.total_amount == NOTHING:
@@ -206,7 +206,7 @@ def _outcome(trial: Trial) -> str:
 
 
 def _role_name(slot: RunSlot) -> str:
-    """Return which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
+    """Return the name of a run: "trial 4", "fresh pair 2: best", "small: baseline run"."""
     where = f"{printable(slot.case)}: " if slot.case else ""
     if slot.role is RunRole.BASELINE and slot.trial_number is not None:
         return f"{where}baseline beside trial {slot.trial_number}"
