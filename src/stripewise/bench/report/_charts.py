@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws all charts of a campaign in sections, each in panels that share their scales."""
+"""Draws all charts of a campaign in sections, each with panels that share their scales."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ MOST_BARS = 30
 _LABELS = {"labelLimit": 250, "minExtent": 60, "maxExtent": 260}
 _PERCENTS = ("50", "90", "99", "100")
 _ROOM = 1.28
-"""Length of an axis by that of its longest bar: the rest is for the label of the bar."""
+"""Length of an axis relative to its longest bar, which leaves space for the bar's label."""
 
 _TIPS = {"rate": "median", "top": "best", "runs": "runs"}
 _GLYPHS = "●■▲◆✚▼▶◀"
@@ -78,20 +78,20 @@ _SECTIONS = {
     kinds.TARGETS: (_RUNS, "A target that is slow in every run needs a look by its "
                     "administrators."),
 }  # fmt: skip
-"""Name and title of the section of each kind of chart, and how it is to be read."""
+"""Name and title of the section of each kind of chart, and how to read it."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Panels that belong together.
+    """Panels that are shown together.
 
     Attributes:
-        title: Above them; "": the panels' titles are enough.
-        note: How they are to be read.
+        title: Title above the panels; empty if their own titles are sufficient.
+        note: How to read them.
         legend: Glyph, colour and name of each line.
-        panels: The charts.
-        hidden: Panels for which there is no room.
-        axes: What the panels are drawn over: "Over nodes".
+        panels: Charts of the panels.
+        hidden: Panels for which there is no space.
+        axes: Quantity over which the panels are drawn: "Over nodes".
     """
 
     title: str
@@ -103,7 +103,7 @@ class Group:
 
 
 def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[Section]:
-    """Draw what follows from the campaign's axes, sorted into sections."""
+    """Draw all charts that suit the campaign's axes, sorted into sections."""
     found: dict[tuple[str, str], list[Group]] = {}
     for kind in chart_kinds(campaign, figures):
         if group := chart_group(kind, campaign, figures):
@@ -129,7 +129,7 @@ def _section(name: str, title: str, groups: Sequence[Group]) -> Section:
 
 
 def merged(groups: Sequence[Group]) -> list[Group]:
-    """Put neighbours of one panel each side by side, where their lines and notes are the same."""
+    """Merge adjacent groups of one panel each if their lines and notes are the same."""
     found = []
     for _, alike in groupby(groups, _what_it_shares):
         first, *others = alike
@@ -146,7 +146,7 @@ def _what_it_shares(one: Group) -> object:
 def chart_group(
     kind: ChartKind, campaign: Campaign, figures: Sequence[CaseFigures]
 ) -> Group | None:
-    """Draw one kind; None: it has nothing to show."""
+    """Draw one kind of chart; None if it has nothing to show."""
     if kind.kind in (kinds.CURVES, kinds.HEAT):
         return _panelled(kind, panels_of(kind, figures))
     axes = axes_of([one.case for one in figures], campaign.suite.directories)
@@ -184,12 +184,12 @@ def _panelled(kind: ChartKind, panels: Sequence[Panel]) -> Group | None:
 
 @dataclass(frozen=True)
 class Standing:
-    """One bar: the best cell of a series, and how near it comes to the peak.
+    """One bar: the best cell of a series, relative to the peak.
 
     Attributes:
-        label: Of the series.
-        figures: Of its best cell.
-        efficiency: Its median by the highest of all series.
+        label: Label of the series.
+        figures: Figures of its best cell.
+        efficiency: Its median relative to the highest of all series.
     """
 
     label: str
@@ -198,10 +198,10 @@ class Standing:
 
 
 def standings(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Standing]:
-    """Compare the best cell of each series on as many nodes as most of them were measured on.
+    """Compare the best cell of each series, on the number of nodes measured for most of them.
 
-    Of several numbers of nodes the largest counts that at least two series have, so that no
-    series wins by being measured on more nodes.
+    The largest number of nodes that at least two series have is used, so that no series wins by
+    being measured on more nodes.
     """
     mine = [one for one in figures if kind.shows(one) and is_drawable(one)]
     best: dict[str, CaseFigures] = {}
@@ -288,13 +288,13 @@ def _bar_chart(
     """Draw a bar for each row: its median, interval, best run and outliers.
 
     Args:
-        rows: As of `figure_row`, with "label"; and with "shown", a text behind the bar, at "end".
-        field: Of the rows, whose values stand at the vertical axis.
-        names: Labels of bars side by side, each in a colour; empty: there are none.
-        unit: Of the values.
-        title: Of the chart.
-        subtitle: Below it.
-        tips: Fields of a tooltip, with their titles.
+        rows: Rows of `figure_row` with "label", and "shown", a text behind the bar at "end".
+        field: Field of the rows for the vertical axis.
+        names: Labels of bars side by side, each in its colour; empty if there are none.
+        unit: Unit of the values.
+        title: Title of the chart.
+        subtitle: Subtitle of the chart.
+        tips: Fields of the tooltip, with their titles.
     """
     y, height = _side_by_side(field, names)
     is_marked = "shown" in rows[0]
@@ -321,7 +321,7 @@ def _bar_chart(
 
 
 def _side_by_side(field: str, names: Sequence[str]) -> tuple[Spec, Spec]:
-    """Return the vertical places of rows, and the height; those of several names are apart."""
+    """Return the vertical positions of rows, and the height; several names are offset."""
     y: Spec = {"y": chart.category(field, title=None, sort=None, axis=_LABELS)}
     if len(names) < 2:
         return y, {"step": 26}
@@ -334,7 +334,7 @@ def _colour(names: Sequence[str]) -> Spec:
 
 
 def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
-    """Draw how long single operations took on the largest job: median, 90 %, 99 %, the longest."""
+    """Draw times of single operations on the largest job: median, 90 %, 99 % and maximum."""
     rows = percentile_rows(campaign, axes)
     if not rows:
         return None
@@ -365,7 +365,7 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
 
 
 def percentile_rows(campaign: Campaign, axes: Sequence[Axis]) -> list[dict[str, Any]]:
-    """Return the percentiles of each operation on the largest job, the median over its runs."""
+    """Return the percentiles of each operation on the largest job, as medians over its runs."""
     timed = [
         (case, sample)
         for case, runs in campaign.of_cases() for run in runs for sample in run.samples
@@ -399,17 +399,17 @@ def draw_campaign(
     kind: str = "",
     operation: str = "",
 ) -> str:
-    """Draw the charts of one kind as a picture of its own, and return what it shows in words.
+    """Draw the charts of one kind as a picture, and return a description in words.
 
     Args:
-        campaign: That was made.
-        figures: Of its cells.
-        path: File; the suffix chooses the format.
-        kind: "curves", "heat map", "bars", ...; "": the first that the campaign has.
-        operation: Of the figures; "": all.
+        campaign: Campaign that was made.
+        figures: Figures of its cells.
+        path: Path of the picture; the suffix determines the format.
+        kind: "curves", "heat map", "bars", ...; empty for the first that the campaign has.
+        operation: Operation to draw; empty for all.
 
     Raises:
-        UsageError: The campaign has no such chart, or the suffix is of no picture.
+        UsageError: The campaign has no such chart, or the suffix is not that of a picture.
         StorageError: The file cannot be written.
     """
     found = [
@@ -430,7 +430,7 @@ def draw_campaign(
 
 
 def _silent(part: chart.Spec) -> chart.Spec:
-    """Leave the words of each single mark out: the picture as a whole has its own."""
+    """Remove the descriptions of single marks, since the picture as a whole has its own."""
     return {**part, "layer": [{**one, "mark": {**one["mark"], "aria": False}}
                               for one in part["layer"]]}  # fmt: skip
 
@@ -438,7 +438,7 @@ def _silent(part: chart.Spec) -> chart.Spec:
 def _parts(
     kind: ChartKind, group: Group, figures: Sequence[CaseFigures], several: bool
 ) -> list[chart.Spec]:
-    """Return the panels of a kind; the first names the lines, and each its operation."""
+    """Return the panels of a kind; the first has the legend, and each has its operation."""
     parts: list[chart.Spec] = [panel.spec["vconcat"][0] for panel in group.panels]
     if kind.kind == kinds.CURVES and len(group.legend) > 1:
         panels = panels_of(kind, figures)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in whole sentences what a campaign found, and how its figures were protected."""
+"""Words the results of a campaign in sentences, and how its figures were protected."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def how_made(campaign: Campaign) -> str:
 
 
 def storage_words(campaign: Campaign) -> str:
-    """Say on what it ran, and how real that is."""
+    """Return on what storage the campaign ran, and how real it is."""
     name = printable(campaign.storage) or "a storage that is not named"
     how = {
         MADE: name,
@@ -52,7 +52,7 @@ def storage_words(campaign: Campaign) -> str:
 
 
 def _slow_motion(campaign: Campaign) -> str:
-    """Say by how much the rates are lower than those of the storage: "archer@1/64"."""
+    """Return by how much the rates are lower than those of the storage: "archer@1/64"."""
     slow = campaign.machine.rpartition("@1/")[2]
     if not slow.isdigit() or "@1/" not in campaign.machine:
         return ""
@@ -65,9 +65,9 @@ def peak_of(
     """Return the cell with the highest median of an operation.
 
     Args:
-        figures: Of a campaign.
-        operation: Of the figures.
-        credible: Leave out those that are flagged as the work of a cache, if others are left.
+        figures: Figures of a campaign.
+        operation: Operation of the figures.
+        credible: Whether to leave out those flagged as caching, if others remain.
     """
     found = [one for one in figures if one.operation == operation and isfinite(one.median)]
     sound = [one for one in found if all(flag.name != "caching" for flag in one.flags)]
@@ -96,7 +96,7 @@ def _a_second(one: CaseFigures) -> str:
 def summary(
     campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
 ) -> list[str]:
-    """Say the peaks, how far the series are apart, what is doubtful and what failed."""
+    """Return the peaks, the range of the series, what is doubtful and what failed."""
     axes = axes_of_campaign(campaign)
     lines = [_extent(campaign)]
     for operation in dict.fromkeys(one.operation for one in figures):
@@ -141,7 +141,7 @@ def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
 
 
 def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
-    """Name the series that stay below half of the peak wherever they were measured."""
+    """Yield the series that stay below half of the peak wherever they were measured."""
     best: dict[str, float] = {}
     for one in figures:
         if one.operation == peak.operation and isfinite(one.median):
@@ -180,7 +180,7 @@ def _failed(campaign: Campaign) -> Iterator[str]:
 def doubts_of(
     campaign: Campaign, figures: Iterable[CaseFigures]
 ) -> dict[str, list[tuple[str, str]]]:
-    """Sort flags by name: name -> (cell, sentence) of each figure that has it."""
+    """Return flags by name: name to (cell, sentence) of each figure that has it."""
     axes = axes_of_campaign(campaign)
     found: dict[str, list[tuple[str, str]]] = {}
     for one in figures:
@@ -191,14 +191,14 @@ def doubts_of(
 
 
 def law_words(law: Law) -> str:
-    """Return whether a law holds, and what was seen."""
+    """Return whether a law is valid, and what was observed."""
     holds = "holds" if law.holds else "does not hold"
     off = f" ({percent_text(law.error)} off)" if isfinite(law.error) else ""
     return f"{printable(law.name).replace('-', ' ')} {holds}{off}: {printable(law.sentence)}"
 
 
 def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what limits are not told for one reason, together: their figures, the reason."""
+    """Return unknown limits grouped by reason: their figures, the reason."""
     found: dict[str, list[str]] = {}
     for figure, why in untold.items():
         found.setdefault(printable(why), []).append(printable(figure))
@@ -226,7 +226,7 @@ _METADATA = {
 
 
 def protections(campaign: Campaign) -> list[str]:
-    """Say for every kind of case how its figures are kept from being those of a cache."""
+    """Return for every kind of case how its figures are protected from caches."""
     kinds: dict[tuple[str, bool, str, float, bool], list[Case]] = {}
     for case in campaign.suite.cases:
         shared = case.nodes == 1 and case.cache == "shift" and case.operation != "write"
@@ -265,7 +265,7 @@ def _who(cases: Sequence[Case], campaign: Campaign) -> str:
 
 
 def _memory(campaign: Campaign) -> Iterator[str]:
-    """Compare what a run writes with the memory of its nodes."""
+    """Yield comparisons of the bytes of a run with the memory of its nodes."""
     memory = campaign.about.get("memory_bytes")
     if not isinstance(memory, int | float) or not memory > 0:
         yield "How much memory the nodes have is not known, so the bytes are not compared with it"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits a suite to the nodes, directories and speed at hand, and scales the figures back."""
+"""Adapts a suite to the available nodes, directories and speed, and scales the figures back."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from stripewise.present import plural
 from stripewise.run.slurm import Slurm
 
 RANKS_PER_PROCESSOR = 32
-"""Of an emulated storage: they sleep while their requests are held back (assumed)."""
+"""Maximum ranks per processor on emulated storage: they sleep while requests wait (assumed)."""
 
 
 def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> CampaignOptions:
     """Return the options with the cases that can be run here.
 
     Args:
-        options: Of the campaign.
-        noted: Is told what is left out.
+        options: Options of the campaign.
+        noted: Called with a message on what is left out.
 
     Raises:
-        UsageError: The user asked for more nodes than there are, or for what cannot be had.
+        UsageError: The user requested more nodes than there are, or something else impossible.
     """
     if options.launcher not in LAUNCHERS:
         raise UsageError(
@@ -54,7 +54,7 @@ def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> Camp
 
 
 def _of_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Leave out cases of more nodes than there are; refuse those that the user named."""
+    """Leave out cases with more nodes than there are; refuse those that the user named."""
     most, what = _most_nodes(options)
     suite = options.suite
     needed = {case: suite.nodes_of(case) for case in suite.cases}
@@ -74,7 +74,7 @@ def _of_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
 
 
 def _most_nodes(options: CampaignOptions) -> tuple[int, str]:
-    """Return how many nodes a job can have, and what says so."""
+    """Return the maximum number of nodes of a job, and what determines it."""
     if options.storage is not None:
         emulated = options.storage_of(options.suite.cases[0])
         assert emulated is not None
@@ -112,7 +112,7 @@ def _partition_nodes(options: CampaignOptions) -> tuple[int, str]:
 
 
 def _partition_of(words: tuple[str, ...]) -> list[str]:
-    """Return the partition that options of sbatch name."""
+    """Return the partition named in options of sbatch."""
     found: list[str] = []
     for place, word in enumerate(words):
         if word in ("-p", "--partition"):
@@ -123,7 +123,7 @@ def _partition_of(words: tuple[str, ...]) -> list[str]:
 
 
 def _of_ranks(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Leave out cases of more ranks than this host can stand for as nodes of a storage."""
+    """Leave out cases with more ranks than this host can run as emulated nodes."""
     suite = options.suite
     if options.storage is None or options.launcher == "simulated":
         return suite
@@ -149,7 +149,7 @@ def _ranks(suite: Suite, case: Case) -> int:
 
 
 def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Give ranks the bytes that are asked for; in slow motion they have as much less."""
+    """Give ranks the requested bytes; in slow motion they have proportionally less."""
     suite = options.suite
     emulated = options.storage_of(suite.cases[0])
     slowdown = emulated.storage.slowdown if emulated is not None else 1.0
@@ -176,7 +176,7 @@ def _of_metadata(case: Case, slowdown: float) -> Case:
 
 
 def _of_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Leave out directories that do not differ where files have no stripes."""
+    """Leave out directories that are not different because files have no stripes."""
     suite = options.suite
     used = list(dict.fromkeys(case.directory for case in suite.cases))
     storage = None
@@ -197,7 +197,7 @@ def _of_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
 
 
 def _check_targets(places: dict[str, Place], targets: int) -> None:
-    """Refuse more stripes than there are targets, as far as their number is known."""
+    """Refuse more stripes than there are targets, if their number is known."""
     for name, place in places.items():
         if targets and (place.stripe_count > targets or place.target >= targets):
             raise UsageError(
@@ -207,22 +207,22 @@ def _check_targets(places: dict[str, Place], targets: int) -> None:
             )
 
 
-# Cases of another size, so that a slow storage takes no longer than the one it stands for.
+# Cases of another size, so that a storage in slow motion takes no longer than the real one.
 
 LEAST_BYTES = 1 << 20
-"""No rank's part becomes smaller."""
+"""Least bytes to which a rank's part may be reduced."""
 LEAST_FILES = 10
-"""Nor does a rank make fewer files."""
+"""Least number of files to which those of a rank may be reduced."""
 _GRAIN = 4096 // ELEMENT_BYTES
-"""Elements of a page: what a rank has stays a multiple of it, so that O_DIRECT can be had."""
+"""Elements of a page: a rank's part stays a multiple of it, so that O_DIRECT is possible."""
 
 
 def in_slow_motion(case: Case, slowdown: float) -> Case:
     """Return a case that takes about as long on a storage in slow motion.
 
     Args:
-        case: Of a suite.
-        slowdown: How many times as long everything takes there, at least 1.
+        case: Case of a suite.
+        slowdown: Factor by which everything takes longer there, at least 1.
     """
     if slowdown <= 1:
         return case
@@ -233,9 +233,9 @@ def in_slow_motion(case: Case, slowdown: float) -> Case:
 
 
 def of_rank_bytes(case: Case, rank_bytes: float) -> Case:
-    """Return a case in which each rank has about so many bytes, in its steps together.
+    """Return a case in which each rank has about the given bytes, over all of its steps.
 
-    Cases of metadata, and those whose size is the pattern's own, stay as they are.
+    Cases of metadata, and those whose size is fixed by the pattern, are returned unchanged.
     """
     numbers = numbers_of(case.local)
     if case.operation == "metadata" or not numbers:
@@ -244,7 +244,7 @@ def of_rank_bytes(case: Case, rank_bytes: float) -> Case:
 
 
 def _of_share(case: Case, share: float) -> Case:
-    """Return a case of a share of the bytes: the slowest dimensions become shorter."""
+    """Return a case with a share of the bytes: the slowest dimensions become shorter."""
     numbers = numbers_of(case.local) or numbers_of(case.size)
     if not numbers:
         return case
@@ -273,7 +273,7 @@ def _shortened(numbers: Sequence[int], share: float) -> list[int]:
     return made
 
 
-# Figures of a storage in slow motion as they are at its full speed.
+# Conversion of figures from a storage in slow motion to its full speed.
 
 
 def at_full_speed(run: CaseRun, slowdown: float) -> CaseRun:
@@ -282,8 +282,8 @@ def at_full_speed(run: CaseRun, slowdown: float) -> CaseRun:
     The times of the run as a whole (elapsed and node-seconds) are those that passed here.
 
     Args:
-        run: On a storage that was emulated in slow motion.
-        slowdown: How many times as long everything took there.
+        run: Run on a storage that was emulated in slow motion.
+        slowdown: Factor by which everything took longer there.
     """
     if slowdown == 1:
         return run
