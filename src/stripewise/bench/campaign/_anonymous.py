@@ -245,7 +245,7 @@ FILE_SYSTEMS = (
 
 
 @cache
-def _known() -> frozenset[str]:
+def _known_words() -> frozenset[str]:
     """Return the words of the field, and those in the series names of Stripewise's suites."""
     from stripewise.bench.campaign._suite import find_suite, suite_names
 
@@ -268,7 +268,7 @@ def is_plain(name: str) -> bool:
         bool(words)
         and name.isascii()
         and name.isprintable()
-        and all(word.lower() in _known() or _UNITS.fullmatch(word) for word in words)
+        and all(word.lower() in _known_words() or _UNITS.fullmatch(word) for word in words)
     )
 
 

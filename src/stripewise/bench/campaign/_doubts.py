@@ -107,7 +107,7 @@ def flags_of_cases(
     for one, seen in zip(figures, caches, strict=True):
         runs = campaign.by_case[one.case.key]
         found = [Flag("caching", text) for text in (*seen, *_too_fast(one, ceiling))]
-        found += [Flag(name, text) for name, text in _of_runs(one, runs)]
+        found += [Flag(name, text) for name, text in _doubts_of_runs(one, runs)]
         found += [Flag("interference", text) for text in _wide(one, usual, runs)]
         flags.append(tuple(found))
     return flags
@@ -130,7 +130,7 @@ def _too_fast(one: CaseFigures, ceiling: Ceiling) -> Iterator[str]:
             return
 
 
-def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, str]]:
+def _doubts_of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, str]]:
     number = len(one.rates)
     if number == 1:
         yield (

@@ -128,9 +128,9 @@ class Suite:
         wanted, lines = list(directories), list(series)
         _check_known("directory", wanted, self.directories)
         _check_known("series", lines, dict.fromkeys(self.series))
-        kept = self._only(wanted, lines)
+        kept = self._selected_cases(wanted, lines)
         if counts := list(nodes):
-            kept = [new for one in kept for new in self._on(one, counts)]
+            kept = [new for one in kept for new in self._cases_on_nodes(one, counts)]
         if ranks_per_node is not None:
             kept = [self._with_ranks(one, ranks_per_node) for one in kept]
         if repeats is not None:
@@ -143,7 +143,7 @@ class Suite:
         check_suite(kept, self.directories, self.name)
         return replace(self, cases=tuple(kept))
 
-    def _only(self, directories: list[str], series: list[str]) -> list[Case]:
+    def _selected_cases(self, directories: list[str], series: list[str]) -> list[Case]:
         """Return the cases of these directories and series, and those that run beside them."""
         kept = [
             one
@@ -155,7 +155,7 @@ class Suite:
         chosen = set(kept)
         return [one for one in self.cases if one in chosen or one.series in needed]
 
-    def _on(self, case: Case, counts: list[int]) -> list[Case]:
+    def _cases_on_nodes(self, case: Case, counts: list[int]) -> list[Case]:
         own = self.own.get(case.series, frozenset())
         if MOST in own:
             return [replace(case, nodes=max(counts))]

@@ -241,7 +241,7 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
     left_out = [one.said() for one in (*document.all.unless, *words.unless)]
     for values in product(*axes):
         plain = dict(zip(given, values, strict=False))
-        if any(_holds(condition, plain) for condition in left_out):
+        if any(_is_met(condition, plain) for condition in left_out):
             continue
         plain_settings = map(hashable, values[len(given) :])
         chosen = tuple(sorted(zip(names, plain_settings, strict=True)))
@@ -249,7 +249,7 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
         yield _case(plain, chosen, words.series, repeats, name)
 
 
-def _holds(condition: Mapping[str, list[Any]], plain: Mapping[str, Any]) -> bool:
+def _is_met(condition: Mapping[str, list[Any]], plain: Mapping[str, Any]) -> bool:
     return all(plain.get(key) in values for key, values in condition.items())
 
 

@@ -161,7 +161,7 @@ class History:
         still_open = {
             place
             for places in of_series.values()
-            for place in _open([(one, log(found[one].ratio)) for one in places])
+            for place in _unrecovered([(one, log(found[one].ratio)) for one in places])
         }
         findings = [
             Finding(
@@ -171,7 +171,7 @@ class History:
             )
             for place, one in enumerate(found)
         ]  # fmt: skip
-        return tuple(_told(findings))
+        return tuple(_in_report_order(findings))
 
     def _versions(self, earliest: int, latest: int) -> tuple[str, ...]:
         """Return the programs whose versions changed between nights, in words."""
@@ -215,7 +215,7 @@ class History:
         return tuple(said)
 
 
-def _told(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _in_report_order(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings in the order of the report: events by time, targets before cases."""
     left = sorted(findings, key=lambda one: -one.since)
     while left:
@@ -225,7 +225,7 @@ def _told(findings: Sequence[Finding]) -> Iterator[Finding]:
         yield from sorted(together, key=lambda one: (one.series.target < 0, one.ratio))
 
 
-def _open(steps: Sequence[tuple[int, float]]) -> list[int]:
+def _unrecovered(steps: Sequence[tuple[int, float]]) -> list[int]:
     """Return the indices of changes for the worse of which less than half was recovered later."""
     found = []
     for at, (place, step) in enumerate(steps):
@@ -413,7 +413,7 @@ def read_nights(directory: Path) -> list[Night]:
         for name in sorted(names - known.keys())
     ]
     if missing:
-        _keep(directory / LINES, missing)
+        _try_append(directory / LINES, missing)
     found = [night for name, night in known.items() if name in names] + missing
     return sorted(found, key=lambda one: (one.started_unix_seconds, one.file))
 
@@ -422,7 +422,7 @@ def _is_night(name: str) -> bool:
     return name.endswith(".json") and not name.startswith(".")
 
 
-def _keep(path: Path, nights: list[Night]) -> None:
+def _try_append(path: Path, nights: list[Night]) -> None:
     try:
         _append(path, nights)
     except OSError:

@@ -364,7 +364,7 @@ def _observations(
         place = campaign.suite.directories.get(case.directory, Place())
         group = _group(case, place)
         for run in runs:
-            yield from _of_files(run, group)
+            yield from _file_observations(run, group)
             touched = _touched(run, place)
             for sample in run.samples if touched else ():
                 if sample.operation in DATA and sample.amount > 0:
@@ -397,7 +397,7 @@ def _numbers(given: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _of_files(
+def _file_observations(
     run: CaseRun, group: Hashable
 ) -> Iterator[tuple[Hashable, str, frozenset[int], float]]:
     """Yield targets, operation and rate of each file of a run, if its layout has "by_file"."""

@@ -180,7 +180,7 @@ def parse_survey(text: str, name: str) -> Survey:
         ConfigurationError: The text is malformed, or two applications have the same name.
     """
     try:
-        data = _of_csv(text, name) if name.endswith(".csv") else parse_toml(text)
+        data = _document_of_csv(text, name) if name.endswith(".csv") else parse_toml(text)
         survey = Survey.model_validate(data)
     except ValidationError as error:
         raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN)}") from error
@@ -193,7 +193,7 @@ def parse_survey(text: str, name: str) -> Survey:
     return survey
 
 
-def _of_csv(text: str, name: str) -> dict[str, Any]:
+def _document_of_csv(text: str, name: str) -> dict[str, Any]:
     """Return rows in the form of parsed TOML; empty cells are left out."""
     rows = [
         {(key or "").strip(): (value or "").strip() for key, value in row.items() if value}

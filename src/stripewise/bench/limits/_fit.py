@@ -74,7 +74,7 @@ def fit_cells(
         if one.figure.startswith("servers.whole") and not one.reached:
             _leave_out(fit, base, one.figure, "rates still grow with the nodes")
         if one.figure.startswith(("client.process", "servers.target")) and one.reached:
-            _take(fit, one)
+            _set_direct_limits(fit, one)
     through = measured_of(others) if basic else ()
     if through:
         _fit_exchange(fit, through, seed)
@@ -192,7 +192,7 @@ def _allow_for_laws(fit: Fitted) -> None:
     fit.storage = replace(fit.storage, figures=figures)
 
 
-def _take(fit: Fitted, seen: Plateau) -> None:
+def _set_direct_limits(fit: Fitted, seen: Plateau) -> None:
     """Set the limits of one process and of a selected target that the fit does not show.
 
     The fit attributes a process's limit to its node's file if both are equally fast, and it does

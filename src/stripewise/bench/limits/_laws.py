@@ -20,7 +20,7 @@ LINEAR = 0.85
 
 def per_process_saturates(cells: Sequence[Cell]) -> Law | None:
     """Test whether a file per process saturates the storage from some number of nodes."""
-    best = _of_nodes([one for one in cells if _is_own(one) and one.operation == "write"])
+    best = _best_by_nodes([one for one in cells if _is_own(one) and one.operation == "write"])
     if len(best) < 2:
         return None
     first, most = saturation((n, one.best) for n, one in best.items()), max(best)
@@ -54,7 +54,7 @@ def proportional_to_nodes(cells: Sequence[Cell]) -> Law | None:
         and one.case.mode == "collective" and not one.case.settings
         and one.case.backend == "mpiio"
     ]  # fmt: skip
-    best = _of_nodes(chosen)
+    best = _best_by_nodes(chosen)
     if len(best) < 3 or 1 not in best:
         return None
     one_node = best[1].best
@@ -128,7 +128,7 @@ def _is_own(cell: Cell) -> bool:
     return cell.case.layout == "per-process" and cell.case.backend == "posix" and not cell.pinned
 
 
-def _of_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
+def _best_by_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
     """Return the best cell for each number of nodes, at the number of ranks with most of them."""
     if not cells:
         return {}

@@ -92,7 +92,7 @@ def campaign_lines(
     lines += _doubts(campaign, figures)
     failed = ["{cell}, run {runs}: {status}: {why}".format(**row)
               for row in failed_rows(campaign)]  # fmt: skip
-    lines += labelled("failed", _some(failed))
+    lines += labelled("failed", _first_texts(failed))
     return lines + (limit_lines(limits) if limits is not None else [])
 
 
@@ -114,10 +114,10 @@ def _doubts(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
         for name, cells in doubts_of(campaign, figures).items()
         for cell, text in cells[:_MOST_SENTENCES]
     ]
-    return labelled("doubtful", _some(texts))
+    return labelled("doubtful", _first_texts(texts))
 
 
-def _some(texts: Sequence[str], most: int = 2 * _MOST_SENTENCES) -> list[str]:
+def _first_texts(texts: Sequence[str], most: int = 2 * _MOST_SENTENCES) -> list[str]:
     rest = len(texts) - most
     return [*texts[:most], f"and {rest} more"] if rest > 0 else list(texts)
 

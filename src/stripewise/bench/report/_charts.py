@@ -131,14 +131,14 @@ def _section(name: str, title: str, groups: Sequence[Group]) -> Section:
 def merged(groups: Sequence[Group]) -> list[Group]:
     """Merge adjacent groups of one panel each if their lines and notes are the same."""
     found = []
-    for _, alike in groupby(groups, _what_it_shares):
+    for _, alike in groupby(groups, _shared_key):
         first, *others = alike
         panels = tuple(panel for one in (first, *others) for panel in one.panels)
         found.append(replace(first, panels=panels, title=first.axes) if others else first)
     return found
 
 
-def _what_it_shares(one: Group) -> object:
+def _shared_key(one: Group) -> object:
     is_single = one.axes and len(one.panels) == 1
     return (one.note, one.legend, one.axes) if is_single else id(one)
 
@@ -205,7 +205,7 @@ def standings(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Standing]
     """
     mine = [one for one in figures if kind.shows(one) and is_drawable(one)]
     best: dict[str, CaseFigures] = {}
-    for one in _of_one_size(mine):
+    for one in _figures_of_one_size(mine):
         label = label_of(one.case, kind.lines)
         if label not in best or one.median > best[label].median:
             best[label] = one
@@ -214,7 +214,7 @@ def standings(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Standing]
     return sorted(found, key=lambda one: -one.figures.median)
 
 
-def _of_one_size(figures: Sequence[CaseFigures]) -> list[CaseFigures]:
+def _figures_of_one_size(figures: Sequence[CaseFigures]) -> list[CaseFigures]:
     sizes: dict[tuple[int, int], set[str]] = {}
     for one in figures:
         sizes.setdefault(_size(one.case), set()).add(one.case.series)
@@ -260,7 +260,7 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
 def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart | None:
     """Draw the rate of every metadata operation on the largest job, a bar for each series."""
     every = [one for one in figures if not one.of_data and is_drawable(one)]
-    found = _of_one_size(every)
+    found = _figures_of_one_size(every)
     if not found:
         return None
     rest = [axis for axis in axes if not axis.is_scale]

@@ -65,11 +65,11 @@ def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
             found.setdefault((place, *values), []).append(one)
     keys = sorted(found)
     if kind.kind == HEAT and len(keys) > _MOST_MAPS:
-        keys = _of_largest(kind, keys)
+        keys = _panels_of_largest(kind, keys)
     return [Panel(_title(kind, found[key][0]), tuple(found[key])) for key in keys]
 
 
-def _of_largest(kind: ChartKind, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _panels_of_largest(kind: ChartKind, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Return the panels of the largest job, since curves show the effect of the job size."""
     scales = [place for place, axis in enumerate(kind.panels, 1) if axis.is_scale]
     sizes = {key: tuple(key[place] for place in scales) for key in keys}

@@ -61,14 +61,14 @@ def campaign_rows(
         shared = {
             **dict.fromkeys(COLUMNS),
             **about,
-            **_of_case(cases.get(run.key)),
-            **_of_run(run),
+            **_case_columns(cases.get(run.key)),
+            **_run_columns(run),
         }
         for sample in run.samples:
             one = doubts.get((run.key, sample.operation))
             flags = " ".join(dict.fromkeys(flag.name for flag in one.flags)) if one else ""
             outlier = (run.key, sample.operation, run.repeat) in outliers
-            yield {**shared, **_of_sample(sample), "outlier": outlier, "flags": flags}
+            yield {**shared, **_sample_columns(sample), "outlier": outlier, "flags": flags}
         if not run.samples:
             yield shared
 
@@ -85,7 +85,7 @@ def _outliers(campaign: Campaign, figures: Iterable[CaseFigures]) -> set[tuple[s
     return found
 
 
-def _of_case(case: Case | None) -> dict[str, Any]:
+def _case_columns(case: Case | None) -> dict[str, Any]:
     if case is None:
         return {}
     return {
@@ -94,7 +94,7 @@ def _of_case(case: Case | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_run(run: CaseRun) -> dict[str, Any]:
+def _run_columns(run: CaseRun) -> dict[str, Any]:
     targets = run.layout.get("targets")
     return {
         "key": run.key, "repeat": run.repeat, "status": run.status, "message": run.message,
@@ -111,7 +111,7 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _of_sample(sample: Sample) -> dict[str, Any]:
+def _sample_columns(sample: Sample) -> dict[str, Any]:
     data = sample.operation in ("write", "read")
     return {
         "operation": sample.operation, "unit": "bytes/s" if data else "operations/s",

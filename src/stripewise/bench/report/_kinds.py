@@ -70,16 +70,16 @@ def chart_kinds(
     found = figures_of(campaign) if figures is None else figures
     kinds: list[ChartKind] = []
     for operation, cases in _by_operation(found).items():
-        groups = _alike(cases, campaign.suite.directories)
+        groups = _groups_alike(cases, campaign.suite.directories)
         for group in groups:
             axes = axes_of(group, campaign.suite.directories)
             series = tuple(dict.fromkeys(case.series for case in group))
-            made = list(_of_group(operation, axes, len(series)))
+            made = list(_kinds_of_group(operation, axes, len(series)))
             if len(groups) > 1 and operation in DATA and _horizontal(axes) is None:
                 made = [ChartKind(BARS, operation, lines=axes)]
             kinds += made if len(groups) == 1 else [replace(one, series=series) for one in made]
         kinds += _bars(operation, axes_of(cases, campaign.suite.directories), cases)
-    return (*kinds, *_of_all(campaign, found))
+    return (*kinds, *_kinds_of_all(campaign, found))
 
 
 def _by_operation(figures: Iterable[CaseFigures]) -> dict[str, list[Case]]:
@@ -89,7 +89,7 @@ def _by_operation(figures: Iterable[CaseFigures]) -> dict[str, list[Case]]:
     return found
 
 
-def _alike(cases: Iterable[Case], places: Mapping[str, Place]) -> list[list[Case]]:
+def _groups_alike(cases: Iterable[Case], places: Mapping[str, Place]) -> list[list[Case]]:
     """Group series by what varies within them, except the directory."""
     by_series: dict[str, list[Case]] = {}
     for case in cases:
@@ -107,7 +107,7 @@ def _bars(operation: str, axes: Sequence[Axis], cases: Sequence[Case]) -> Iterat
         yield ChartKind(BARS, operation, lines=() if across is not None else tuple(axes))
 
 
-def _of_group(operation: str, axes: Sequence[Axis], series: int) -> Iterator[ChartKind]:
+def _kinds_of_group(operation: str, axes: Sequence[Axis], series: int) -> Iterator[ChartKind]:
     x = _horizontal(axes)
     if x is not None:
         yield _curves(operation, x, [one for one in axes if one is not x], series)
@@ -159,7 +159,7 @@ def _is_measure(directories: Axis) -> bool:
     return directories.title != DIRECTORY
 
 
-def _of_all(campaign: Campaign, figures: Iterable[CaseFigures]) -> Iterator[ChartKind]:
+def _kinds_of_all(campaign: Campaign, figures: Iterable[CaseFigures]) -> Iterator[ChartKind]:
     if any(not one.of_data for one in figures):
         yield ChartKind(METADATA)
     samples = [sample for run in campaign.runs for sample in run.samples]

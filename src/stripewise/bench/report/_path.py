@@ -160,7 +160,7 @@ def _direction(way: str, stages: Sequence[Stage], job: str, ends: Sequence[float
             "stage": f"{one.title} – narrowest" if one is least else one.title,
             "rate": one.total / _GIB if isfinite(one.total) else ends[0],
             "kind": _NARROWEST if one is least else _kind(one),
-            "said": _said(one),
+            "said": _rate_words(one),
             "why": printable(one.limit.sentence if one.limit else one.why or one.figure),
         }
         for one in stages
@@ -189,7 +189,7 @@ def _kind(stage: Stage) -> str:
     return _LIMITS if stage.limit else _NO_LIMIT
 
 
-def _said(stage: Stage) -> str:
+def _rate_words(stage: Stage) -> str:
     """Return the rate of all of a part, and the interval of one of them."""
     if not isfinite(stage.one):
         return "not told: it limits nothing that was seen"

@@ -84,11 +84,11 @@ def headline(figures: Sequence[CaseFigures]) -> str:
     metadata = [one for name in names
                 if (one := peak_of(figures, name, credible=True))]  # fmt: skip
     if metadata:
-        return ", ".join(_a_second(one) for one in metadata)
+        return ", ".join(_per_second_text(one) for one in metadata)
     return "No run ended well"
 
 
-def _a_second(one: CaseFigures) -> str:
+def _per_second_text(one: CaseFigures) -> str:
     number = rate_of(one).removesuffix(" operations/s")
     return f"{number} {operation_words(one.operation)} per second"
 
@@ -106,7 +106,7 @@ def summary(
             sound = peak_of(figures, operation, credible=True)
             if sound is not None and sound is not peak:
                 lines.append(f"Without figures that a cache may explain: {_at(sound, axes)}.")
-            lines += _behind(figures, peak)
+            lines += _slow_series(figures, peak)
     lines += [*_doubtful(figures), *(printable(flag.text) for flag in flags)]
     lines += [*_slow(campaign), *_failed(campaign)]
     return lines
@@ -140,7 +140,7 @@ def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
     return f"{rate_of(one)} ({runs}) with {label_of(one.case, axes)}"
 
 
-def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
+def _slow_series(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
     """Yield the series that stay below half of the peak wherever they were measured."""
     best: dict[str, float] = {}
     for one in figures:
@@ -238,7 +238,7 @@ def protections(campaign: Campaign) -> list[str]:
         if operation == "metadata":
             lines.append(f"{who}: {_METADATA[shared or cache != 'shift']}")
         else:
-            lines += _of_data(who, operation, sync, "same node" if shared else cache)
+            lines += _data_protections(who, operation, sync, "same node" if shared else cache)
         if stonewall:
             lines.append(
                 f"{who}: a stonewall of {seconds_text(stonewall)}; then all ranks write as much "
@@ -247,7 +247,7 @@ def protections(campaign: Campaign) -> list[str]:
     return [f"{line}." for line in (*lines, *_memory(campaign))]
 
 
-def _of_data(who: str, operation: str, sync: bool, cache: str) -> Iterator[str]:
+def _data_protections(who: str, operation: str, sync: bool, cache: str) -> Iterator[str]:
     if sync:
         yield f"{who}: the time of a write includes fsync, so the data is on the storage"
     else:

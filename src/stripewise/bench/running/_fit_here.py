@@ -41,10 +41,10 @@ def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> Camp
         raise UsageError("jobs cannot run on emulated storage: leave --launcher slurm out")
     if not options.inside.is_dir():
         raise UsageError(f"--in {options.inside}: there is no such directory; make it first")
-    suite = _of_nodes(options, noted)
-    suite = _of_places(replace(options, suite=suite), noted)
-    suite = _of_size(replace(options, suite=suite), noted)
-    suite = _of_ranks(replace(options, suite=suite), noted)
+    suite = _fit_nodes(options, noted)
+    suite = _fit_places(replace(options, suite=suite), noted)
+    suite = _fit_size(replace(options, suite=suite), noted)
+    suite = _fit_ranks(replace(options, suite=suite), noted)
     for case in suite.cases:
         options.storage_of(case)
     return replace(options, suite=suite)
@@ -53,7 +53,7 @@ def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> Camp
 # ---- nodes -------------------------------------------------------------------------------------
 
 
-def _of_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+def _fit_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     """Leave out cases with more nodes than there are; refuse those that the user named."""
     most, what = _most_nodes(options)
     suite = options.suite
@@ -122,7 +122,7 @@ def _partition_of(words: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _of_ranks(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+def _fit_ranks(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     """Leave out cases with more ranks than this host can run as emulated nodes."""
     suite = options.suite
     if options.storage is None or options.launcher == "simulated":
@@ -148,7 +148,7 @@ def _ranks(suite: Suite, case: Case) -> int:
     return case.ranks + (beside.ranks if beside else 0)
 
 
-def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+def _fit_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     """Give ranks the requested bytes; in slow motion they have proportionally less."""
     suite = options.suite
     emulated = options.storage_of(suite.cases[0])
@@ -156,7 +156,7 @@ def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     slowdown = 1.0 if options.launcher == "simulated" else slowdown
     if options.rank_bytes:
         sized = (of_rank_bytes(one, options.rank_bytes) for one in suite.cases)
-        alike = {_of_metadata(one, slowdown): None for one in sized}
+        alike = {_metadata_in_slow_motion(one, slowdown): None for one in sized}
         return replace(suite, cases=tuple(alike))
     if emulated is None or slowdown <= 1:
         return suite
@@ -168,14 +168,14 @@ def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     return replace(suite, cases=tuple(alike))
 
 
-def _of_metadata(case: Case, slowdown: float) -> Case:
+def _metadata_in_slow_motion(case: Case, slowdown: float) -> Case:
     return in_slow_motion(case, slowdown) if case.operation == "metadata" else case
 
 
 # ---- directories -------------------------------------------------------------------------------
 
 
-def _of_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+def _fit_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     """Leave out directories that are not different because files have no stripes."""
     suite = options.suite
     used = list(dict.fromkeys(case.directory for case in suite.cases))
@@ -229,7 +229,7 @@ def in_slow_motion(case: Case, slowdown: float) -> Case:
     if case.operation == "metadata":
         fewer = max(round(case.files / slowdown), LEAST_FILES)
         return replace(case, files=min(case.files, fewer))
-    return _of_share(case, 1 / slowdown)
+    return _with_share(case, 1 / slowdown)
 
 
 def of_rank_bytes(case: Case, rank_bytes: float) -> Case:
@@ -240,10 +240,10 @@ def of_rank_bytes(case: Case, rank_bytes: float) -> Case:
     numbers = numbers_of(case.local)
     if case.operation == "metadata" or not numbers:
         return case
-    return _of_share(case, rank_bytes / (ELEMENT_BYTES * prod(numbers) * case.steps))
+    return _with_share(case, rank_bytes / (ELEMENT_BYTES * prod(numbers) * case.steps))
 
 
-def _of_share(case: Case, share: float) -> Case:
+def _with_share(case: Case, share: float) -> Case:
     """Return a case with a share of the bytes: the slowest dimensions become shorter."""
     numbers = numbers_of(case.local) or numbers_of(case.size)
     if not numbers:

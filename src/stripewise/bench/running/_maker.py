@@ -163,7 +163,7 @@ class Maker:
         )
         if outcome.status is RunStatus.OK:
             found = self._with_figures(found, case, record)
-        if why := _not_the_storage(outcome, self._options, case):
+        if why := _why_not_the_storage(outcome, self._options, case):
             return replace(found, status="failed", samples=(), message=why), True
         found = replace(found, layout=self._places.layout(case.directory, run.number))
         outside = found.status == "failed" and outcome.cause.is_outside
@@ -226,7 +226,7 @@ def _message(outcome: Outcome) -> str:
     return ": ".join(filter(None, words))[:400]
 
 
-def _not_the_storage(outcome: Outcome, options: CampaignOptions, case: Case) -> str:
+def _why_not_the_storage(outcome: Outcome, options: CampaignOptions, case: Case) -> str:
     """Return why figures of an emulated run are not those of the storage; empty if they are."""
     seen = outcome.emulated
     if seen is None:
@@ -295,7 +295,7 @@ def start_words(
         return _srun(options, nodes, parts, record)
     words: list[str] = []
     mpi = find_launcher(family)
-    if path := options.mpiexec or _of_lustre(options, mpi.family):
+    if path := options.mpiexec or _lustre_mpiexec_path(options, mpi.family):
         mpi = replace(mpi, mpiexec=Path(path))
     for ranks, program in parts:
         own = mpiexec_words(mpi, ranks, options.launcher_options)
@@ -338,7 +338,7 @@ def _has_lustre_driver(options: CampaignOptions) -> bool:
     return lustre_mpiexec().is_file()
 
 
-def _of_lustre(options: CampaignOptions, family: str) -> str:
+def _lustre_mpiexec_path(options: CampaignOptions, family: str) -> str:
     """Return the mpiexec of the MPICH with ROMIO's Lustre driver; empty if it is not used."""
     use = family == "mpich" and _has_lustre_driver(options)
     return str(lustre_mpiexec()) if use else ""

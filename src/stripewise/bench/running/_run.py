@@ -120,11 +120,11 @@ class CampaignRuns:
         """Make one run; return False if the campaign's time limit came first."""
         self._observer.started(planned)
         if self._maker is None:
-            self._keep(str(uuid4()), planned, self._simulated(planned))
+            self._record_skipped(str(uuid4()), planned, self._simulated(planned))
             return True
         if why := self._maker.no_room(planned):
             run = CaseRun(planned.case.key, planned.repeat, "no-space", message=why)
-            self._keep(str(uuid4()), planned, run)
+            self._record_skipped(str(uuid4()), planned, run)
             return True
         for attempt in range(1, ATTEMPTS + 1):
             limit, is_budget = self._limit()
@@ -184,7 +184,7 @@ class CampaignRuns:
             self._ledger.append("run-dropped", run_id=run.run_id, why="interrupted")
             raise
 
-    def _open(self, run: CaseRun) -> OpenRun:
+    def _open_run(self, run: CaseRun) -> OpenRun:
         """Return the open run to which a result belongs; only one is made at a time."""
         return next(
             one for one in self._ledger.open_runs.values()
@@ -192,18 +192,18 @@ class CampaignRuns:
         )  # fmt: skip
 
     def _finish(self, maker: Maker, run: CaseRun) -> None:
-        open_run = self._open(run)
+        open_run = self._open_run(run)
         self._ledger.finish(open_run.run_id, run)
         maker.release(open_run, self._cases[run.key])
         self._observer.recorded(run)
 
     def _drop(self, run: CaseRun, why: str) -> None:
-        open_run = self._open(run)
+        open_run = self._open_run(run)
         self._ledger.append("run-dropped", run_id=open_run.run_id, why=why)
         if self._maker is not None:
             self._maker.release(open_run, self._cases[run.key])
 
-    def _keep(self, run_id: str, planned: PlannedRun, run: CaseRun) -> None:
+    def _record_skipped(self, run_id: str, planned: PlannedRun, run: CaseRun) -> None:
         """Record a run that was not started."""
         self._ledger.plan(planned, run_id)
         self._ledger.finish(run_id, run)

@@ -107,24 +107,24 @@ def _answer_alike(
     assert facts is not None
     near = [(match.lesson, match.likeness) for match in matches_of(question.case, lessons)]
     known = [pair for pair in near if pair[1].same_program]
-    bad = (*failures(question.case, lessons), *_judged(question))
+    bad = (*failures(question.case, lessons), *_avoided_by_judgement(question))
     if not question.only_rungs:
         question = replace(question, space=with_tried(question.space, lessons))
-    if (own := _of_program(question, facts, known, bad)) is not None:
+    if (own := _answer_of_program(question, facts, known, bad)) is not None:
         return own
     promised = promise(question, facts, models)
-    found = _of_pattern(question, facts, near, promised, bad)
+    found = _answer_of_pattern(question, facts, near, promised, bad)
     if isinstance(found, Answer):
         return found
     why = found or _why_none_is_near(question.case, lessons)
-    found = _of_model(question, facts, promised, why, bad)
+    found = _answer_of_model(question, facts, promised, why, bad)
     refused = _refused(question, near)
     if isinstance(found, str):
         return default_answer(found, refused)
     return replace(found, refused=refused)
 
 
-def _of_program(
+def _answer_of_program(
     question: Question, facts: ProgramFacts, known: Near, bad: Sequence[Avoided]
 ) -> Answer | None:
     """Return what studies of this program found, even if nothing helps; None without a study."""
@@ -146,7 +146,7 @@ def _of_program(
     return replace(plain, level=Level.PROGRAM, source=program, distance=0.0, expected_ratio=1.0)
 
 
-def _of_pattern(
+def _answer_of_pattern(
     question: Question,
     facts: ProgramFacts,
     near: Near,
@@ -157,7 +157,7 @@ def _of_pattern(
     supports = supported(_nearest(near), question.space, facts, bad)
     supports = supports or supported(near, question.space, facts, bad)
     if not supports or supports[0].shown is None:
-        return _no_gain(near)
+        return _why_no_gain(near)
     lesson, likeness = supports[0].shown
     settings, ratio = dict(supports[0].settings), exp(supports[0].score)
     by = ""
@@ -195,7 +195,7 @@ def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measure
                 yield Measured(here, ratio, hypot(MEASURED, own, OTHER * changed), shift, number)
 
 
-def _of_model(
+def _answer_of_model(
     question: Question, facts: ProgramFacts, promised: Fitted, why: str, bad: Sequence[Avoided]
 ) -> Answer | str:
     """Return the settings that the model predicts to be best, or the reason to set nothing."""
@@ -234,7 +234,7 @@ def _answer(
         lesson.case.fingerprint.program,
         round(distance, 3),
         ratio,
-        tuple(_left_out(question, lesson.candidate, settings)),
+        tuple(_refused_settings(question, lesson.candidate, settings)),
     )
 
 
@@ -242,7 +242,7 @@ def _is_allowed(bad: Sequence[Avoided], settings: Mapping[str, Value]) -> bool:
     return not any(one.settings.items() <= settings.items() for one in bad)
 
 
-def _judged(question: Question) -> list[Avoided]:
+def _avoided_by_judgement(question: Question) -> list[Avoided]:
     return [Avoided(one.settings, one.words) for one in question.judged]
 
 
@@ -252,12 +252,12 @@ def _refused(question: Question, near: Near) -> tuple[str, ...]:
         line
         for lesson, _ in near
         if lesson.improved
-        for line in _left_out(question, lesson.candidate, {})
+        for line in _refused_settings(question, lesson.candidate, {})
     )
     return tuple(dict.fromkeys(found))
 
 
-def _left_out(
+def _refused_settings(
     question: Question, candidate: Mapping[str, Value], settings: Mapping[str, Value]
 ) -> list[str]:
     reasons = question.space.left_out
@@ -269,7 +269,7 @@ def _left_out(
     ]
 
 
-def _no_gain(near: Near) -> str:
+def _why_no_gain(near: Near) -> str:
     if not near:
         return ""
     name = near[0][0].case.fingerprint.program
@@ -406,11 +406,13 @@ def with_tried(space: Space, lessons: Iterable[Lesson]) -> Space:
             for name, value in settings.items():
                 if _is_number(value):
                     tried.setdefault(split_scope(name)[0], Counter())[value] += 1
-    dimensions = (_with(d, tried.get(d.tunable.name, Counter())) for d in space.dimensions)
+    dimensions = (
+        _with_tried_values(d, tried.get(d.tunable.name, Counter())) for d in space.dimensions
+    )
     return replace(space, dimensions=tuple(dimensions))
 
 
-def _with(dimension: Dimension, tried: Counter[int]) -> Dimension:
+def _with_tried_values(dimension: Dimension, tried: Counter[int]) -> Dimension:
     numbers = [value for value in dimension.values if _is_number(value)]
     ends = [value for value in numbers if value > 0]
     if not ends or len(numbers) < len(dimension.values) or dimension.tunable.domain.kind != "int":

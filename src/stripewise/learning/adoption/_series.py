@@ -113,7 +113,7 @@ def series_rules(
         paths = [path for home in homes for path in _tables(home)]
         if not paths:
             return (), ()
-        here, family = _here(directory, storage), _family(command)
+        here, family = _ground_of_directory(directory, storage), _family(command)
         found = [one for one in _read_all(paths, warnings) if _is_of(one, family, here)]
         newest = max(found, key=lambda table: table.made_unix_seconds, default=None)
         rules = () if newest is None else newest.rules
@@ -146,7 +146,7 @@ def _read_all(paths: Sequence[Path], warnings: list[str]) -> Iterator[SeriesTabl
             warnings.append(str(error))
 
 
-def _here(directory: Path, storage: EmulatedStorage | None) -> Ground:
+def _ground_of_directory(directory: Path, storage: EmulatedStorage | None) -> Ground:
     """Return the ground of a directory without its stack, which no run has shown yet."""
     from stripewise.storage.machines import find_mount, known_storage
 

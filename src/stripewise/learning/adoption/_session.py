@@ -133,7 +133,7 @@ class Adoption:
         """Record that a run with settings starts: one that never ends counts as a loss."""
         if plan.identity is not None and not plan.is_default:
             try:
-                self._keep(plan.identity, replace(plan.known, pending=process_mark()))
+                self._store_profile(plan.identity, replace(plan.known, pending=process_mark()))
             except (StripewiseError, OSError):
                 return
 
@@ -151,7 +151,7 @@ class Adoption:
             if known.prepared is None:
                 prepared, warnings = self._consult(known, plan.state, plan.identity)
                 known = replace(known, prepared=prepared)
-            self._keep(plan.identity, known)
+            self._store_profile(plan.identity, known)
         except (StripewiseError, OSError) as error:
             return line, (f"this run is not remembered: {error}",)
         return line, warnings
@@ -165,13 +165,13 @@ class Adoption:
             return AdoptionPlan(default_answer(why))
         looked = self._profiles.look(found.identity, found.executable_sha256, found.ground)
         if looked.exact is None:
-            return self._of_others(found, looked.others, looked.state)
+            return self._plan_from_other_arguments(found, looked.others, looked.state)
         known = known_from_json(looked.exact.document)
         if was_lost(known.pending):
-            known = _judged(replace(known, pending=""), _LOST)
-        return self._of_known(found, known, looked.state)
+            known = _with_judgement(replace(known, pending=""), _LOST)
+        return self._plan_from_known(found, known, looked.state)
 
-    def _of_others(
+    def _plan_from_other_arguments(
         self, found: Identity, others: Sequence[KeptProfile], state: str
     ) -> AdoptionPlan:
         """Use what is known about runs with other arguments, if all of them did the same."""
@@ -179,15 +179,15 @@ class Adoption:
         several = [one for one in several if one.facts]
         if len({one.notation for one in several}) == 1:
             known = replace(several[0], under=(), pending="")
-            return self._of_known(found, known, state)
+            return self._plan_from_known(found, known, state)
         if not several and state.partition(":")[0] not in ("", "0"):
-            return self._of_known(found, Known(), state)
+            return self._plan_from_known(found, Known(), state)
         why = "no run of this program is known; this one is remembered"
         if several:
             why = "what this program does depends on its arguments; this run is remembered"
         return AdoptionPlan(default_answer(why), True, found, state=state)
 
-    def _of_known(self, found: Identity, known: Known, state: str) -> AdoptionPlan:
+    def _plan_from_known(self, found: Identity, known: Known, state: str) -> AdoptionPlan:
         full = full_state(state)
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
@@ -206,7 +206,7 @@ class Adoption:
 
         return consult(known, self.directory, state, self.storage, identity)
 
-    def _keep(self, identity: Identity, known: Known) -> None:
+    def _store_profile(self, identity: Identity, known: Known) -> None:
         kept = KeptProfile(
             identity.identity, identity.executable_sha256, identity.ground, known_to_json(known)
         )
@@ -224,7 +224,7 @@ def known_after(plan: AdoptionPlan, seen: Seen) -> tuple[Known, Judgement | None
             known = replace(found, prepared=None)
         if seen.others_set:
             return known, None
-        if seen.facts is None and seen.run is not None and _moved_else(known, seen.run):
+        if seen.facts is None and seen.run is not None and _moved_other_amount(known, seen.run):
             known = _to_be_observed(known)
         return (known.with_plain(seen.run) if seen.run else known), None
     if seen.exit_code:
@@ -235,16 +235,16 @@ def known_after(plan: AdoptionPlan, seen: Seen) -> tuple[Known, Judgement | None
     else:
         known = known.with_under(seen.run)
         verdict = judge(known.plain, known.under, idle=seen.idle)
-        if verdict.outcome is Outcome.UNKNOWN and _moved_else(known, seen.run):
+        if verdict.outcome is Outcome.UNKNOWN and _moved_other_amount(known, seen.run):
             known = _to_be_observed(known)
-    return (_judged(known, verdict) if verdict.is_final else known), verdict
+    return (_with_judgement(known, verdict) if verdict.is_final else known), verdict
 
 
 def _to_be_observed(known: Known) -> Known:
     return replace(known, facts={}, case={}, under=(), prepared=None)
 
 
-def _moved_else(known: Known, run: Timed) -> bool:
+def _moved_other_amount(known: Known, run: Timed) -> bool:
     """Return whether the amount of data differs from that of all runs without settings."""
     amounts = [one.moved_bytes for one in known.plain]
     return bool(amounts) and all(
@@ -253,7 +253,7 @@ def _moved_else(known: Known, run: Timed) -> bool:
     )
 
 
-def _judged(known: Known, verdict: Judgement) -> Known:
+def _with_judgement(known: Known, verdict: Judgement) -> Known:
     if known.prepared is None:
         return known
     now = time.time()

@@ -125,10 +125,10 @@ def _check_classes(print_: Fingerprint) -> None:
 
 def export_lines(lessons: Iterable[Lesson]) -> Iterator[str]:
     """Yield one line per study, without line ends and without anything that names the machine."""
-    return (encode(_nameless(lesson)) for lesson in lessons)
+    return (encode(_without_machine_name(lesson)) for lesson in lessons)
 
 
-def _nameless(lesson: Lesson) -> Lesson:
+def _without_machine_name(lesson: Lesson) -> Lesson:
     machine = replace(lesson.case.machine, described="")
     return replace(lesson, case=replace(lesson.case, machine=machine))
 

@@ -94,14 +94,14 @@ def install(verified: Verified, home: Path, *, older: bool = False, private: boo
         StorageError: The pack cannot be written; the installed one stays unchanged.
     """
     pack = verified.pack
-    with _said(home):
+    with _as_storage_error(home):
         _make(home, _modes(private))
         with _locked(home):
             _check_age(pack, home / pack.name, older)
             place = Path(tempfile.mkdtemp(prefix=_prefix(pack.name), dir=home))
             try:
                 _fill(place, verified, _modes(private))
-                _point(home / pack.name, place)
+                _replace_link(home / pack.name, place)
             except BaseException:
                 shutil.rmtree(place, ignore_errors=True)
                 raise
@@ -162,8 +162,8 @@ def _fill(place: Path, verified: Verified, modes: tuple[int, int]) -> None:
         path.write_text(f"{text}\n")
     for directory, _, names in os.walk(place, topdown=False):
         for name in names:
-            _settle(Path(directory, name), modes[1])
-        _settle(Path(directory), modes[0])
+            _set_mode_and_flush(Path(directory, name), modes[1])
+        _set_mode_and_flush(Path(directory), modes[0])
 
 
 def _table_path(place: Path, text: str) -> Path:
@@ -171,7 +171,7 @@ def _table_path(place: Path, text: str) -> Path:
     return place / PACKED_MODELS / TABLES / f"{name}.json"
 
 
-def _settle(path: Path, mode: int) -> None:
+def _set_mode_and_flush(path: Path, mode: int) -> None:
     """Set the mode of a file regardless of the umask, and flush it to the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -181,7 +181,7 @@ def _settle(path: Path, mode: int) -> None:
         os.close(descriptor)
 
 
-def _point(link: Path, place: Path) -> None:
+def _replace_link(link: Path, place: Path) -> None:
     """Make a link point to a directory, atomically."""
     if link.exists() and not link.is_symlink():
         raise FileExistsError(0, "it holds something else under the name of the pack", str(link))
@@ -245,7 +245,7 @@ def _read(path: Path, budget: Budget, missing: str) -> bytes:
 
 
 @contextmanager
-def _said(home: Path) -> Iterator[None]:
+def _as_storage_error(home: Path) -> Iterator[None]:
     try:
         yield
     except StorageError:

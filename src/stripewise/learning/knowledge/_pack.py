@@ -88,7 +88,9 @@ def gather(
             impossible.
     """
     lessons, models = tuple(lessons), tuple(models)
-    storage = storage or _only({*map(storage_of, lessons), *(m.ground.storage for m in models)})
+    storage = storage or _single_storage(
+        {*map(storage_of, lessons), *(m.ground.storage for m in models)}
+    )
     name = name or re.sub(r"[^a-z0-9._@-]+", "-", storage.lower()).strip("-.")
     if not _NAME.fullmatch(name):
         raise ConfigurationError(
@@ -223,7 +225,7 @@ def _check(pack: Pack, name: str) -> None:
         )
 
 
-def _only(storages: set[str]) -> str:
+def _single_storage(storages: set[str]) -> str:
     if not storages:
         raise ConfigurationError(
             "there is nothing to pack: no study is remembered and no model is kept; begin with "

@@ -263,7 +263,7 @@ def parts_of(case: Case) -> dict[str, Case]:
     """Return the whole case and, by glob, each class of files as if there were no others."""
     print_ = case.fingerprint
     classes = {
-        one.match: replace(case, fingerprint=_of_class(print_, one, number))
+        one.match: replace(case, fingerprint=_fingerprint_of_class(print_, one, number))
         for number, one in enumerate(print_.file_classes, start=1)
         if one.match
     }
@@ -308,8 +308,8 @@ def _scaled(effect: Effect | None, ratio: float | None) -> Effect | None:
     return Effect(1 / ratio, low, high, effect.n_pairs)
 
 
-def _of_class(whole: Fingerprint, files: FileClass, number: int) -> Fingerprint:
-    patterns = _alone([one for one in whole.patterns if one.file_class == number])
+def _fingerprint_of_class(whole: Fingerprint, files: FileClass, number: int) -> Fingerprint:
+    patterns = _as_only_patterns([one for one in whole.patterns if one.file_class == number])
     volume = sum(one.bytes for one in patterns)
     logarithm = log2(volume) if volume else whole.volume_log2
     call = log2(files.call_bytes) if files.call_bytes else 0.0
@@ -335,6 +335,6 @@ def _of_class(whole: Fingerprint, files: FileClass, number: int) -> Fingerprint:
     )
 
 
-def _alone(patterns: list[PatternSummary]) -> tuple[PatternSummary, ...]:
+def _as_only_patterns(patterns: list[PatternSummary]) -> tuple[PatternSummary, ...]:
     whole = sum(one.share for one in patterns) or 1.0
     return tuple(replace(one, share=round(one.share / whole, 4), file_class=0) for one in patterns)

@@ -67,11 +67,13 @@ def fit(training: Training) -> tuple[Model, ...]:
         found = class_of_program(sample.facts)
         if found is not None:
             classes.setdefault(found, []).append(sample)
-    models = (_of_class(training, one, samples) for one, samples in classes.items())
+    models = (_model_of_class(training, one, samples) for one, samples in classes.items())
     return tuple(model for model in models if model is not None)
 
 
-def _of_class(training: Training, of: PatternClass, samples: Sequence[Sample]) -> Model | None:
+def _model_of_class(
+    training: Training, of: PatternClass, samples: Sequence[Sample]
+) -> Model | None:
     """Return the model of one class; None if there are too few samples."""
     levels = levels_of(samples)
     rows = samples_in_numbers(samples, training.ground, levels)

@@ -65,7 +65,7 @@ def write_tuned_script(
     """
     target = script_path.with_name(f"{script_path.stem}.tuned{script_path.suffix}")
     job = configuration.job
-    exports = jobs.hints(_of_tasks(jobs, configuration)) if is_cray else {}
+    exports = jobs.hints(_task_configuration(jobs, configuration)) if is_cray else {}
     wrap: tuple[str, ...] = ()
     on = _on_tier(jobs, job, snapshot)
     if on.copies:
@@ -90,7 +90,7 @@ def write_tuned_script(
         copies = copies_on_tier(on, jobs.script, links=bool(around))
         _write_private(study / COPIES_FILE, copies)
         notes = (*notes, copies_note(on))
-    if not exports and not _of_tasks(jobs, configuration).is_empty:
+    if not exports and not _task_configuration(jobs, configuration).is_empty:
         path = study / TASK_FILE
         variables = configured_environment(runtime, configuration, study)
         write_task_file(path, variables, expanded=_redirected(jobs, job, on), preload=runtime.core)
@@ -111,7 +111,7 @@ def write_tuned_script(
     return _written(target, study, text, script_path)
 
 
-def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
+def _task_configuration(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
     """Return the configuration for the tasks, without what the script's own lines set."""
     lines = {"burst_buffer_nodes": None, "ranks": None, "ranks_per_node": None, "threads": None}
     if jobs.links:

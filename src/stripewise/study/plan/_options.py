@@ -410,23 +410,23 @@ def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, .
     """
     plain = StudyOptions(command=("",), origin=given.origin)
     return tuple(
-        f"{_spelt(name)} {_shown(getattr(given, name))} ({_what_it_has(recorded, name)})"
+        f"{_option_name(name)} {_shown(getattr(given, name))} ({_recorded_text(recorded, name)})"
         for name in _FIXED
         if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
     )
 
 
-def _what_it_has(recorded: StudyOptions, name: str) -> str:
+def _recorded_text(recorded: StudyOptions, name: str) -> str:
     """Return the value of an option in a study; for a missing limit, the limits that it has."""
     value = getattr(recorded, name)
     limits = {n: getattr(recorded, n) for n in BUDGETS if getattr(recorded, n) is not None}
     if name not in BUDGETS or value is not None or not limits:
         return f"it has {_shown(value)}"
-    shown = " and ".join(f"{_spelt(n)} {_shown(one)}" for n, one in limits.items())
+    shown = " and ".join(f"{_option_name(n)} {_shown(one)}" for n, one in limits.items())
     return f"it is limited by {shown}: give more of that"
 
 
-def _spelt(name: str) -> str:
+def _option_name(name: str) -> str:
     return name.removesuffix("_seconds").replace("_", "-")
 
 

@@ -226,7 +226,7 @@ def _directory(effect: Effect) -> str:
 
 def _warnings(effects: Effects, name: str) -> Iterator[str]:
     if effects.unknown:
-        told = ", ".join(_said(effect) for effect in effects.unknown[:_MOST_TOLD])
+        told = ", ".join(_effect_text(effect) for effect in effects.unknown[:_MOST_TOLD])
         more = f" and {len(effects.unknown) - _MOST_TOLD} more"
         yield (
             f"{name}: where {told}{more if len(effects.unknown) > _MOST_TOLD else ''} leads is "
@@ -234,11 +234,11 @@ def _warnings(effects: Effects, name: str) -> Iterator[str]:
             "--allow-outside names it"
         )
     for effect in filter(_is_mail, effects.outer):
-        yield f"{name}: {_said(effect)} sends a mail in each run"
+        yield f"{name}: {_effect_text(effect)} sends a mail in each run"
     for effect in effects.unguarded:
         yield (
-            f"{name}: {_said(effect)}: {effect.verb}, where nothing keeps it from changing your "
-            "own files"
+            f"{name}: {_effect_text(effect)}: {effect.verb}, where nothing keeps it from changing "
+            "your own files"
         )
 
 
@@ -246,7 +246,7 @@ def _is_mail(effect: Effect) -> bool:
     return effect.known.startswith("mailto:")
 
 
-def _said(effect: Effect) -> str:
+def _effect_text(effect: Effect) -> str:
     where = f"{printable(effect.script)}, " if effect.script else ""
     return f"`{_short(effect.text)}` ({where}line {effect.line})"
 

@@ -94,7 +94,7 @@ def measure_baseline(context: CaseContext) -> Baseline:
     while len(done) < BASELINE_RUNS or _wants_more(context, done):
         number = len(done) + 1
         if number == KEPT_RUNS:
-            _let_a_second_pass(context, done[-1])
+            _wait_between_compared_runs(context, done[-1])
         slot = context.slot(
             f"baseline/{number}",
             RunRole.BASELINE,
@@ -156,7 +156,7 @@ def _needs_old_outputs(context: CaseContext, slot: RunSlot) -> None:
         )
 
 
-def _let_a_second_pass(context: CaseContext, before: Measurement) -> None:
+def _wait_between_compared_runs(context: CaseContext, before: Measurement) -> None:
     """Wait so that the two runs that are compared write in different seconds.
 
     HDF5 and others store times in whole seconds inside their files.  Two baselines in the same
@@ -174,12 +174,12 @@ def _wants_more(context: CaseContext, done: list[Measurement]) -> bool:
     if len(done) >= MOST_BASELINE_RUNS or spread([m.io_seconds for m in done]) <= LARGE_CV:
         return False
     begun = context.measurement(f"baseline/{len(done) + 1}") is not None
-    wanted = 1 + _owed_to_other_cases(context) + context.budget.trial_runs
+    wanted = 1 + _baselines_of_later_cases(context) + context.budget.trial_runs
     seconds = done[-1].elapsed_seconds
     return begun or context.budget.allows(wanted, seconds)
 
 
-def _owed_to_other_cases(context: CaseContext) -> int:
+def _baselines_of_later_cases(context: CaseContext) -> int:
     """Return the number of baseline runs that the following cases still need."""
     made = Counter(e.case for e in context.ledger.entries if e.role is RunRole.BASELINE)
     return sum(BASELINE_RUNS - min(BASELINE_RUNS, n) for n in made.values()) + BASELINE_RUNS * (
@@ -210,7 +210,7 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
         raise context.error(measurement.message)
     if measurement.cause is FailureCause.HOST:
         raise context.error(measurement.message)
-    missing = _not_there(context)
+    missing = _why_not_found(context)
     if missing:
         for entry in context.ledger.entries:
             if entry.case == context.name:
@@ -218,7 +218,7 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
     raise context.error(
         f"the program fails unchanged ({measurement.message}){missing}; see that it "
         "runs without stripewise first, from a copy of this directory"
-        f"{_where_it_spoke(context, measurement)}"
+        f"{_output_file_of(context, measurement)}"
     )
 
 
@@ -235,14 +235,14 @@ def _limit(context: CaseContext) -> str:
     )
 
 
-def _not_there(context: CaseContext) -> str:
+def _why_not_found(context: CaseContext) -> str:
     """Return that the program does not exist, if a launcher's message hides this."""
     word = program_word(context.options.command)
     there = os.path.sep not in word or (context.options.origin / word).exists()
     return "" if there else f"; there is no {word}"
 
 
-def _where_it_spoke(context: CaseContext, measurement: Measurement) -> str:
+def _output_file_of(context: CaseContext, measurement: Measurement) -> str:
     """Return the name of the file with a failed program's output; empty if it has none."""
     path = context.executor.place(measurement).record_directory / "stderr"
     if not path.is_file() or not path.stat().st_size:

@@ -234,7 +234,7 @@ def _local_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     return make_tools(options, ledger)
 
 
-def _say_storage(context: Context) -> None:
+def _record_storage(context: Context) -> None:
     """Record that the storage is emulated, and its name."""
     if (storage := context.tools.storage) is not None:
         context.decide(
@@ -245,13 +245,13 @@ def _say_storage(context: Context) -> None:
 
 
 def _procedure(context: Context) -> StudyResult:
-    _say_storage(context)
+    _record_storage(context)
     try:
         context = _with_facts(context)
         context.executor.facts = context.facts
         if not context.space.dimensions:
             return _nothing_to_try(context, _why_nothing_acts(context))
-        _say_where_tunables_act(context)
+        _record_where_tunables_act(context)
         context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
     except BudgetSpentError as spent:
         return _not_tried(context, str(spent))
@@ -328,7 +328,7 @@ def _warm_up_all(context: Context) -> list[ProgramFacts]:
     return facts
 
 
-def _say_where_tunables_act(context: Context) -> None:
+def _record_where_tunables_act(context: Context) -> None:
     """Record which tunables have an effect on only some of the cases."""
     acting: dict[str, list[str]] = {}
     for case in context.cases:

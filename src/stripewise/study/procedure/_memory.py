@@ -245,7 +245,7 @@ def storage_of(context: Context) -> Storage | None:
     named, emulated = context.options.machine, context.options.storage
     if named:
         return find_storage(named)
-    return find_storage(emulated.machine) if emulated else _known(context)
+    return find_storage(emulated.machine) if emulated else _known_storage(context)
 
 
 def _program(context: Context, storage: Storage) -> SimulatedProgram | None:
@@ -262,7 +262,7 @@ def _program(context: Context, storage: Storage) -> SimulatedProgram | None:
     return program if seconds is not None and isfinite(seconds) else None
 
 
-def _known(context: Context) -> Storage | None:
+def _known_storage(context: Context) -> Storage | None:
     """Return the description of the file system here at the beginning of the search."""
     ledger, known = context.ledger, context.tools.known
     if ledger.recall(_KNOWN) is None and ledger.recall("proposal/1"):

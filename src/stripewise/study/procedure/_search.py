@@ -114,9 +114,9 @@ class Search:
         Requests to the strategy and results for it are in the same order after a restart.
         """
         told, n = len(self._result.trials), 0
-        while self._n_told_before(self._n_asked + n + 1) == told:
+        while self._n_results_before(self._n_asked + n + 1) == told:
             n += 1
-        if n or self._n_told_before(self._n_asked + 1) is not None:
+        if n or self._n_results_before(self._n_asked + 1) is not None:
             return n
         while n < places.free:
             why = self._why_stop(self._n_asked + n, n, places.busy)
@@ -128,7 +128,7 @@ class Search:
             n += 1
         return n
 
-    def _n_told_before(self, number: int) -> int | None:
+    def _n_results_before(self, number: int) -> int | None:
         """Return how many results the strategy had when it proposed a trial; None if not yet."""
         recorded = self._context.ledger.recall(f"proposal/{number}")
         return None if recorded is None else int(recorded.get("told", number - 1))
@@ -173,7 +173,7 @@ class Search:
         if outcome.state is TrialState.COMPLETE and outcome.io_ratio < 1:
             outcome = yield from self._verify(trial, outcome)
         trial.release()
-        self._context.ledger.remember(f"trial/{number}", lambda: _for_people(outcome))
+        self._context.ledger.remember(f"trial/{number}", lambda: _journal_entry(outcome))
         return outcome
 
     def _propose(self, number: int, proposal: Proposal) -> None:
@@ -213,11 +213,11 @@ class Search:
         found = self._compared(name, (first, second), run_id, case, trial)
         fresh = anew = None
         if found.status is VerificationStatus.DIFFERENT:
-            fresh = yield from self._once_more(runs, case, RunRole.BASELINE)
+            fresh = yield from self._repeat_for_output(runs, case, RunRole.BASELINE)
         if fresh is not None:
             found = self._compared(f"{name}/again", (first, fresh.run_id), run_id, case, trial)
             if found.status is VerificationStatus.DIFFERENT:
-                anew = yield from self._once_more(runs, case, RunRole.TRIAL)
+                anew = yield from self._repeat_for_output(runs, case, RunRole.TRIAL)
         if fresh is not None and anew is not None:
             both, run_id = (first, fresh.run_id), anew.run_id
             if not self._compared(f"{name}/anew", both, run_id, case, trial).differences:
@@ -227,7 +227,7 @@ class Search:
                 self._context.executor.release(run)
         return found
 
-    def _once_more(
+    def _repeat_for_output(
         self, runs: TrialRuns, case: CaseRuns, role: RunRole
     ) -> Steps[Measurement | None]:
         """Repeat baseline or candidate for its output; None if the budget is spent or it fails."""
@@ -289,7 +289,7 @@ class Search:
         return noise
 
 
-def _for_people(trial: Trial) -> Any:
+def _journal_entry(trial: Trial) -> Any:
     """Return the journal entry of a trial; its state is restored from its runs."""
     names = ("number", "settings", "state", "io_ratio", "elapsed_ratio", "message")
     data = {name: to_json(getattr(trial, name)) for name in names}
@@ -322,7 +322,9 @@ class Proposals:
         found: list[Proposal] = []
         for number in range(first, first + n):
             recorded = self._recall(f"proposal/{number}")
-            proposal = self._next() if recorded is None else self._follow(number, recorded)
+            proposal = (
+                self._next() if recorded is None else self._recorded_proposal(number, recorded)
+            )
             if proposal is None:
                 break
             found.append(proposal)
@@ -337,10 +339,10 @@ class Proposals:
         self._strategy.noise = noise
         self._strategy.tell(trial)
 
-    def _follow(self, number: int, recorded: Mapping[str, Any]) -> Proposal:
+    def _recorded_proposal(self, number: int, recorded: Mapping[str, Any]) -> Proposal:
         """Return a recorded point, as the strategy's own proposal if it proposes it now."""
         found = from_json(Proposal, recorded)
-        settings = _known(number, found.settings)
+        settings = _known_settings(number, found.settings)
         self._waiting = self._waiting or self._strategy.ask(1)
         if self._waiting and key_of(self._waiting[0].settings) == key_of(settings):
             self._waiting = []
@@ -363,7 +365,7 @@ class Proposals:
         return None
 
 
-def _known(number: int, settings: Mapping[str, Value]) -> Mapping[str, Value]:
+def _known_settings(number: int, settings: Mapping[str, Value]) -> Mapping[str, Value]:
     try:
         for name, value in settings.items():
             tunable_of(name).check(value)

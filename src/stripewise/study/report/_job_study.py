@@ -269,7 +269,9 @@ def mpiio_figures(result: StudyResult) -> tuple[MpiioFigure, ...]:
     after = _printed(best_runs(result)) if result.improved else {}
     names = list(dict.fromkeys([*before, *after]))[:MOST_FILES]
     return tuple(
-        figure for name in names for figure in _of_file(name, before.get(name), after.get(name))
+        figure
+        for name in names
+        for figure in _figures_of_file(name, before.get(name), after.get(name))
     )
 
 
@@ -278,7 +280,7 @@ def _printed(runs: Sequence[Measurement]) -> dict[str, MpiioFile]:
     return {file.path: file for file in last}
 
 
-def _of_file(
+def _figures_of_file(
     path: str, before: MpiioFile | None, after: MpiioFile | None
 ) -> Iterator[MpiioFigure]:
     one, two = (_figures(file) if file is not None else {} for file in (before, after))

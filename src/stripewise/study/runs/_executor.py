@@ -192,7 +192,7 @@ class Executor:
         if why := self._why_cut(run.slot.role, measurement):
             self.abandon_all(why)
             raise BudgetSpentError(why)
-        self._say_replaced(run.run_id)
+        self._warn_replaced(run.run_id)
         if measurement.status is RunStatus.FAILED:
             tools.workspace.check_after_failure(run.run_id)
         self.ledger.finished(run.run_id, measurement)
@@ -216,7 +216,7 @@ class Executor:
             return str(spent)
         return ""
 
-    def _say_replaced(self, run_id: str) -> None:
+    def _warn_replaced(self, run_id: str) -> None:
         """Warn about files that a program replaced, so that they left the burst buffer."""
         record = self._tools_of(run_id).workspace.find(run_id).record_directory
         if names := links_replaced(record):
@@ -246,7 +246,7 @@ class Executor:
             launcher = self.tools[run.case].launcher
             handle = run.handle or self._find_again(run)
             if handle is not None and launcher.poll(handle):
-                self._take_in(run, handle)
+                self._record_ended(run, handle)
             elif handle is None or not launcher.outlives_tuner:
                 self._abandon(run, "the tuner was stopped")
         kept = [entry.measurement.run_id for entry in self.ledger.entries]
@@ -307,7 +307,7 @@ class Executor:
             self.ledger.submitted(run.run_id, handle)
         return handle
 
-    def _take_in(self, run: OpenRun, handle: Handle) -> None:
+    def _record_ended(self, run: OpenRun, handle: Handle) -> None:
         tools = self.tools[run.case]
         outcome = tools.launcher.collect(handle)
         if outcome.status is RunStatus.CANCELLED:

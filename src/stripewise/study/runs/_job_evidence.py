@@ -43,13 +43,13 @@ def darshan_directory(environment: Mapping[str, str] = os.environ) -> Path | Non
     None if it is not specified or does not exist.
     """
     named = [environment.get(name, "") for name in _VARIABLES]
-    for text in (*named, _asked(environment)):
+    for text in (*named, _configured_directory(environment)):
         if os.path.isabs(text) and os.path.isdir(text):
             return Path(text)
     return None
 
 
-def _asked(environment: Mapping[str, str]) -> str:
+def _configured_directory(environment: Mapping[str, str]) -> str:
     answer = ask(["darshan-config", "--log-path"], timeout_seconds=10, environment=environment)
     return answer.text.strip() if answer.exit_code is not None else ""
 

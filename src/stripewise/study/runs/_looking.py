@@ -280,16 +280,16 @@ def _guard_warnings(guarded: Guarded) -> Iterator[str]:
     """Yield messages of the guard in a run that ended well."""
     if guarded.refused:
         yield (
-            f"runs are kept from changing {_some(guarded.refused)}, outside of their directory, "
-            "and go on all the same: what follows from that is missing in them; if they may do "
+            f"runs are kept from changing {_some_names(guarded.refused)}, outside of their "
+            "directory, and go on all the same: what follows from that is missing in them; if they may do "
             "so, begin anew with --allow-outside PATH"
         )
     if guarded.escaped:
         programs = [f"{path} {why}" for path, why in guarded.escaped]
-        yield f"nothing keeps these programs from changing your own files: {_some(programs)}"
+        yield f"nothing keeps these programs from changing your own files: {_some_names(programs)}"
 
 
-def _some(names: Sequence[str]) -> str:
+def _some_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
     return ", ".join(map(printable, names[:_MOST_TOLD])) + more
 

@@ -166,9 +166,9 @@ class BurstBufferRules(RulesStrategy):
         enough = [n for n in values if n >= WRITERS_OF_A_NODE * nodes]
         return {AGGREGATORS: (enough or values[-1:])[0]} if values else {}
 
-    def _with(self, name: str, value: Value) -> Settings:
+    def _with_setting(self, name: str, value: Value) -> Settings:
         """Return the best point with one more setting, and aggregators that match the nodes."""
-        point = super()._with(name, value)
+        point = super()._with_setting(name, value)
         if name != NODES or not isinstance(value, int) or not value:
             return point
         return {**point, **self._aggregators(value)}

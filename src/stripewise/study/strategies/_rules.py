@@ -121,7 +121,7 @@ class RulesStrategy(StepwiseStrategy):
         current = self._best.get(name)
         if dimension.tunable.domain.kind in _UNORDERED_KINDS:
             for value in values:
-                yield from self.try_point(self._with(name, value), reason)
+                yield from self.try_point(self._with_setting(name, value), reason)
         elif current in values:
             place = values.index(current)
             yield from self._ladder(name, values[place + 1 :], reason)
@@ -136,7 +136,7 @@ class RulesStrategy(StepwiseStrategy):
         """Climb a ladder, skipping a number of rungs that change nothing."""
         for value in values:
             before, self._serves_a_class = self.best_ratio, False
-            ratio = yield from self.try_point(self._with(name, value), reason)
+            ratio = yield from self.try_point(self._with_setting(name, value), reason)
             if ratio < before * (1 - self.noise) or self._serves_a_class:
                 continue
             if ratio > before * (1 + 2 * self.noise) or not patience:
@@ -149,7 +149,7 @@ class RulesStrategy(StepwiseStrategy):
         if point is not None:
             yield from self.try_point(point, "what was best for each class of files")
 
-    def _with(self, name: str, value: Value) -> Settings:
+    def _with_setting(self, name: str, value: Value) -> Settings:
         """Return the best point with one more setting and the settings that it requires.
 
         A required setting is not added if it was found clearly worse than the best, or if it
@@ -244,7 +244,7 @@ class PerClass:
         self, match: str, job: Settings, best: Settings, noise: float
     ) -> tuple[Settings, Mapping[str, float]]:
         """Return the point for a class: the best one, unless another is clearly better for it."""
-        alike = [one for one in self._seen if key_of(_of_job(one[0])) == key_of(job)]
+        alike = [one for one in self._seen if key_of(_job_settings(one[0])) == key_of(job)]
         lowest = min(alike, key=lambda one: one[1][match])
         at_best = next((one for one in alike if key_of(one[0]) == key_of(best)), None)
         if at_best is not None and lowest[1][match] >= at_best[1][match] * _clear(noise):
@@ -253,7 +253,9 @@ class PerClass:
 
     def _jobs(self) -> list[Settings]:
         """Return the distinct settings of the whole job in the points that were tried."""
-        return list({key_of(job): job for job in (_of_job(p) for p, _ in self._seen)}.values())
+        return list(
+            {key_of(job): job for job in (_job_settings(p) for p, _ in self._seen)}.values()
+        )
 
     def _ratios(self, point: Settings) -> Mapping[str, float] | None:
         key = key_of(point)
@@ -271,7 +273,7 @@ def _clear(noise: float) -> float:
     return 1 - min(noise, _QUARTER)
 
 
-def _of_job(point: Settings) -> Settings:
+def _job_settings(point: Settings) -> Settings:
     return {name: value for name, value in point.items() if not acts_per_file(name)}
 
 

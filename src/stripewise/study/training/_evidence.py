@@ -80,7 +80,11 @@ def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], 
     refused: list[str] = []
     for path in paths:
         try:
-            found += _of_study(path) if path.name in (RESULT, JOURNAL) else _of_surface(path)
+            found += (
+                _evidence_of_study(path)
+                if path.name in (RESULT, JOURNAL)
+                else _evidence_of_surface(path)
+            )
         except StripewiseError as error:
             refused.append(str(error))
     if not found:
@@ -92,7 +96,7 @@ def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], 
     return found, refused
 
 
-def _of_surface(path: Path) -> Iterator[Evidence]:
+def _evidence_of_surface(path: Path) -> Iterator[Evidence]:
     surface = Surface.load(path)
     check_facts(surface.facts, path)
     ground, way = _ground(surface.provenance, surface.facts, path)
@@ -124,7 +128,7 @@ def _seconds(run: Any) -> float:
     return float(run.io_seconds if run.status is RunStatus.OK else run.elapsed_seconds)
 
 
-def _of_study(path: Path) -> Iterator[Evidence]:
+def _evidence_of_study(path: Path) -> Iterator[Evidence]:
     study = read_study(path)
     share = len(study.facts)
     for case, facts in study.facts.items():
@@ -219,7 +223,11 @@ def read_study(path: Path) -> Studied:
     """
     try:
         content = read_input(path, RESULTS)
-        found = _of_result(content) if path.name == RESULT else _of_journal(content, path)
+        found = (
+            _studied_from_result(content)
+            if path.name == RESULT
+            else _studied_from_journal(content, path)
+        )
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -231,7 +239,7 @@ def read_study(path: Path) -> Studied:
     return found
 
 
-def _of_result(content: bytes) -> Studied:
+def _studied_from_result(content: bytes) -> Studied:
     data = parse_json(content)
     tried = {one["number"]: one["settings"] for one in data["trials"]}
     views = data["cases"] or [{**data, "name": ""}]
@@ -251,7 +259,7 @@ def _of_result(content: bytes) -> Studied:
     )
 
 
-def _of_journal(content: bytes, path: Path) -> Studied:
+def _studied_from_journal(content: bytes, path: Path) -> Studied:
     records, _, _ = parse_journal(content, path)
     kinds: dict[str, list[dict[str, Any]]] = {}
     for record in records:

@@ -110,12 +110,12 @@ def _with_first_runs(
             continue
         if plan.options.way is not Way.SIMULATED:
             observer.looking(cell)
-        plan = plan.with_cell(_seen(plan.options, cell, directory))
+        plan = plan.with_cell(_with_first_run(plan.options, cell, directory))
         plan.save(directory)
     return plan
 
 
-def _seen(options: TrainingOptions, cell: Cell, directory: OwnedDirectory) -> Cell:
+def _with_first_run(options: TrainingOptions, cell: Cell, directory: OwnedDirectory) -> Cell:
     if options.way is Way.SIMULATED:
         program = program_of(options, cell)
         facts, space = program.facts, find_space(program.facts, only=sorted(program.tunables))

@@ -142,7 +142,7 @@ class AggregatorNumber(Rule):
         last = max(better, key=lambda one: one.nodes)
         trial = better[last][1]
         usual = chosen[last][2]
-        rate, what = basis.range(trial), _what(basis)
+        rate, what = basis.range(trial), _program_phrase(basis)
         each = joined([f"{count} for {of_nodes(one.nodes)}" for one, (count, _) in better.items()])
         text = (
             f"Set the {what} by the size of the job: {each}. {of_nodes(last.nodes)} then "
@@ -222,7 +222,7 @@ def _best(basis: Basis, job: Job) -> tuple[int, Trial, Trial]:
     return number, chosen, found[0][2]
 
 
-def _what(basis: Basis) -> str:
+def _program_phrase(basis: Basis) -> str:
     if basis.storage.stack == "cray":
         return "number of aggregators for each stripe"
     return "number of aggregators"

@@ -30,12 +30,12 @@ class Metadata(Rule):
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield the rates of all processes, of one process, and within one directory."""
-        yield self._together(basis)
+        yield self._all_processes(basis)
         if basis.knows("metadata.latency"):
-            yield from self._alone(basis)
+            yield from self._one_process(basis)
         yield from self._directories(basis)
 
-    def _together(self, basis: Basis) -> Advice:
+    def _all_processes(self, basis: Basis) -> Advice:
         rate, low, high = _rates(basis, "metadata.create")
         ranks = basis.largest.nodes * basis.largest.ranks_per_node
         seconds = ranks / rate
@@ -48,7 +48,7 @@ class Metadata(Rule):
             text += " Write one file for each node, or a shared file."
         return self._rate_of(basis, text, (rate, low, high), (), "metadata.create")
 
-    def _alone(self, basis: Basis) -> Iterator[Advice]:
+    def _one_process(self, basis: Basis) -> Iterator[Advice]:
         way = basis.storage.figures["metadata.latency"]
         service = basis.storage.figures["metadata.create"]
         each = way.value + service.value + basis.storage.value("metadata.object")
