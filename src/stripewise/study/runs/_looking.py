@@ -281,8 +281,8 @@ def _guard_warnings(guarded: Guarded) -> Iterator[str]:
     if guarded.refused:
         yield (
             f"runs are kept from changing {_some_names(guarded.refused)}, outside of their "
-            "directory, and go on all the same: what follows from that is missing in them; if they "
-            "may do so, begin anew with --allow-outside PATH"
+            "directory, and go on all the same: what follows from that is missing in them; if "
+            "they may do so, begin anew with --allow-outside PATH"
         )
     if guarded.escaped:
         programs = [f"{path} {why}" for path, why in guarded.escaped]
