@@ -222,7 +222,7 @@ _COLD_CASES = 5
 
 @dataclass(frozen=True)
 class Memory:
-    """What is known about caches.
+    """Facts about caches.
 
     Attributes:
         node_bytes: Memory of a node; 0 if unknown.

@@ -104,7 +104,7 @@ class Words(_Strict):
     file_size: _many(_Size) = None  # type: ignore[valid-type]
     beside: _many(_Name) = None  # type: ignore[valid-type]
 
-    def said(self) -> dict[str, list[Any]]:
+    def given_values(self) -> dict[str, list[Any]]:
         """Return the keys that are set, with all their values."""
         return {key: getattr(self, key) for key in Words.model_fields if getattr(self, key)}
 
@@ -182,7 +182,7 @@ def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Cas
 
     Args:
         document: Content of the file.
-        name: Of the file, for messages.
+        name: Name of the file, for messages.
         quick: Whether to apply the replacements of `[quick]`; duplicate cases become one.
 
     Raises:
@@ -214,23 +214,23 @@ def own_keys(document: Document) -> dict[str, frozenset[str]]:
     """
     own: dict[str, frozenset[str]] = {}
     for words in document.case:
-        said = words.said()
-        keys = {key for key in JOB if key in said}
-        keys |= {MOST} if MOST in said.get("nodes", ()) else set()
+        given = words.given_values()
+        keys = {key for key in JOB if key in given}
+        keys |= {MOST} if MOST in given.get("nodes", ()) else set()
         own[words.series] = own.get(words.series, frozenset()) | keys
     return {series: keys for series, keys in own.items() if keys}
 
 
 def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) -> Iterator[Case]:
     """Yield every combination of the values of one case."""
-    shared, own = document.all.said(), words.said()
+    shared, own = document.all.given_values(), words.given_values()
     repeats = words.repeats or document.all.repeats or document.repeats
     if quick and document.quick:
-        instead = document.quick.said()
+        instead = document.quick.given_values()
         shared = {key: instead.get(key, values) for key, values in shared.items()}
         own = {key: values if key in JOB else instead.get(key, values)
                for key, values in own.items()}  # fmt: skip
-        own |= words.quick.said() if words.quick else {}
+        own |= words.quick.given_values() if words.quick else {}
         repeats = min(repeats, document.quick.repeats or repeats)
     given = {**shared, **own}
     if "nodes" in given:
@@ -238,7 +238,7 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
     settings = {**document.all.settings, **words.settings}
     names = _settings_names(settings, words.series, name)
     axes = [*given.values(), *(as_list(one) for one in settings.values())]
-    left_out = [one.said() for one in (*document.all.unless, *words.unless)]
+    left_out = [one.given_values() for one in (*document.all.unless, *words.unless)]
     for values in product(*axes):
         plain = dict(zip(given, values, strict=False))
         if any(_is_met(condition, plain) for condition in left_out):

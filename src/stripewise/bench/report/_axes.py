@@ -54,7 +54,7 @@ class Axis:
         """Whether it determines the size of the job."""
         return self.name in SCALES
 
-    def said(self, case: Case) -> str:
+    def labelled_value(self, case: Case) -> str:
         """Return the value of a case with as much of the title as needed to understand it.
 
         It is empty if the case has no value, like one of another series that does not set the
@@ -347,7 +347,7 @@ def operation_title(operation: str) -> str:
 def label_of(case: Case, axes: Iterable[Axis], *, series: bool = True) -> str:
     """Return the name of a case from its series and its values on some axes."""
     words = [printable(case.series)] if series else []
-    words += [axis.said(case) for axis in axes]
+    words += [axis.labelled_value(case) for axis in axes]
     return ", ".join(filter(None, words)) or printable(case.series)
 
 

@@ -238,7 +238,7 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
     rows = []
     for one in found:
         case, efficiency = one.figures.case, percent_text(one.efficiency)
-        places = [axis.said(case) for axis in where]
+        places = [axis.labelled_value(case) for axis in where]
         rows.append(
             {
                 **figure_row(one.figures, unit),

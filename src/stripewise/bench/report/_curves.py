@@ -78,7 +78,9 @@ def _panels_of_largest(kind: ChartKind, keys: Sequence[tuple[Any, ...]]) -> list
 
 def _title(kind: ChartKind, one: CaseFigures) -> str:
     series = [printable(one.case.series)] if kind.series_apart else []
-    return ", ".join(filter(None, [*series, *(axis.said(one.case) for axis in kind.panels)]))
+    return ", ".join(
+        filter(None, [*series, *(axis.labelled_value(one.case) for axis in kind.panels)])
+    )
 
 
 # ---- curves ----------------------------------------------------------------------------------
@@ -125,7 +127,7 @@ def _curve_row(kind: ChartKind, x: Axis, one: CaseFigures, unit: Unit) -> dict[s
         "x": value if x.is_number else x.text(value),
         "order": x.values.index(value),
         "line": label_of(one.case, kind.lines, series=not kind.series_apart),
-        "where": x.said(one.case),
+        "where": x.labelled_value(one.case),
         "doubts": ", ".join(dict.fromkeys(flag.name for flag in one.flags)) or "none",
     }
 
@@ -221,7 +223,7 @@ def _described(kind: ChartKind, panel: Panel) -> str:
     said = []
     for name, members in lines.items():
         top = max(members, key=lambda one: one.median)
-        at = kind.x.said(top.case) if kind.x else ""
+        at = kind.x.labelled_value(top.case) if kind.x else ""
         said.append(f"{name}: at most {top.text(top.median)} (median) with {at}")
     head = f"{operation_title(kind.operation)} over {kind.x.title if kind.x else ''}"
     return f"{head}{': ' + panel.title if panel.title else ''}. {'; '.join(said)}."
@@ -259,8 +261,8 @@ def heat_map(kind: ChartKind, panel: Panel, among: Sequence[Panel]) -> Chart:
     words = (
         f"{operation_title(kind.operation)}: median over {kind.x.title} and {kind.y.title}"
         f"{' (' + panel.title + ')' if panel.title else ''}; the highest, "
-        f"{best.text(best.median)}, with {kind.x.said(best.case)} and "
-        f"{kind.y.said(best.case)}."
+        f"{best.text(best.median)}, with {kind.x.labelled_value(best.case)} and "
+        f"{kind.y.labelled_value(best.case)}."
     )
     return Chart(chart.column(spec), words)
 
@@ -273,7 +275,7 @@ def _squares(
             **figure_row(one, unit),
             "x": x.text(x.at(one.case)), "y": y.text(y.at(one.case)),
             "share": one.median / unit.size / top, "shown": number_text(one.median / unit.size),
-            "where": f"{x.said(one.case)}, {y.said(one.case)}",
+            "where": f"{x.labelled_value(one.case)}, {y.labelled_value(one.case)}",
         }
         for one in figures
     ]  # fmt: skip

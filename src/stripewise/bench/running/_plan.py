@@ -252,7 +252,7 @@ SUFFIX = ".campaign"
 
 @dataclass(frozen=True)
 class CampaignOptions:
-    """What is run, where, and how much it may use.
+    """Options of a campaign.
 
     Attributes:
         suite: Suite with the selected cases.

@@ -75,7 +75,7 @@ def consult(
         The answer as it is stored, and warnings about unusable stores and models.
 
     Args:
-        known: What is stored about the program.
+        known: Stored record of the program.
         directory: Working directory of the program.
         state: State of the user's own store.
         storage: Emulated storage; None if the real storage is used.

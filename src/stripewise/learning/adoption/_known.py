@@ -71,7 +71,7 @@ class Timed:
     moved_bytes: int
 
     @property
-    def tells(self) -> bool:
+    def is_comparable(self) -> bool:
         """Whether the run had enough I/O to be compared."""
         return self.io_seconds >= LEAST_SECONDS and self.moved_bytes > 0
 
@@ -106,11 +106,11 @@ def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False)
     """
     if idle:
         return Judgement(Outcome.NOTHING, None, "could not act", True)
-    here = [run for run in under if run.tells]
+    here = [run for run in under if run.is_comparable]
     if not here:
         return Judgement(Outcome.UNKNOWN, None, "cannot be judged: the program hardly does I/O")
     amount = here[-1].moved_bytes
-    before = [run.io_seconds for run in plain if run.tells and _is_same(run, amount)]
+    before = [run.io_seconds for run in plain if run.is_comparable and _is_same(run, amount)]
     after = [run.io_seconds for run in here if _is_same(run, amount)]
     if not before:
         words = "cannot be judged: no run without settings that moved as much data is known"
@@ -253,7 +253,7 @@ class Prepared(Answer):
 
 @dataclass(frozen=True)
 class Known:
-    """What is stored about a program with given arguments, ranks and storage.
+    """Stored record of a program with given arguments, ranks and storage.
 
     Attributes:
         notation: Notation of the program's pattern.

@@ -56,7 +56,7 @@ class AdoptionPlan:
         prepared: Answer that the run uses.
         capture: Whether single calls have to be recorded because the program is unknown.
         identity: Identity of the program; None if nothing can be stored.
-        known: What was stored about the program.
+        known: Stored record of the program.
         warnings: Warnings for the user.
         state: State of the stored studies.
     """
@@ -86,7 +86,7 @@ class Seen:
     Attributes:
         exit_code: Exit code of the command.
         run: Times of the run; None if it was not observed or its times are not usable.
-        facts / case: Facts and case as JSON data; None: single calls were not recorded.
+        facts / case: Facts and case as JSON data; None if single calls were not recorded.
         notation: Notation of the run's pattern.
         idle: Whether no setting was observed to have any effect.
         others_set: Whether the run had settings that are not from the plan.

@@ -254,7 +254,7 @@ def emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
 
 
 def tier_machine(machine: Machine, tier: str, nodes: int, details: Sequence[str] = ()) -> Machine:
-    """Return a machine with the burst buffer of its runs, which is a storage of its own per size.
+    """Return a machine with its runs' burst buffer, a separate storage for each size.
 
     Args:
         machine: The machine without the burst buffer.

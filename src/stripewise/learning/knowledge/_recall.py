@@ -57,7 +57,7 @@ class Avoided:
 
 @dataclass(frozen=True)
 class Recollection:
-    """What earlier studies suggest to a new one.
+    """Suggestions of earlier studies for a new one.
 
     Attributes:
         case: Case of the new study.

@@ -21,7 +21,7 @@ _ROUNDING = 1e-9
 
 
 class Way(StrEnum):
-    """How configurations are measured."""
+    """Way in which configurations are measured."""
 
     REAL = "real"
     EMULATED = "emulated"
@@ -124,7 +124,7 @@ class Range:
 
 
 LEFT_OUT = ("pattern", "scale", "configuration")
-"""What scores leave out, the hardest question first."""
+"""Kinds of groups that scores leave out, the hardest question first."""
 
 
 @dataclass(frozen=True)

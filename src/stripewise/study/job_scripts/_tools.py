@@ -146,7 +146,7 @@ def job_launcher(
             "cannot be compared: put it back as it was, or begin anew with --force"
         )
     prepared.outside.check(prepared.jobs.script.name)
-    for text in (*prepared.warnings, *prepared.outside.told):
+    for text in (*prepared.warnings, *prepared.outside.messages):
         ledger.warn(text)
     is_linked = options.job.hybrid == "links"
     jobs = replace(prepared.jobs, links=is_linked, seen=partial(_files_seen, ledger))

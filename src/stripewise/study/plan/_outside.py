@@ -91,7 +91,7 @@ class Outside:
         return " ".join(f"--allow-outside {shlex.quote(path)}" for path in self.remedy)
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """Messages for the start of a study: allowed effects and warnings."""
         allowed = [use_text(use) for use in self.uses if use.allowed]
         text = f"each run changes your own files, as allowed: {'; '.join(allowed)}"

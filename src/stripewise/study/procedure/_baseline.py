@@ -63,7 +63,7 @@ def warm_up(context: CaseContext, written: Amount = NOTHING) -> ProgramFacts:
         look = _first_look(context, measurement)
         if look.problem:
             kind = RuntimeMissingError if look.no_plugin else ProgramError
-            raise kind(context.said(look.problem))
+            raise kind(context.with_case_name(look.problem))
     except (ProgramError, RuntimeMissingError):
         context.executor.release(measurement)
         raise

@@ -72,19 +72,19 @@ class Parts:
         """Return a name that is unique in the study."""
         return name
 
-    def said(self, text: str) -> str:
+    def with_case_name(self, text: str) -> str:
         """Return a text as the user reads it."""
         return text
 
     def decide(self, name: str, text: str, *, quietly: bool = False) -> None:
         """Record a decision and show it once; with `quietly` it is only in the summary."""
-        if self.ledger.decide(self.key(name), self.said(text)) and not quietly:
-            self.observer.decided(self.said(text))
+        if self.ledger.decide(self.key(name), self.with_case_name(text)) and not quietly:
+            self.observer.decided(self.with_case_name(text))
 
     def warn(self, text: str) -> None:
         """Record a warning and show it once."""
-        if self.ledger.warn(self.said(text)):
-            self.observer.warned(self.said(text))
+        if self.ledger.warn(self.with_case_name(text)):
+            self.observer.warned(self.with_case_name(text))
 
 
 @dataclass(frozen=True)
@@ -115,13 +115,13 @@ class CaseContext(Parts):
         """Return a name that is unique in the study, given one that is unique in the case."""
         return f"{self.name}:{name}" if self.name else name
 
-    def said(self, text: str) -> str:
+    def with_case_name(self, text: str) -> str:
         """Return a text prefixed by the name of the case if there are several."""
         return f"case {self.name}: {text}" if self.name else text
 
     def error(self, text: str) -> ProgramError:
         """Return a program error prefixed by the name of the case if there are several."""
-        return ProgramError(self.said(text))
+        return ProgramError(self.with_case_name(text))
 
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return a recorded value of this case; if there is none, compute and record it."""

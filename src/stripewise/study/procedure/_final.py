@@ -368,7 +368,7 @@ KIND = "default"
 def compare_with_defaults(
     context: Context, trials: Sequence[Trial], verdict: Verdict
 ) -> tuple[Reference, ...]:
-    """Run confirmation pairs of the winner and the other default; return none if there is none."""
+    """Run confirmation pairs of the winner and the other default; empty without a default."""
     winner, settings = verdict.winner, other_default(trials)
     if context.options.job is None or winner is None or not verdict.improved or not settings:
         return ()

@@ -85,7 +85,7 @@ def run_study(
         make_tools: Creates the tools for runs; by default those of this machine.
 
     Raises:
-        StudyError: The directory is in use, holds another study, or is damaged.
+        StudyError: The directory is in use, contains another study, or is damaged.
         ProgramError: The program cannot be started, fails, or cannot be observed.
         StorageError: There is not enough space.
         KeyboardInterrupt: A signal was received; `resume` continues from here.
@@ -255,7 +255,7 @@ def _procedure(context: Context) -> StudyResult:
         context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
     except BudgetSpentError as spent:
         return _not_tried(context, str(spent))
-    say_what_is_not_verifiable(context)
+    warn_if_not_verifiable(context)
     context = replace(context, space=verifiable_space(context))
     if not context.space.dimensions:
         return _nothing_to_try(context, "no tunable is left whose outputs could be verified")
@@ -379,7 +379,7 @@ def _in_no_class(facts: ProgramFacts) -> ProgramFacts:
 # Outputs that can be compared, determined before anything is tried.
 
 
-def say_what_is_not_verifiable(context: Context) -> None:
+def warn_if_not_verifiable(context: Context) -> None:
     """Warn, with the remedy, if two baselines show that no candidate could be verified."""
     for baseline in context.baselines:
         if why := _nothing_to_compare(baseline):
@@ -419,7 +419,7 @@ def verifiable_space(context: Context) -> Space:
         case, run_id = baseline.context, baseline.kept_runs[0]
         # recorded: the strategy must see the same tunables after a restart
         if why := case.remember("unreadable", partial(case.tools.unreadable, run_id)):
-            return _without_layout(context, case.said(why))
+            return _without_layout(context, case.with_case_name(why))
     return context.space
 
 

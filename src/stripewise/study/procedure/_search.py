@@ -60,7 +60,7 @@ class Search:
     def run(self) -> SearchResult:
         """Search; results that are already in the journal are taken from it."""
         result, places = self._result, self._context.side_by_side()
-        say_reach(self._context)
+        record_reach(self._context)
         try:
             self._search(places)
         except BudgetSpentError as spent:
@@ -263,7 +263,7 @@ class Search:
             state=state,
             io_ratio=inf,
             elapsed_ratio=inf,
-            message=case.context.said(text),
+            message=case.context.with_case_name(text),
             class_ratios={},
         )
 
@@ -390,7 +390,7 @@ def rungs_of(context: Context, tried: Sequence[tuple[Trial, float]] = ()) -> tup
     return rungs_ahead(partial(make_strategy, context), context.facts, tried)
 
 
-def say_reach(context: Context) -> None:
+def record_reach(context: Context) -> None:
     """Record and show how many rungs the trials are likely to reach, if there are several."""
     rungs = rungs_of(context)
     trials = context.budget.trials_within(context.run_seconds)

@@ -107,7 +107,7 @@ class TrialRuns:
             state = TrialState.LOST if is_lost else TrialState.FAILED
             message = self.failure
         elif slower is not None:
-            state, said = TrialState.HOPELESS, slower.context.said("clearly slower")
+            state, said = TrialState.HOPELESS, slower.context.with_case_name("clearly slower")
             message = f"{said} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
         elif io_ratio > slower_limit(noise):
             state = TrialState.HOPELESS
@@ -253,7 +253,7 @@ class CaseRuns:
         if self.ok:
             return ""
         bad = next(run for run in self.candidates if not run.ok)
-        return self.context.said(failure_text(bad, self._proposal.settings))
+        return self.context.with_case_name(failure_text(bad, self._proposal.settings))
 
     @property
     def is_lost(self) -> bool:

@@ -70,7 +70,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         get(name)
     texts = resource_warnings(options)
     if options.job is None:
-        texts = [*texts, *checked_command(options).told]
+        texts = [*texts, *checked_command(options).messages]
     for text in texts:
         ledger.warn(text)
     runtime = find_runtime()

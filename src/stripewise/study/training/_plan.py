@@ -26,7 +26,7 @@ SMALL_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What is trained, and how long that may take.
+    """Options of a training.
 
     Attributes:
         directory: Directory of the training; real runs write there.
@@ -81,7 +81,7 @@ class TrainingOptions:
 
     @property
     def way(self) -> Way:
-        """How the times are obtained."""
+        """Way in which the times are obtained."""
         if not self.machine:
             return Way.REAL
         return Way.SIMULATED if self.simulate else Way.EMULATED

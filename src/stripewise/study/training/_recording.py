@@ -45,7 +45,7 @@ _FIGURES = (
 
 @dataclass(frozen=True)
 class RecordingOptions:
-    """What is recorded, and how.
+    """Options of a recording.
 
     Attributes:
         command: Arguments of the program, not a shell command line.
@@ -99,7 +99,7 @@ def record_surface(
     Raises:
         UsageError: A tunable or a value does not exist; or the command would change files of the
             user that runs must not change, runs a job script on this host, or submits jobs.
-        PolicyError: The policy forbids a tunable, or so many runs.
+        PolicyError: The policy forbids a tunable, or as many runs as planned.
         StudyError: The file is of another recording or machine, or is in use.
         ProgramError: The program fails unchanged, or cannot be observed.
         StorageError: There is not enough space.
@@ -116,7 +116,7 @@ def record_surface(
         runs = SingleRuns(
             owned, _study_options(options, owned.path), interrupts, _runs_left(policy, known)
         )
-        for text in runs.outside.told:
+        for text in runs.outside.messages:
             observer.noted(text)
         measurement, seen = runs.first()
         warm = _with_measurement(SurfaceRun({}, 0.0, 0.0, role=SurfaceRole.WARM_UP), measurement)

@@ -41,7 +41,7 @@ _MOST_NOTES = 100
 
 @dataclass(frozen=True)
 class _Comparable:
-    """How an output can be compared, based on two baselines.
+    """Way in which an output can be compared, based on two baselines.
 
     Attributes:
         by_bytes: Whether it is compared bytewise: the baselines are the same bit for bit.
