@@ -159,9 +159,9 @@ def campaign_json(campaign: Campaign, *, anonymised: bool = False) -> dict[str, 
 
 def _without_defaults(case: Case) -> dict[str, Any]:
     usual = Case(case.series)
-    said = case.as_json()
+    data = case.as_json()
     return {
-        field.name: said[field.name]
+        field.name: data[field.name]
         for field in fields(case)
         if field.name in ("series", "nodes", "ranks_per_node", "repeats")
         or getattr(case, field.name) != getattr(usual, field.name)
@@ -169,25 +169,25 @@ def _without_defaults(case: Case) -> dict[str, Any]:
 
 
 def _run_json(run: CaseRun) -> dict[str, Any]:
-    said = {
+    data = {
         field.name: getattr(run, field.name)
         for field in fields(run)
         if field.name in ("key", "repeat", "status") or getattr(run, field.name)
     }
     if run.samples:
-        said["samples"] = [_sample_json(one) for one in run.samples]
-    return said
+        data["samples"] = [_sample_json(one) for one in run.samples]
+    return data
 
 
 def _sample_json(sample: Sample) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    data: dict[str, Any] = {
         "operation": sample.operation,
         "amount": sample.amount,
         "seconds": sample.seconds,
     }
-    said |= {"phases": dict(sample.phases)} if sample.phases else {}
-    said |= {"percentiles": dict(sample.percentiles)} if sample.percentiles else {}
-    return said | ({"worn_out": True} if sample.worn_out else {})
+    data |= {"phases": dict(sample.phases)} if sample.phases else {}
+    data |= {"percentiles": dict(sample.percentiles)} if sample.percentiles else {}
+    return data | ({"worn_out": True} if sample.worn_out else {})
 
 
 def campaign_text(campaign: Campaign, *, anonymised: bool = False) -> str:
@@ -288,7 +288,7 @@ def _campaign(form: Any, name: str) -> Campaign:
 
 
 def _run(form: Any, cases: Mapping[str, Case]) -> CaseRun:
-    said = {key: getattr(form, key) for key in RunForm.model_fields}
-    said["samples"] = tuple(Sample(**one.model_dump()) for one in form.samples)
-    said["key"] = cases[form.key].key if form.key in cases else form.key
-    return CaseRun(**said)
+    data = {key: getattr(form, key) for key in RunForm.model_fields}
+    data["samples"] = tuple(Sample(**one.model_dump()) for one in form.samples)
+    data["key"] = cases[form.key].key if form.key in cases else form.key
+    return CaseRun(**data)

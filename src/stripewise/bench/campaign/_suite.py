@@ -271,12 +271,12 @@ def suite_text(suite: Suite) -> str:
 
 def _place(place: Place) -> str:
     usual = Place()
-    said = [
+    items = [
         f"{word} = {getattr(place, name)}"
         for name, word in _PLACE.items()
         if getattr(place, name) != getattr(usual, name)
     ]
-    return "{ " + ", ".join(said) + " }" if said else "{}"
+    return "{ " + ", ".join(items) + " }" if items else "{}"
 
 
 def _case(case: Case) -> Iterator[str]:
@@ -289,8 +289,8 @@ def _case(case: Case) -> Iterator[str]:
         if one.name == "repeats" or value != getattr(usual, one.name):
             yield f"{_WORDS.get(one.name, one.name)} = {_value(value)}"
     if case.settings:
-        said = ", ".join(f"{_value(name)} = {_value(value)}" for name, value in case.settings)
-        yield f"settings = {{ {said} }}"
+        settings = ", ".join(f"{_value(name)} = {_value(value)}" for name, value in case.settings)
+        yield f"settings = {{ {settings} }}"
 
 
 def _value(value: Any) -> str:

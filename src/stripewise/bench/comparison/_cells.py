@@ -192,17 +192,17 @@ def matched(first: Sequence[Cell], second: Sequence[Cell]) -> Iterator[tuple[Cel
 def case_words(key: str) -> str:
     """Return the key of a case in words: "MPI-IO, 4 nodes, striped"."""
     series, *pairs = _FIELD.split(key)
-    said = []
+    words = []
     for name, value in zip(pairs[::2], pairs[1::2], strict=True):
         if name in ("nodes", "ranks_per_node"):
             noun = "node" if name == "nodes" else "rank"
             one = f"{value} {noun}{'' if value == '1' else 's'}"
-            said.append(one if name == "nodes" else f"{one} a node")
+            words.append(one if name == "nodes" else f"{one} a node")
         elif name == "directory":
-            said.append(value)
+            words.append(value)
         elif name not in _USUAL:
-            said.append(f"{name.replace('_', ' ')} {value}")
-    return ", ".join([series, *said])
+            words.append(f"{name.replace('_', ' ')} {value}")
+    return ", ".join([series, *words])
 
 
 def _same(cell: Cell) -> tuple[object, ...]:
@@ -220,13 +220,13 @@ def _same_nodes(cell: Cell) -> tuple[object, ...]:
 
 def _unlike(one: Case, two: Case) -> str:
     """Return in which of their fields two cases differ."""
-    said = [
+    differences = [
         f"{field.name.replace('_', ' ')} {_text(getattr(one, field.name))} against "
         f"{_text(getattr(two, field.name))}"
         for field in fields(one)
         if field.name not in _UNSEEN and getattr(one, field.name) != getattr(two, field.name)
     ]
-    return "not like for like: " + ", ".join(said)
+    return "not like for like: " + ", ".join(differences)
 
 
 def _text(value: object) -> str:

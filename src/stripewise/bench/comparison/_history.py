@@ -83,9 +83,9 @@ class Finding:
             if self.series.target >= 0
             else self.series.name
         )
-        said = f"since {day_of(self.since_unix_seconds)}, {name} is {difference_words(self)}"
+        text = f"since {day_of(self.since_unix_seconds)}, {name} is {difference_words(self)}"
         with_ = f"; at that time: {', '.join(self.versions)}" if self.versions else ""
-        return said + beside + with_
+        return text + beside + with_
 
 
 def name_of(key: str) -> str:
@@ -175,13 +175,13 @@ class History:
 
     def _versions(self, earliest: int, latest: int) -> tuple[str, ...]:
         """Return the programs whose versions changed between nights, in words."""
-        said: dict[str, None] = {}
+        programs: dict[str, None] = {}
         for night in range(max(earliest, 1), min(latest + 1, len(self.nights))):
             old, new = self.nights[night - 1].versions, self.nights[night].versions
             for key in sorted(old.keys() & new.keys()):
                 if old[key] != new[key]:
-                    said[f"{key} from {old[key]} to {new[key]}"] = None
-        return tuple(said)
+                    programs[f"{key} from {old[key]} to {new[key]}"] = None
+        return tuple(programs)
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:
@@ -201,18 +201,18 @@ class History:
         if not self.nights:
             return ("there is no night yet",)
         last, number = self.nights[-1], len(self.nights)
-        said = []
+        texts = []
         if self.verdict == "learning":
             more = LEAST_NIGHTS + 1 - number
-            said.append(f"{plural(number, 'night')} so far: the first verdict needs {more} more")
+            texts.append(f"{plural(number, 'night')} so far: the first verdict needs {more} more")
         elif self.verdict == "unchanged":
-            said.append(
+            texts.append(
                 f"nothing is slower after {plural(number, 'night')}, the last of them "
                 f"{day_of(last.started_unix_seconds)}"
             )
-        said += [one.sentence for one in self.open_findings]
-        said += _missing(self.nights)
-        return tuple(said)
+        texts += [one.sentence for one in self.open_findings]
+        texts += _missing(self.nights)
+        return tuple(texts)
 
 
 def _in_report_order(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -244,16 +244,16 @@ def _unrecovered(steps: Sequence[tuple[int, float]]) -> list[int]:
 def _missing(nights: Sequence[Night]) -> list[str]:
     """Return which figures the last night lacks."""
     last = nights[-1]
-    said = []
+    texts = []
     if last.failed:
-        said.append(f"{plural(last.failed, 'run')} of the last night did not end well")
+        texts.append(f"{plural(last.failed, 'run')} of the last night did not end well")
     if len(nights) > 1:
         lost = _lost(nights[-2].rates, last.rates)
         if lost:
             more = f" and {lost - 1} more" if lost > 1 else ""
             name = name_of(next(key for key in nights[-2].rates if key not in last.rates))
-            said.append(f"the last night has no figure of {name}{more}")
-    return said
+            texts.append(f"the last night has no figure of {name}{more}")
+    return texts
 
 
 def _lost(before: Mapping[str, object], after: Mapping[str, object]) -> int:

@@ -463,8 +463,8 @@ def _stretches(application: Application, nodes: int, share: float) -> list[Stret
 def _moved(one: Application, nodes: int, writing: bool, files: int) -> Stretch:
     """Return the data that processes move, each in its own files, one after another."""
     amount = one.write_bytes if writing else one.read_bytes
-    said = one.writers if writing else one.readers
-    processes = min(one.ranks, files, said or files)
+    movers = one.writers if writing else one.readers
+    processes = min(one.ranks, files, movers or files)
     operation: Mapping[str, float] = {"create" if writing else "open": files / processes}
     calls: tuple[TracedCalls, ...] = ()
     counts: tuple[float, ...] = ()

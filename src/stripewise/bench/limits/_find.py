@@ -89,8 +89,8 @@ def find_limits(
 
 
 def _stack(campaigns: Sequence[Campaign], base: Storage | None) -> str:
-    said = (str(one.about.get("stack", "")) for one in campaigns)
-    return next(filter(None, said), "") or (base.stack if base else "") or "romio"
+    stacks = (str(one.about.get("stack", "")) for one in campaigns)
+    return next(filter(None, stacks), "") or (base.stack if base else "") or "romio"
 
 
 def _targets(campaigns: Sequence[Campaign], base: Storage | None, given: int | None) -> int:

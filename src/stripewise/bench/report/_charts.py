@@ -114,12 +114,12 @@ def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[S
 
 def _section(name: str, title: str, groups: Sequence[Group]) -> Section:
     blocks: list[Drawings] = []
-    said = ""
+    shown = ""
     for number, one in enumerate(groups, 1):
         verb = "is" if one.hidden == 1 else "are"
         hidden = f"{plural(one.hidden, 'more panel')} {verb} not shown: the table has all."
-        notes = [one.note if one.note != said else "", hidden if one.hidden else ""]
-        said = one.note
+        notes = [one.note if one.note != shown else "", hidden if one.hidden else ""]
+        shown = one.note
         note = " ".join(filter(None, notes))
         name_of_group = f"{name}-{number}"
         blocks.append(
@@ -252,9 +252,9 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
     title, size = operation_title(kind.operation), job_words(found[0].figures.case)
     tips = {"label": "series", "where": "cell", **_TIPS, "efficiency": "of the peak"}
     spec = _bar_chart(rows, "label", [], unit, title, size, tips)
-    said = ", ".join(f"{one.label} {rate_of(one.figures)} ({percent_text(one.efficiency)})"
+    description = ", ".join(f"{one.label} {rate_of(one.figures)} ({percent_text(one.efficiency)})"
                      for one in found)  # fmt: skip
-    return Chart(chart.column(spec), f"{title}, {size}: {said}.")
+    return Chart(chart.column(spec), f"{title}, {size}: {description}.")
 
 
 def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart | None:
@@ -277,8 +277,10 @@ def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart
     tips = {"operation": "operation", "label": "series", **_TIPS}
     names = list(dict.fromkeys(str(row["label"]) for row in rows))
     spec = _bar_chart(rows, "operation", names, unit, "Rate of each operation", size, tips)
-    said = "; ".join(f"{row['operation']}, {row['label']}: {row['rate']}" for row in rows[:12])
-    return Chart(chart.column(spec), f"Metadata operations, {size}. {said}.")
+    description = "; ".join(
+        f"{row['operation']}, {row['label']}: {row['rate']}" for row in rows[:12]
+    )
+    return Chart(chart.column(spec), f"Metadata operations, {size}. {description}.")
 
 
 def _bar_chart(
@@ -359,9 +361,9 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
         height=height,
         title={"text": "Time of single operations", "subtitle": "median of the runs"},
     )
-    said = "; ".join(f"{row['operation']}, {row['label']}, {row['share']}: {row['took']}"
+    description = "; ".join(f"{row['operation']}, {row['label']}, {row['share']}: {row['took']}"
                      for row in rows if row["share"] in ("half", "99 %"))  # fmt: skip
-    return Chart(chart.column(spec), f"Times of single operations. {said}.")
+    return Chart(chart.column(spec), f"Times of single operations. {description}.")
 
 
 def percentile_rows(campaign: Campaign, axes: Sequence[Axis]) -> list[dict[str, Any]]:

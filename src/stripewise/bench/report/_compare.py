@@ -70,23 +70,23 @@ def sentences(found: Comparison, place: int) -> list[str]:
     """Return sentences on how a campaign differs from the first."""
     name, first = found.names[place], found.names[0]
     differing = found.differing(place)
-    said = [
+    lines = [
         f"{operation_name(cell.operation)} of {case_words(cell.case.key)} is "
         f"{difference_words(ratio)} on {name}"
         for cell in differing[:_MOST_LINES]
         if (ratio := cell.ratios[place])
     ]
     if len(differing) > _MOST_LINES:
-        said.append(f"and {len(differing) - _MOST_LINES} more differ: --json has all")
-    said += [f"{name}: {one.sentence}" for one in found.changed[place]]
+        lines.append(f"and {len(differing) - _MOST_LINES} more differ: --json has all")
+    lines += [f"{name}: {one.sentence}" for one in found.changed[place]]
     alike = found.alike(place)
-    if not said and alike:
-        said.append(
+    if not lines and alike:
+        lines.append(
             f"no difference between {name} and {first} is certain in {plural(alike, 'cell')}"
         )
     if not alike:
-        said.append(f"{name} and {first} have no cell that is like for like")
-    return said
+        lines.append(f"{name} and {first} have no cell that is like for like")
+    return lines
 
 
 def headline_of(found: Comparison) -> str:
@@ -307,13 +307,13 @@ def _curve(
     colour = colour_of("campaign", found.names, {"title": None})
     y = chart.number("rate", unit, scale={"zero": True})
     numbers = {"x": over, "rate": unit, "low": "low", "high": "high", "runs": "runs"}
-    told = [*chart.tips(campaign="campaign"), *(chart.tip(*one) for one in numbers.items())]
+    tips = [*chart.tips(campaign="campaign"), *(chart.tip(*one) for one in numbers.items())]
     bars = {"x": x, "y": chart.number("low", unit), "y2": {"field": "high"}, "color": colour}
     spec = chart.layers(
         rows,
         chart.layer("rule", bars, strokeWidth=1.5),
         chart.layer("line", {"x": x, "y": y, "color": colour}),
-        chart.points({"x": x, "y": y, "color": colour, "tooltip": told}, size=50),
+        chart.points({"x": x, "y": y, "color": colour, "tooltip": tips}, size=50),
         height=190,
         title={"text": f"{operation_title(operation)}: {name}",
                "subtitle": "medians with intervals of 95 %"},

@@ -220,13 +220,13 @@ def _described(kind: ChartKind, panel: Panel) -> str:
     for one in panel.figures:
         name = label_of(one.case, kind.lines, series=not kind.series_apart)
         lines.setdefault(name, []).append(one)
-    said = []
+    texts = []
     for name, members in lines.items():
         top = max(members, key=lambda one: one.median)
         at = kind.x.labelled_value(top.case) if kind.x else ""
-        said.append(f"{name}: at most {top.text(top.median)} (median) with {at}")
+        texts.append(f"{name}: at most {top.text(top.median)} (median) with {at}")
     head = f"{operation_title(kind.operation)} over {kind.x.title if kind.x else ''}"
-    return f"{head}{': ' + panel.title if panel.title else ''}. {'; '.join(said)}."
+    return f"{head}{': ' + panel.title if panel.title else ''}. {'; '.join(texts)}."
 
 
 # ---- heat maps -------------------------------------------------------------------------------

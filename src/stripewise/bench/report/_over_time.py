@@ -213,7 +213,9 @@ def targets(campaign: Campaign) -> Chart | None:
         title={"text": "Runs by the target that their file was on",
                "subtitle": "each by the median of its case; line: median of the target"},
     )  # fmt: skip
-    said = [f"target {key} reaches {percent_text(value)} of the others"
+    slow_texts = [f"target {key} reaches {percent_text(value)} of the others"
             for key, value in slow.items()]  # fmt: skip
-    words = f"{plural(len(ratios), 'target')}; " + ("; ".join(said) or "none stands out") + "."
+    words = (
+        f"{plural(len(ratios), 'target')}; " + ("; ".join(slow_texts) or "none stands out") + "."
+    )
     return Chart(chart.column(spec), words)

@@ -69,7 +69,7 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
         ranks: Number of ranks of the job.
     """
     targets = int(limits.storage.value("servers.targets"))
-    told = {one.figure: one for one in limits.limits}
+    known = {one.figure: one for one in limits.limits}
     parts = (
         ("process", f"client.process_{direction}", ranks, True),
         ("shared file, per node", f"client.file_{direction}", nodes, False),
@@ -80,7 +80,7 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
     )
     found = []
     for title, figure, count, on_path in parts:
-        limit = told.get(figure)
+        limit = known.get(figure)
         value = limit.value if limit else _described(limits, figure)
         why = limits.untold.get(figure, "")
         found.append(Stage(title, figure, value, count, limit, on_path, why))
@@ -115,8 +115,8 @@ def path_chart(campaign: Campaign, limits: Limits) -> Chart | None:
         The chart; None if the limits contain nothing about the path.
     """
     nodes, ranks = largest_job(campaign)
-    told = {one.figure for one in limits.limits}
-    ways = [way for way in ("write", "read") if any(one.endswith(f"_{way}") for one in told)]
+    figures = {one.figure for one in limits.limits}
+    ways = [way for way in ("write", "read") if any(one.endswith(f"_{way}") for one in figures)]
     if not ways:
         return None
     paths = {way: stages_of(limits, way, nodes, ranks) for way in ways}
@@ -146,10 +146,10 @@ def draw_limits(campaign: Campaign, limits: Limits, path: Path) -> str:
 
 
 def _described_row(way: str, stages: Sequence[Stage], job: str) -> str:
-    said = [f"{one.title} {one.words}" for one in stages if isfinite(one.one)]
+    parts = [f"{one.title} {one.words}" for one in stages if isfinite(one.one)]
     least = narrowest(stages)
     end = f"; narrowest: {least.title}" if least else ""
-    return f"{way.capitalize()}, {job}: {', '.join(said)}{end}."
+    return f"{way.capitalize()}, {job}: {', '.join(parts)}{end}."
 
 
 def _direction(way: str, stages: Sequence[Stage], job: str, ends: Sequence[float]) -> Spec:

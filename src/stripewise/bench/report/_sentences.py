@@ -149,9 +149,9 @@ def _slow_series(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[
     slow = {name: rate / peak.median for name, rate in best.items()
             if 0 < rate < _FAR_BEHIND * peak.median}  # fmt: skip
     if slow:
-        said = ", ".join(f"{printable(name)} {percent_text(share)}" for name, share in
+        listed = ", ".join(f"{printable(name)} {percent_text(share)}" for name, share in
                          sorted(slow.items(), key=lambda pair: -pair[1])[:8])  # fmt: skip
-        yield f"Everywhere below half of that rate: {said}."
+        yield f"Everywhere below half of that rate: {listed}."
 
 
 def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
@@ -159,8 +159,8 @@ def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
     doubtful = sum(bool(one.flags) for one in figures)
     if doubtful:
         verb = "has" if doubtful == 1 else "have"
-        said = ", ".join(f"{printable(name)} ({count})" for name, count in names.most_common())
-        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} reasons to doubt: {said}."
+        listed = ", ".join(f"{printable(name)} ({count})" for name, count in names.most_common())
+        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} reasons to doubt: {listed}."
     elif figures:
         yield "No figure has a reason to doubt it."
 
@@ -173,8 +173,10 @@ def _slow(campaign: Campaign) -> Iterator[str]:
 def _failed(campaign: Campaign) -> Iterator[str]:
     found = Counter(run.status for run in campaign.runs if run.status != "ok")
     if total := sum(found.values()):
-        said = ", ".join(f"{printable(status)} ({count})" for status, count in found.most_common())
-        yield f"{plural(total, 'run')} did not end well: {said}. None of them is in the figures."
+        listed = ", ".join(
+            f"{printable(status)} ({count})" for status, count in found.most_common()
+        )
+        yield f"{plural(total, 'run')} did not end well: {listed}. None of them is in the figures."
 
 
 def doubts_of(

@@ -107,8 +107,8 @@ def _against_caches(case: Case) -> list[str]:
 
 def _spans(document: dict[str, Any]) -> dict[str, Span]:
     """Return the time of each pass, if several programs share a job."""
-    said = document.get("application") or {}
-    passes = {name: said.get(name) for name in ("write", "read")}
+    application = document.get("application") or {}
+    passes = {name: application.get(name) for name in ("write", "read")}
     return {
         name: (float(one["begin_seconds"]), float(one["end_seconds"]))
         for name, one in passes.items()
@@ -120,7 +120,7 @@ def _versions(document: dict[str, Any]) -> dict[str, str]:
     """Return the versions of the MPI and of the library above it."""
     known = document.get("provenance") or {}
     words = {"mpi": known.get("mpi_library"), document["backend"]: known.get("io_library")}
-    return {name: " ".join(str(said).split()) for name, said in words.items() if said}
+    return {name: " ".join(str(value).split()) for name, value in words.items() if value}
 
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:

@@ -220,9 +220,11 @@ def _message(outcome: Outcome) -> str:
     if outcome.status is RunStatus.OK:
         return ""
     lines = [line.strip() for line in outcome.said.splitlines() if line.strip()]
-    said = next((line for line in lines if _NO_ROOM.search(line) or _NODE_DOWN.search(line)), "")
-    said = said or next((line for line in lines if "stripewise" in line), "")
-    words = [outcome.message, *([said] if said not in outcome.message else [])]
+    message = next(
+        (line for line in lines if _NO_ROOM.search(line) or _NODE_DOWN.search(line)), ""
+    )
+    message = message or next((line for line in lines if "stripewise" in line), "")
+    words = [outcome.message, *([message] if message not in outcome.message else [])]
     return ": ".join(filter(None, words))[:400]
 
 

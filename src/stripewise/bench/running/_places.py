@@ -322,6 +322,6 @@ def _lfs(*words: str) -> str:
             "on this node"
         ) from error
     if done.returncode:
-        said = " ".join(done.stderr.split())[:300]
-        raise StorageError(f"lfs {' '.join(words[:-1])} refuses {words[-1]}: {said}")
+        message = " ".join(done.stderr.split())[:300]
+        raise StorageError(f"lfs {' '.join(words[:-1])} refuses {words[-1]}: {message}")
     return done.stdout

@@ -170,14 +170,14 @@ class CampaignRuns:
 
     def _wait(self, maker: Maker, handle: Handle, run: OpenRun, case: Case) -> None:
         """Wait until a run has ended; an interrupt ends the run and removes its files."""
-        said = ""
+        reported = ""
         try:
             while not maker.launcher.wait(handle, _LOOK_SECONDS):
                 self._interrupts.checkpoint()
                 waits = maker.launcher.describe(handle)
-                if waits != said:
+                if waits != reported:
                     self._observer.waits(waits)
-                    said = waits
+                    reported = waits
         except KeyboardInterrupt:
             maker.launcher.cancel(handle)
             maker.release(run, case)
@@ -352,8 +352,8 @@ def _samples(
         model = model_case(case, place, storage.stack or "romio", operation)
         if model is None:
             return tuple(_metadata(case, place, storage, share))
-        said = simulate(own, model.workload, model.stack, dict(model.settings), transport)
-        found.append(Sample(operation, float(said.bytes), said.seconds / share))
+        predicted = simulate(own, model.workload, model.stack, dict(model.settings), transport)
+        found.append(Sample(operation, float(predicted.bytes), predicted.seconds / share))
     return tuple(found)
 
 

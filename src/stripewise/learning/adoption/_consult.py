@@ -172,9 +172,9 @@ def _lessons(case: Case, policy: Policy, warnings: list[str]) -> list[Lesson]:
     stores = (own_store(), *site_stores(policy.knowledge))
     found: dict[str, Lesson] = {}
     for synced in (True, False):
-        lessons, _, said = lessons_for(replace(case, synced=synced), stores)
+        lessons, _, store_warnings = lessons_for(replace(case, synced=synced), stores)
         found |= {lesson.study_id: lesson for lesson in lessons}
-        warnings += [text for text in said if text not in warnings]
+        warnings += [text for text in store_warnings if text not in warnings]
     return list(found.values())
 
 
@@ -247,12 +247,12 @@ def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> An
     if not settings:
         return None
     ratio = lesson.effect.median if lesson.effect and not refused else None
-    said = f"known program (study of {lesson.date}): sets {settings_text(settings)}"
+    sentence = f"known program (study of {lesson.date}): sets {settings_text(settings)}"
     answer = Answer(
         Level.PROGRAM,
         settings,
         build_configuration(settings),
-        f"{said}; {expected_words(ratio)}",
+        f"{sentence}; {expected_words(ratio)}",
         lesson.case.fingerprint.program,
         0.0,
         ratio,

@@ -230,8 +230,8 @@ class Answer:
 
 def default_answer(why: str, refused: Sequence[str] = ()) -> Answer:
     """Return the answer that sets nothing and gives the reason."""
-    said = f"nothing is set: {why}"
-    return Answer(Level.DEFAULT, {}, Configuration(), said, refused=tuple(refused))
+    sentence = f"nothing is set: {why}"
+    return Answer(Level.DEFAULT, {}, Configuration(), sentence, refused=tuple(refused))
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,11 @@ def import_pairs(
     warnings: list[str] = []
     for number, entry in enumerate(_pairs(path), start=1):
         try:
-            lesson, said = _lesson(entry, directory, machine, path.stat().st_mtime)
+            lesson, lesson_warnings = _lesson(entry, directory, machine, path.stat().st_mtime)
         except (StripewiseError, ValueError, TypeError, OverflowError) as error:
             raise ConfigurationError(f"{path}: pair {number}: {error}") from error
         found.append(lesson)
-        warnings += said
+        warnings += lesson_warnings
     return found, warnings
 
 

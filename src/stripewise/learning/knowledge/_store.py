@@ -131,11 +131,11 @@ class Store(StoreFile):
         self.damage = ""
         if not self.path.exists():
             return [], 0
-        asked = list(parts_of(case).values())
+        cases = list(parts_of(case).values())
         with self.opened(writing=False) as connection:
             if not version_of(connection):
                 return [], 0
-            known, damaged, chosen = _nearest(connection, asked, most)
+            known, damaged, chosen = _nearest(connection, cases, most)
             marks = ",".join("?" * len(chosen))
             query = f"SELECT id, document FROM study WHERE id IN ({marks})"
             documents = dict(connection.execute(query, chosen))
@@ -202,7 +202,7 @@ def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:
 
 
 def _nearest(
-    connection: sqlite3.Connection, asked: Sequence[Case], most: int
+    connection: sqlite3.Connection, cases: Sequence[Case], most: int
 ) -> tuple[int, int, list[str]]:
     """Compare a case with those of all studies with the same MPI.
 
@@ -210,16 +210,16 @@ def _nearest(
         Number of studies, number that cannot be read, and the ids of the studies nearest to each
         of the requested cases.
     """
-    near: list[list[_Near]] = [[] for _ in asked]
+    near: list[list[_Near]] = [[] for _ in cases]
     known = damaged = 0
     for study, recorded, document in connection.execute(
         "SELECT id, recorded_unix_seconds, document FROM study WHERE mpi_family = ?",
-        (asked[0].stack.mpi_family,),
+        (cases[0].stack.mpi_family,),
     ):
         known += 1
         try:
             other = decode_case(document)
-            alike = [nearest_part(case, other) for case in asked]
+            alike = [nearest_part(case, other) for case in cases]
         except (ValueError, TypeError):
             damaged += 1
             continue

@@ -82,8 +82,8 @@ def setting_features(
     if stack == "romio-lustre":
         count = lustre_stripes(settings, striping)
     else:
-        asked = _whole(settings, STRIPE_COUNT) or striping.stripe_count
-        count = striping.targets if asked == -1 else min(asked, max(striping.targets, 1))
+        requested = _whole(settings, STRIPE_COUNT) or striping.stripe_count
+        count = striping.targets if requested == -1 else min(requested, max(striping.targets, 1))
     size = _whole(settings, STRIPE_SIZE) or striping.stripe_size
     wanted = _aggregators(facts, stack, settings, max(count, 1))
     return {"c": float(max(count, 1)), "s": max(size, 1) / _MIB, "a": float(max(wanted, 1))}

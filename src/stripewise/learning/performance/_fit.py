@@ -72,15 +72,16 @@ def fit(training: Training) -> tuple[Model, ...]:
 
 
 def _model_of_class(
-    training: Training, of: PatternClass, samples: Sequence[Sample]
+    training: Training, pattern_class: PatternClass, samples: Sequence[Sample]
 ) -> Model | None:
     """Return the model of one class; None if there are too few samples."""
     levels = levels_of(samples)
     rows = samples_in_numbers(samples, training.ground, levels)
     share = len(rows) / max(len(training.samples), 1)
     empty = Model(
-        training.ground, of, REGRESSION, way=training.way, runs=round(training.runs * share),
-        run_seconds=training.run_seconds * share, trained_unix_seconds=time.time(),
+        training.ground, pattern_class, REGRESSION, way=training.way,
+        runs=round(training.runs * share), run_seconds=training.run_seconds * share,
+        trained_unix_seconds=time.time(),
     )  # fmt: skip
     found = []
     simulated = [row for row in rows if row.simulated is not None]

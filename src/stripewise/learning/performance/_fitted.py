@@ -184,5 +184,5 @@ def _words(model: Model, features: Mapping[str, float]) -> str:
         for name, one in model.ranges.items()
         if name in features and not replace(one, reach=1.0).holds(features[name])
     ]
-    said = f"; {', '.join(beyond)} its training, within reach" if beyond else ""
-    return f'model of {model.ground} for "{model.pattern_class}" ({model.kind}{error}{said})'
+    note = f"; {', '.join(beyond)} its training, within reach" if beyond else ""
+    return f'model of {model.ground} for "{model.pattern_class}" ({model.kind}{error}{note})'

@@ -45,8 +45,8 @@ def check_input(script: JobScript) -> None:
     Raises:
         UsageError: The script has an input; the message has the remedy.
     """
-    said = {option.name: option.value or "" for option in script.options}
-    if (name := said.get("input")) and name != os.devnull:
+    options = {option.name: option.value or "" for option in script.options}
+    if (name := options.get("input")) and name != os.devnull:
         raise UsageError(
             f"{script.name}: --input={printable(name)} does not reach the runs of a study: write "
             "< FILE behind the program in its place"
@@ -59,8 +59,8 @@ def cluster_of(script: JobScript, given: Mapping[str, str]) -> str:
     Raises:
         UsageError: There are several clusters, whose runs cannot be compared.
     """
-    said = [option.value or "" for option in script.options if option.name == "clusters"]
-    name = given.get("clusters", (said or [""])[-1])
+    clusters = [option.value or "" for option in script.options if option.name == "clusters"]
+    name = given.get("clusters", (clusters or [""])[-1])
     if "," in name or name == "all":
         raise UsageError(
             f"{script.name}: --clusters={printable(name)} names several clusters, on which runs "
@@ -109,11 +109,11 @@ def wall_seconds_of(
 
     Slurm rounds seconds up to whole minutes; 0 stands for the limit of the partition.
     """
-    said: float | None = script.resources.wall_seconds
+    limit: float | None = script.resources.wall_seconds
     if "time" in given:
-        said = parse_seconds(given["time"])
-    if said:
-        return ceil(said / 60) * 60.0
+        limit = parse_seconds(given["time"])
+    if limit:
+        return ceil(limit / 60) * 60.0
     if partition is None:
         return None
     is_said = "time" in given or any(option.name == "time" for option in script.options)
@@ -188,7 +188,7 @@ def _run_seconds(options: StudyOptions, jobs: ScriptJobs) -> float | None:
 
 def too_short(options: StudyOptions, jobs: ScriptJobs) -> list[str]:
     """Return warnings if an allocation is longer than requested or too short for a run."""
-    asked = options.job.allocation_seconds if options.job else None
+    requested = options.job.allocation_seconds if options.job else None
     given, run_seconds = jobs.allocation_seconds, _run_seconds(options, jobs)
     if given is None or run_seconds is None:
         return []
@@ -198,10 +198,10 @@ def too_short(options: StudyOptions, jobs: ScriptJobs) -> list[str]:
             f"a run may take {run_seconds:g} s, and the partition allows {given:g} s: {early}, so "
             f"runs are stopped after {most:g} s; choose another partition if they need more"
         ]
-    if asked is not None and asked < given:
+    if requested is not None and requested < given:
         return [
-            f"--allocation-time: {asked:g} s are too short for a run of {run_seconds:g} s, since "
-            f"{early}; {given:g} s are asked for"
+            f"--allocation-time: {requested:g} s are too short for a run of {run_seconds:g} s, "
+            f"since {early}; {given:g} s are asked for"
         ]
     return []
 
@@ -236,8 +236,10 @@ def check_place(
     Raises:
         UsageError: The program works elsewhere; the message has the remedy.
     """
-    said = [option.value for option in script.options if option.name == "chdir" and option.value]
-    for target in said[-1:]:
+    directories = [
+        option.value for option in script.options if option.name == "chdir" and option.value
+    ]
+    for target in directories[-1:]:
         if os.path.realpath(here / target) != os.path.realpath(here):
             raise _elsewhere(script, f"#SBATCH --chdir={target}", here / target)
     if move := move_before(script.moves, launch.start):
@@ -335,10 +337,10 @@ def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Itera
         ours,
     )
     for moves, why in ((away, "leads to another directory"), (unknown, "is not known to stay")):
-        told = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
-        if told:
+        commands = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
+        if commands:
             yield (
-                f"{script.name}: {', '.join(told)} {why}: what the script changes there is "
+                f"{script.name}: {', '.join(commands)} {why}: what the script changes there is "
                 "refused in runs, unless --allow-outside names it"
             )
 

@@ -158,8 +158,10 @@ def _rungs(options: StudyOptions, prepared: PreparedJob) -> tuple[RungAhead, ...
 
 
 def _assumed(prepared: PreparedJob) -> ProgramFacts:
-    jobs, said = prepared.jobs, prepared.jobs.script.resources
-    ranks = prepared.launch.ranks or said.ranks or jobs.nodes * (said.ranks_per_node or 1)
+    jobs, resources = prepared.jobs, prepared.jobs.script.resources
+    ranks = (
+        prepared.launch.ranks or resources.ranks or jobs.nodes * (resources.ranks_per_node or 1)
+    )
     return ProgramFacts(
         n_ranks=ranks,
         n_hosts=prepared.hosts,
@@ -263,8 +265,8 @@ def _first_trials(
     found: dict[int, int] = {}
     harmful = count(1)
     made = 0
-    while made < _MOST and (asked := strategy.ask(1)):
-        settings = asked[0].settings
+    while made < _MOST and (proposals := strategy.ask(1)):
+        settings = proposals[0].settings
         if key_of(settings) in known:
             trial, strategy.noise = known[key_of(settings)]
             strategy.tell(replace(trial, settings=settings))
@@ -275,10 +277,10 @@ def _first_trials(
         reached.add(nodes)
         if is_new and nodes:
             found[nodes] = made
-        told = _made_up(settings, best, _FASTER if is_new else factor(next(harmful)))
-        if told.io_ratio < best.io_ratio:
-            best = told
-        strategy.tell(told)
+        result = _made_up(settings, best, _FASTER if is_new else factor(next(harmful)))
+        if result.io_ratio < best.io_ratio:
+            best = result
+        strategy.tell(result)
     return found
 
 

@@ -88,13 +88,15 @@ class PreparedJob:
     @property
     def cpus(self) -> int:
         """Number of CPUs of all ranks according to the script; 0 if it does not say."""
-        said = self.jobs.script.resources
+        resources = self.jobs.script.resources
         ranks = (
-            self.launch.ranks or said.ranks or self.jobs.nodes * (self.jobs.ranks_per_node or 0)
+            self.launch.ranks
+            or resources.ranks
+            or self.jobs.nodes * (self.jobs.ranks_per_node or 0)
         )
-        if said.is_heterogeneous:
+        if resources.is_heterogeneous:
             return 0
-        return ranks * (self.launch.cpus_per_rank or said.cpus_per_task or 1)
+        return ranks * (self.launch.cpus_per_rank or resources.cpus_per_task or 1)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -195,18 +197,21 @@ def _nodes(script: JobScript, launch: LaunchLine) -> int:
 
 
 def _first_nodes(script: JobScript, launch: LaunchLine) -> int:
-    said = script.resources
-    if said.nodes:
-        return said.nodes
-    ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
+    resources = script.resources
+    if resources.nodes:
+        return resources.nodes
+    ranks, per_node = (
+        resources.ranks or launch.ranks,
+        resources.ranks_per_node or launch.ranks_per_node,
+    )
     return ceil(ranks / per_node) if ranks and per_node else 1
 
 
 def _nodes_of_part(script: JobScript, part: int) -> int:
     """Return the nodes of a further part of a heterogeneous job."""
-    said = {one.name: one.value or "" for one in script.options if one.component == part}
+    options = {one.name: one.value or "" for one in script.options if one.component == part}
     nodes, ranks, per_node = (
-        int(text) if (text := said.get(name, "").partition("-")[0]).isdecimal() else 0
+        int(text) if (text := options.get(name, "").partition("-")[0]).isdecimal() else 0
         for name in ("nodes", "ntasks", "ntasks-per-node")
     )
     return nodes or (ceil(ranks / per_node) if ranks and per_node else 1)
@@ -214,9 +219,12 @@ def _nodes_of_part(script: JobScript, part: int) -> int:
 
 def _unknown_nodes(script: JobScript, launch: LaunchLine) -> bool:
     """Return whether only Slurm can tell how many nodes the ranks occupy."""
-    said = script.resources
-    ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
-    return not said.nodes and not per_node and (ranks or 1) > 1
+    resources = script.resources
+    ranks, per_node = (
+        resources.ranks or launch.ranks,
+        resources.ranks_per_node or launch.ranks_per_node,
+    )
+    return not resources.nodes and not per_node and (ranks or 1) > 1
 
 
 def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:

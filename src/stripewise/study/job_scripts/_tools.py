@@ -111,14 +111,14 @@ def _with_resources(options: StudyOptions, prepared: PreparedJob) -> StudyOption
         UsageError: The script does not give the number of ranks.
     """
     assert options.job is not None
-    said = prepared.jobs.script.resources
-    ranks = prepared.launch.ranks or said.ranks
+    resources = prepared.jobs.script.resources
+    ranks = prepared.launch.ranks or resources.ranks
     if not ranks:
         raise UsageError(
             "--resources: the script does not say how many ranks there are; give --ranks"
         )
     least = max(1, options.job.min_nodes) * (
-        said.ranks_per_node or max(1, ranks // max(1, prepared.jobs.nodes))
+        resources.ranks_per_node or max(1, ranks // max(1, prepared.jobs.nodes))
     )
     halves = tuple(n for n in (ranks >> k for k in range(1, 12)) if n >= least)
     threads = tuple(n for n in (2, 4, MOST_THREADS) if n <= MOST_THREADS)
@@ -244,13 +244,13 @@ def leave_script(
 def _notes(options: StudyOptions, result: StudyResult) -> tuple[str, ...]:
     """Return the comments for the marked lines of the script."""
     found = result.speedup
-    said = ""
+    gain = ""
     if found:
         ends = f"{ratio_text(found.low)}-{ratio_text(found.high)}"
-        said = f"{ratio_text(found.median)}x [{ends}]"
+        gain = f"{ratio_text(found.median)}x [{ends}]"
     return (
         f"settings found by stripewise tune {options.job.script if options.job else ''}",
-        f"I/O {said} against the script as it was; stripewise settings script --revert takes "
+        f"I/O {gain} against the script as it was; stripewise settings script --revert takes "
         f"them out",
     )
 

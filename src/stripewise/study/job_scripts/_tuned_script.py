@@ -121,14 +121,14 @@ def _task_configuration(jobs: ScriptJobs, configuration: Configuration) -> Confi
 
 def _on_tier(jobs: ScriptJobs, job: JobSettings, snapshot: InputSnapshot) -> OnTier:
     """Return how the job uses the tier."""
-    asked = jobs.tier_request(job)
-    if asked is None:
+    request = jobs.tier_request(job)
+    if request is None:
         return OnTier(jobs.tier)
     if jobs.own is not None:
-        own = replace(jobs.own, nodes=asked.nodes)
+        own = replace(jobs.own, nodes=request.nodes)
         return OnTier(jobs.tier, own, jobs.pool, own=True)
     files = tuple(filter(None, (job.burst_buffer_files or "").split(",")))
-    return OnTier(jobs.tier, asked, jobs.pool, files=files, folders=_folders(jobs, files))
+    return OnTier(jobs.tier, request, jobs.pool, files=files, folders=_folders(jobs, files))
 
 
 def _left_out(snapshot: InputSnapshot, study: Path) -> Iterator[str]:

@@ -108,8 +108,8 @@ def _is_worth_keeping(directory: OwnedDirectory) -> bool:
         for record in _records(directory)
     )
     path = directory.path
-    said = (*path.glob("runs/*/std*"), *path.glob("cases/*/runs/*/std*"))
-    return good or any(path.stat().st_size for path in said)
+    outputs = (*path.glob("runs/*/std*"), *path.glob("cases/*/runs/*/std*"))
+    return good or any(path.stat().st_size for path in outputs)
 
 
 def _is_complete(path: Path) -> bool:

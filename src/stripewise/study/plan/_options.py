@@ -257,15 +257,15 @@ class StudyOptions:
     def ladders(self) -> dict[str, tuple[Value, ...]]:
         """Tunable name to the values that the user wants tried, including job resources."""
         resources = {f"job.{name}": getattr(self, name) for name in _RESOURCES}
-        asked = {name: values for name, values in resources.items() if values}
+        requested = {name: values for name, values in resources.items() if values}
         if self.job is not None and self.job.bb_nodes:
             # Trials show which files are only there.
             burst_buffer: dict[str, tuple[Value, ...]] = {
                 "job.burst_buffer_nodes": self.job.bb_nodes,
                 "job.burst_buffer_files": (),
             }
-            asked = {**burst_buffer, **asked}
-        return {**asked, **self.vary}
+            requested = {**burst_buffer, **requested}
+        return {**requested, **self.vary}
 
     @property
     def usual_trials(self) -> int:
@@ -390,14 +390,14 @@ def extended_budgets(given: StudyOptions, recorded: StudyOptions) -> dict[str, A
     node-hours replaces it, as at the beginning.
     """
     had: dict[str, Any] = {name: getattr(recorded, name) for name in BUDGETS}
-    asked = {name: getattr(given, name) for name in BUDGETS}
+    requested = {name: getattr(given, name) for name in BUDGETS}
     if not any(value is not None for value in had.values()):
         had["trials"] = recorded.usual_trials
-        if others := {n: v for n, v in asked.items() if v is not None and n != "trials"}:
+        if others := {n: v for n, v in requested.items() if v is not None and n != "trials"}:
             return others | ({"trials": given.trials} if given.trials is not None else {})
     return {
         name: value
-        for name, value in asked.items()
+        for name, value in requested.items()
         if value is not None and had[name] is not None and value > had[name]
     }
 

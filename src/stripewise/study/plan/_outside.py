@@ -77,11 +77,11 @@ class Outside:
         Raises:
             UsageError: There are such effects; the message lists them and the remedy.
         """
-        asked = [use for use in self.uses if not use.allowed]
-        if asked:
+        refused = [use for use in self.uses if not use.allowed]
+        if refused:
             raise UsageError(
                 f"{printable(name)}: each run would change your own files: "
-                f"{'; '.join(map(use_text, asked))}: if runs may do so, give "
+                f"{'; '.join(map(use_text, refused))}: if runs may do so, give "
                 f"{self.remedy_text}, otherwise take the commands out"
             )
 
@@ -150,12 +150,12 @@ def check_commands(options: StudyOptions) -> None:
 
 
 def _judged(effects: Effects, options: StudyOptions, name: str) -> Outside:
-    asked = [one for one in effects.outer if not (is_nobodys(one) or _is_mail(one))]
+    outer = [one for one in effects.outer if not (is_nobodys(one) or _is_mail(one))]
     uses = tuple(
         OutsideUse(e.line, e.script, e.text, e.verb, e.path, _is_allowed(e.known, options))
-        for e in asked
+        for e in outer
     )
-    open_ones = [e for e, use in zip(asked, uses, strict=True) if not use.allowed]
+    open_ones = [e for e, use in zip(outer, uses, strict=True) if not use.allowed]
     return Outside(uses, _remedy(open_ones), tuple(_warnings(effects, name)))
 
 
@@ -226,10 +226,10 @@ def _directory(effect: Effect) -> str:
 
 def _warnings(effects: Effects, name: str) -> Iterator[str]:
     if effects.unknown:
-        told = ", ".join(_effect_text(effect) for effect in effects.unknown[:_MOST_TOLD])
+        unknown = ", ".join(_effect_text(effect) for effect in effects.unknown[:_MOST_TOLD])
         more = f" and {len(effects.unknown) - _MOST_TOLD} more"
         yield (
-            f"{name}: where {told}{more if len(effects.unknown) > _MOST_TOLD else ''} leads is "
+            f"{name}: where {unknown}{more if len(effects.unknown) > _MOST_TOLD else ''} leads is "
             "known in a run only: what lies outside of its copy is refused there, unless "
             "--allow-outside names it"
         )

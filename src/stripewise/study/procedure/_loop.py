@@ -203,8 +203,8 @@ def _recorded_options(
         ledger.extend(more)
         observer.decided(ledger.decisions[-1].text)
         recorded = replace(recorded, **more)
-    for asked in ignored_options(given, recorded):
-        text = f"not changed by --resume: {asked}; begin anew with --force for other options"
+    for ignored in ignored_options(given, recorded):
+        text = f"not changed by --resume: {ignored}; begin anew with --force for other options"
         if ledger.warn(text):
             observer.warned(text)
     return recorded
@@ -361,13 +361,13 @@ def with_classes(context: Context, facts: Sequence[ProgramFacts]) -> list[Progra
         )
     if len(named) < 2:
         return plain
-    said = "; ".join(map(class_phrase, named))
+    names = "; ".join(map(class_phrase, named))
     if not find_strategy(context.options.strategy).tunes_classes:
         name = context.options.strategy
         text = f"files of {len(named)} classes get the same settings from the strategy {name}"
-        context.decide("file-classes", f"{text}: {said}")
+        context.decide("file-classes", f"{text}: {names}")
         return plain
-    context.decide("file-classes", f"these files may get settings of their own: {said}")
+    context.decide("file-classes", f"these files may get settings of their own: {names}")
     return list(facts)
 
 

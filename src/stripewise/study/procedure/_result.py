@@ -372,13 +372,13 @@ def _left_open(context: Context, rounds: Rounds) -> list[str]:
 
 def _losses(context: Context, rounds: Rounds) -> list[str]:
     """Return which of several cases got slower, and by how much."""
-    said: list[str] = []
+    losses: list[str] = []
     for place, case in enumerate(context.cases if len(context.cases) > 1 else ()):
         if seconds := rounds.slower(place):
             what = "I/O" if seconds is io_seconds else "whole time"
             shown = _interval(rounds.of_case(place, seconds))
-            said.append(f"case {case.name} gets slower: {what} {shown}")
-    return said
+            losses.append(f"case {case.name} gets slower: {what} {shown}")
+    return losses
 
 
 def _interval(speedup: Speedup) -> str:
@@ -393,8 +393,12 @@ def _no_more_pairs(context: Context, rounds: Rounds) -> str:
     most = done + runs_each * (LOOKS[-1] - rounds.n)
     text = "the budget allows no more pairs"
     if budget.runs is not None and done + ahead > budget.runs:
-        asked = budget.runs == options.runs
-        return f"{text}; go on with --resume --runs {most}" if asked else f"{text} (the policy's)"
+        is_requested = budget.runs == options.runs
+        return (
+            f"{text}; go on with --resume --runs {most}"
+            if is_requested
+            else f"{text} (the policy's)"
+        )
     if budget.seconds is not None:
         seconds = ceil(context.ledger.active_seconds * most / done)
         return f"{text}; go on with --resume --time {seconds}s"

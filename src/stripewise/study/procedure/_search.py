@@ -113,8 +113,8 @@ class Search:
 
         Requests to the strategy and results for it are in the same order after a restart.
         """
-        told, n = len(self._result.trials), 0
-        while self._n_results_before(self._n_asked + n + 1) == told:
+        n_results, n = len(self._result.trials), 0
+        while self._n_results_before(self._n_asked + n + 1) == n_results:
             n += 1
         if n or self._n_results_before(self._n_asked + 1) is not None:
             return n
@@ -177,10 +177,10 @@ class Search:
         return outcome
 
     def _propose(self, number: int, proposal: Proposal) -> None:
-        told = len(self._result.trials)
+        n_results = len(self._result.trials)
         data = to_json(proposal)
-        if told != number - 1:
-            data["told"] = told
+        if n_results != number - 1:
+            data["told"] = n_results
         self._context.ledger.remember(f"proposal/{number}", lambda: data)
         self._context.observer.trial_started(number, self._context.budget.trials)
 

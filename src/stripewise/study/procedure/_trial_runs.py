@@ -107,8 +107,8 @@ class TrialRuns:
             state = TrialState.LOST if is_lost else TrialState.FAILED
             message = self.failure
         elif slower is not None:
-            state, said = TrialState.HOPELESS, slower.context.with_case_name("clearly slower")
-            message = f"{said} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
+            state, phrase = TrialState.HOPELESS, slower.context.with_case_name("clearly slower")
+            message = f"{phrase} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
         elif io_ratio > slower_limit(noise):
             state = TrialState.HOPELESS
             message = f"clearly slower than the baseline after {self.rounds} run"
@@ -437,8 +437,8 @@ def without_effect(
 
 def same_requests(first: Measurement, second: Measurement) -> bool:
     """Return whether two runs made the same requests: ranks, number, sizes and alignment."""
-    asked = [{file.path: _requests(file) for file in run.files} for run in (first, second)]
-    return bool(asked[0]) and asked[0] == asked[1]
+    requests = [{file.path: _requests(file) for file in run.files} for run in (first, second)]
+    return bool(requests[0]) and requests[0] == requests[1]
 
 
 def _requests(file: ObservedFile) -> tuple[object, ...]:

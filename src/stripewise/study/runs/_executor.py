@@ -147,15 +147,15 @@ class Executor:
             KeyboardInterrupt: A signal was received.
         """
         launcher = self.tools[runs[0].slot.case].launcher
-        said, begun = "", time.monotonic()
+        reported, begun = "", time.monotonic()
         while True:
             ended = [r for r in runs if self.tools[r.slot.case].launcher.poll(r.handle)]
             if ended:
                 return ended
             waits = "; ".join(filter(None, (launcher.describe(run.handle) for run in runs)))
-            if waits != said and time.monotonic() - begun > _SAY_AFTER_SECONDS:
+            if waits != reported and time.monotonic() - begun > _SAY_AFTER_SECONDS:
                 self.observer.run_waits(waits)
-                said = waits
+                reported = waits
             self._check_budget(runs)
             self._pause(launcher, [run.handle for run in runs])
 

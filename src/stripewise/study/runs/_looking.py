@@ -345,10 +345,10 @@ def _not_started(place: Place) -> str:
     """Return why a task of a job script did not start, from its run's output; empty if it did."""
     try:
         with (place.record_directory / "stderr").open("rb") as stream:
-            said = stream.read(_MOST_READ).decode("utf-8", "replace")
+            output = stream.read(_MOST_READ).decode("utf-8", "replace")
     except OSError:
         return ""
-    found = _NOT_STARTED.search(said)
+    found = _NOT_STARTED.search(output)
     return f"the program was not started: {printable(found[1])}" if found else ""
 
 

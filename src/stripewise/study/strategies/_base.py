@@ -219,9 +219,9 @@ class StepwiseStrategy(Strategy):
     def ask(self, n: int) -> list[Proposal]:
         """Propose the next points of the batch."""
         self._start()
-        asked = self._batch[self._n_asked : self._n_asked + n]
-        self._n_asked += len(asked)
-        return asked
+        proposals = self._batch[self._n_asked : self._n_asked + n]
+        self._n_asked += len(proposals)
+        return proposals
 
     def tell(self, trial: Trial) -> None:
         """Send the results of a batch to the generator once all of them are there."""

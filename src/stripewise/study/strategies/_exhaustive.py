@@ -55,9 +55,9 @@ class ExhaustiveStrategy(Strategy):
 
     def ask(self, n: int) -> list[Proposal]:
         """Propose the next points of the list."""
-        asked = self._next + list(islice(self._listed, max(0, n - len(self._next))))
-        self._next = asked[n:]
-        return asked[:n]
+        proposals = self._next + list(islice(self._listed, max(0, n - len(self._next))))
+        self._next = proposals[n:]
+        return proposals[:n]
 
     def tell(self, trial: Trial) -> None:
         """Learn nothing, because all points are tried."""

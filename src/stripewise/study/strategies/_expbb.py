@@ -371,20 +371,20 @@ class ExpbbStrategy(StepwiseStrategy):
         text = change_text(change, best.settings, self._defaults)
         reason = f"{self._where()}: {text}; {self._before}"
         score = yield from self._try({**best.settings, **change}, reason)
-        verdict, said = self._judge(score), self._studied.change(best, score)
+        verdict, comparison = self._judge(score), self._studied.change(best, score)
         if verdict is Comparison.FASTER:
             both = score.run_ratio < best.run_ratio
             how = "both faster" if both else "I/O faster, the whole run no slower"
-            self._keep(score, f"{said}: {how}, next value (rules 1 and 2)")
+            self._keep(score, f"{comparison}: {how}, next value (rules 1 and 2)")
         elif by_run and self._studied.shortens_run(score, best, self._least_run):
-            self._keep(score, f"{said}: the whole run is faster, next value (rule 2)")
+            self._keep(score, f"{comparison}: the whole run is faster, next value (rule 2)")
         elif verdict is Comparison.IO_ONLY:
-            self._because = f"{said}: I/O faster, whole run slower (rule 3)"
+            self._because = f"{comparison}: I/O faster, whole run slower (rule 3)"
             yield from self._try_hybrid(score, "rule 3")
         elif score.is_failed:
-            self._because = said
+            self._because = comparison
         else:
-            self._because = f"{said}: {verdict} (rule 1)"
+            self._because = f"{comparison}: {verdict} (rule 1)"
         return score
 
     def _try_hybrid(self, score: Score, rule: str) -> Asking:
@@ -404,12 +404,12 @@ class ExpbbStrategy(StepwiseStrategy):
         tried = yield from self._try({**score.settings, FILES: globs}, reason)
         self._hybrid_fails = tried.is_failed
         best = self._best or self._default_score()
-        said = f"hybrid: {self._studied.change(best, tried)}"
+        because = f"hybrid: {self._studied.change(best, tried)}"
         is_kept = self._is_better(tried)
         if is_kept:
-            self._keep(tried, f"{said}: kept")
+            self._keep(tried, f"{because}: kept")
         else:
-            self._because = f"{said}: not kept"
+            self._because = f"{because}: not kept"
         return is_kept
 
     def _costly(self, score: Score) -> SmallFile | None:

@@ -61,10 +61,10 @@ class SeededStrategy(Strategy):
 
     def ask(self, n: int) -> list[Proposal]:
         """Propose the next points; the other strategy begins when all seeds have results."""
-        asked: list[Proposal] = []
-        while len(asked) < n and (proposal := self._next()) is not None:
-            asked.append(proposal)
-        return asked
+        proposals: list[Proposal] = []
+        while len(proposals) < n and (proposal := self._next()) is not None:
+            proposals.append(proposal)
+        return proposals
 
     def tell(self, trial: Trial) -> None:
         """Pass the result to the strategy that proposed the point."""
@@ -95,16 +95,16 @@ class SeededStrategy(Strategy):
             self._is_primed = True
             self._inner.noise = self.noise
             self._inner.prime(tuple(self._known.values()))
-        asked = self._ask_inner()
-        if asked is not None:
-            self._of_inner.add(key_of(asked.settings))
-            return asked
+        proposal = self._ask_inner()
+        if proposal is not None:
+            self._of_inner.add(key_of(proposal.settings))
+            return proposal
         return self._last.popleft() if self._last and self._inner.finished_because else None
 
     def _ask_inner(self) -> Proposal | None:
         """Return a new point of the other strategy; None if it has none."""
-        while asked := self._inner.ask(1):
-            proposal = asked[0]
+        while proposals := self._inner.ask(1):
+            proposal = proposals[0]
             key = key_of(proposal.settings)
             if key in self._known:
                 self._inner.tell(replace(self._known[key], settings=proposal.settings))
@@ -179,19 +179,19 @@ class PredictedStrategy(SeededStrategy):
 
     def ask(self, n: int) -> list[Proposal]:
         """Propose the best points of the corrected model; then those of the other strategy."""
-        asked: list[Proposal] = []
-        while len(asked) < n and not self._is_over:
+        proposals: list[Proposal] = []
+        while len(proposals) < n and not self._is_over:
             proposal = self._most_promising()
             if proposal is None:
                 if self._open:
-                    return asked
+                    return proposals
                 self._is_over = True
             else:
                 self._open[key_of(proposal.settings)] = proposal
-                asked.append(proposal)
-        if self._open or len(asked) == n:
-            return asked
-        return asked + super().ask(n - len(asked))
+                proposals.append(proposal)
+        if self._open or len(proposals) == n:
+            return proposals
+        return proposals + super().ask(n - len(proposals))
 
     def tell(self, trial: Trial) -> None:
         """Correct the model, or pass the result on."""

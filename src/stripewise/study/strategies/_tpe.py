@@ -93,12 +93,12 @@ class TpeStrategy(Strategy):
 
     def ask(self, n: int) -> list[Proposal]:
         """Sample points; of those in flight the model only knows that they were proposed."""
-        asked: list[Proposal] = []
-        while len(asked) < n and (proposal := self._next()) is not None:
+        proposals: list[Proposal] = []
+        while len(proposals) < n and (proposal := self._next()) is not None:
             self._tried.add(key_of(proposal.settings))
-            asked.append(proposal)
-        self._finished = self._finished or len(asked) < n
-        return asked
+            proposals.append(proposal)
+        self._finished = self._finished or len(proposals) < n
+        return proposals
 
     def tell(self, trial: Trial) -> None:
         """Learn the result of a trial."""
