@@ -63,7 +63,6 @@ class Plan:
         free: Figures that may change.
         others: Presets that get the same values except those of servers: other storage of the same
             clients.
-            clients.
     """
 
     tables: tuple[str, ...]

@@ -54,7 +54,6 @@ def _form(record: Any, name: str, about: str, **instead: Any) -> type[BaseModel]
         about: Description of the model in the schema.
         instead: Type and default of fields that differ in a file, or are added to those of the
             record.
-            record.
     """
     types = get_type_hints(record, include_extras=True)
     own: dict[str, Any] = {one.name: (types[one.name], _default(one)) for one in fields(record)}

@@ -227,7 +227,6 @@ def plan_runs(cases: Sequence[Case], seed: int = 0) -> list[PlannedRun]:
 
     The repeats of a case are spread and the order of a round is random, so that changes of the
     storage affect all cases equally; the same seed gives the same order.
-    lie apart, and the order of a round is drawn; the same seed gives the same order.
     """
     runs = []
     for repeat in range(1, max((case.repeats for case in cases), default=0) + 1):

@@ -52,13 +52,13 @@ def predict(
 ) -> Predicted:
     """Return a model's predictions for the points of a space.
 
-    space: Space of permitted settings.
-        space: Space to choose from.
+    Args:
+        space: Space of permitted settings.
+        facts: Facts of the program.
         prediction: Model of the program.
         seed: Seed of the random starting points in a space that is too large.
         starts: Further starting points for such a space.
         most: Maximum number of points to predict.
-        most: Points whose time is predicted.
     """
     default = prediction.seconds({})
     if default is None or not 0 < default < inf:

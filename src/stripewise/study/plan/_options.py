@@ -259,7 +259,7 @@ class StudyOptions:
         resources = {f"job.{name}": getattr(self, name) for name in _RESOURCES}
         requested = {name: values for name, values in resources.items() if values}
         if self.job is not None and self.job.bb_nodes:
-            # Trials show which files are only there.
+            # Trials show which files should be only on the burst buffer.
             burst_buffer: dict[str, tuple[Value, ...]] = {
                 "job.burst_buffer_nodes": self.job.bb_nodes,
                 "job.burst_buffer_files": (),
