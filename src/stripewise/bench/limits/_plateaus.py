@@ -32,7 +32,7 @@ class Plateau:
         figure: Name in a description.
         value: Bytes or operations per second.
         low / high: Range of the observed rates.
-        evidence: Keys of the cases on it.
+        evidence: Keys of the cases on the plateau.
         reached: Whether the rate really stopped growing; otherwise the limit is higher.
         direct: Whether nothing else can have been the limit.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words the results of a campaign in sentences, and how its figures were protected."""
+"""Describes the results of a campaign in sentences, and how its figures were protected."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def _shortened(numbers: Sequence[int], share: float) -> list[int]:
 def at_full_speed(run: CaseRun, slowdown: float) -> CaseRun:
     """Return a run with the times that its operations would have taken at full speed.
 
-    The times of the run as a whole (elapsed and node-seconds) are those that passed here.
+    The elapsed time and the node-seconds of the run as a whole stay as measured here.
 
     Args:
         run: Run on a storage that was emulated in slow motion.

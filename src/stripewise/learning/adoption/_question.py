@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the input of an adoption, words its answer and checks what may be set unasked."""
+"""Defines the input of an adoption, phrases its answer and checks what may be set unasked."""
 
 from __future__ import annotations
 

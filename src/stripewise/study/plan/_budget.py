@@ -177,7 +177,7 @@ class Budget:
 
         Args:
             role: Role of the run.
-            run_seconds: Time that it has taken so far.
+            run_seconds: Time that the run has taken so far.
 
         Raises:
             BudgetSpentError: The run would exceed a limit; the message says which.

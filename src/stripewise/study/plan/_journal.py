@@ -61,7 +61,7 @@ def find_unfinished(options: StudyOptions) -> Path:
     """Return the directory of the study to resume: the given one, or the only unfinished one.
 
     Raises:
-        UsageError: There is none, or more than one.
+        UsageError: There is no unfinished study, or more than one.
     """
     if options.command or options.directory is not None:
         return options.study_directory

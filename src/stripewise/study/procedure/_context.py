@@ -156,7 +156,7 @@ class CaseContext(Parts):
         """Run the unchanged program, allowing for failures in between.
 
         Raises:
-            ProgramError: It failed several times in a row.
+            ProgramError: The program failed several times in a row.
         """
         slot = self.patient(slot)
         failed_now: list[Measurement] = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words the decisions of a job script's study and the conclusions from them."""
+"""Describes the decisions of a job script's study and the conclusions from them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words what the study of a job script would submit, and when it has paid for itself."""
+"""Describes what the study of a job script would submit, and when it has paid for itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Payback:
             negative if it costs more.
         runs: Number of runs after which the study has paid for itself; None if never or unknown.
         fewest_runs / most_runs: Interval of `runs`; None if unknown or without end.
-        text: The same in whole sentences.
+        text: The same figures in whole sentences.
     """
 
     spent_node_seconds: float

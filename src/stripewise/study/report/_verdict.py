@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words the conclusion of a study and its evidence."""
+"""Describes the conclusion of a study and its evidence."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class FirstLook:
     """Observations from the first run.
 
     Attributes:
-        facts: What the program does.
+        facts: Facts about what the program does.
         problem: Why it cannot be tuned, with the remedy; empty if it can.
         no_plugin: Whether the problem is that the plug-in for the program's MPI is not built.
         written_inputs: Inputs that it opened for writing (relative to the run).

@@ -265,7 +265,7 @@ def _carry_out(
     observer: RecordingObserver,
     until: float | None = None,
 ) -> None:
-    """Make the runs until a time; failed ones are written once the command is seen to work still.
+    """Make the runs until a time; write failed ones after checking that the command still works.
 
     A failure that says nothing about the settings is not written, and the run is repeated later.
 

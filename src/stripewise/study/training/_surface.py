@@ -45,7 +45,7 @@ SettingsKey = tuple[tuple[str, str], ...]
 
 
 class SurfaceRole(StrEnum):
-    """Why a run was recorded."""
+    """Reason for which a run was recorded."""
 
     POINT = "point"
     """Run of a round, which has every configuration once, in random order."""

@@ -114,7 +114,7 @@ class ContentFormat(ABC):
 
     @abstractmethod
     def matches(self, path: Path) -> bool:
-        """Return whether an output is in this format.  Raises nothing."""
+        """Return whether an output is in this format, without raising an error."""
 
     def problem(self) -> str:
         """Return why nothing can be compared here, with the remedy; empty if it can."""

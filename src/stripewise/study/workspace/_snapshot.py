@@ -124,7 +124,7 @@ class InputSnapshot:
 
     @classmethod
     def load(cls, home: OwnedDirectory) -> InputSnapshot | None:
-        """Find a complete snapshot again; None if there is none."""
+        """Load a complete snapshot; None if there is none."""
         try:
             data = json.loads(home.read(MANIFEST) or b"")
             entries = {name: Entry(**entry) for name, entry in data["entries"].items()}

@@ -71,9 +71,9 @@ class Claim:
     """Statement of advice about the model, which can be tested.
 
     Attributes:
-        advised: What users should do.
+        advised: Trial that users are advised to use.
         others: Alternatives, none of which is much better.
-        loses: What users should not do, because it is slower.
+        loses: Trials that users should avoid because they are slower.
     """
 
     advised: Trial

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words rates, factors, numbers, stripe commands and hints for all rules."""
+"""Formats rates, factors, numbers, stripe commands and hints for all rules."""
 
 from __future__ import annotations
 
