@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows advice, limits and laws as lines of a terminal, JSON, Markdown and a page."""
+"""Presents advice, limits and laws as terminal lines, JSON, Markdown and a page."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _LIMITS = {
     "metadata.stat": "File stat, all processes", "metadata.remove": "File removal, all processes",
 }  # fmt: skip
 _UNLIMITED = 1e14
-"""Bytes per second from which a figure of a description means that nothing is limited."""
+"""Rate, in bytes per second, from which a described figure means that there is no limit."""
 
 
 def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
-    """Yield the limits that a storage's description has, from the process to the whole."""
+    """Yield the limits in the description of a storage, from the process to the whole."""
     for name, words in _LIMITS.items():
         figure = storage.figures.get(name)
-        is_time = name.startswith("metadata.")  # of one operation
+        is_time = name.startswith("metadata.")  # seconds of one operation
         if figure is None or figure.value >= _UNLIMITED or (is_time and figure.value <= 0):
             continue
         text = _files_per_second if is_time else rate_text
@@ -46,12 +46,12 @@ def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
 
 
 def _files_per_second(seconds: float) -> str:
-    """Say how many files a second an operation of so many seconds makes."""
+    """Return how many files per second correspond to an operation time."""
     return operations_text(1 / seconds, "files")
 
 
 def origin_text(book: AdviceBook) -> str:
-    """Return in one sentence what the advice follows from."""
+    """Return the basis of the advice in one sentence."""
     basis = book.basis
     if basis.limits:
         cases = len({one.case.key for one in basis.figures})
@@ -71,22 +71,22 @@ def origin_text(book: AdviceBook) -> str:
 
 
 def concern_text(book: AdviceBook) -> str:
-    """Return for whom the advice is; "" if for everybody."""
+    """Return for whom the advice is; empty if it is for everybody."""
     program = book.basis.program
     return f"Only what concerns {program.name} is shown." if program else ""
 
 
-# Advice as blocks, and each form of it.
+# Advice as blocks, and its output forms.
 
 _LANGUAGES = {"command": "bash", "variable": "bash", "directive": "bash"}
 
 
 def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
-    """Yield advice as lines of a terminal.
+    """Yield advice as terminal lines.
 
     Args:
         book: All advice.
-        why_not: Also say what is missing for more.
+        why_not: Whether to add what is missing for more advice.
     """
     blocks = [*_topics(book), *_limits(book), *_laws(book)]
     if why_not:
@@ -106,12 +106,12 @@ def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
 
 
 def advice_markdown(book: AdviceBook) -> str:
-    """Return the page of a centre's user guide; nothing in it depends on when it was made."""
+    """Return the page for a centre's user guide, which does not depend on the time."""
     return as_markdown(_content(book, [*_topics(book), *_limits(book)]))
 
 
 def advice_page(book: AdviceBook) -> str:
-    """Render the page; the same advice gives the same page."""
+    """Return the HTML page; the same advice gives the same page."""
     blocks = [*_topics(book), *_limits(book), *_laws(book)]
     if book.defaults:
         lines = [f"export {name}={value}" for name, (value, _) in book.defaults.items()]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the runs of a campaign over time, and by the target that their file was on."""
+"""Draws the runs of a campaign over time, and by the target of their file."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from stripewise.present import (
 )
 
 MOST_DOTS = 2000
-"""Runs from which their quartiles over time are drawn instead."""
+"""Number of runs from which their quartiles over time are drawn instead of dots."""
 
 _SPANS = 80
 _CLIP = 2.5
 SLOW_TARGET = 0.8
-"""Of the others' median: a target below it in all of its runs is named."""
+"""Rate relative to the others' median below which a target, in all of its runs, is slow."""
 
 
 @dataclass(frozen=True)
 class RelativeRun:
-    """A figure of one run relative to the median of its cell.
+    """Figure of one run relative to the median of its cell.
 
     Attributes:
-        run: That gave it.
-        sample: The figure.
-        ratio: Its rate by the median of the cell and operation.
+        run: Run with the figure.
+        sample: Figure of the run.
+        ratio: Its rate relative to the median of the cell and operation.
     """
 
     run: CaseRun
@@ -67,7 +67,7 @@ def relative_runs(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Re
 
 
 def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart | None:
-    """Draw every run when it was made, relative to its cell: what was slow for all shows."""
+    """Draw every run at its time, relative to its cell: what was slow for all becomes visible."""
     found = [one for one in relative_runs(campaign, figures) if one.run.started_unix_seconds > 0]
     if len(found) < 2:
         return None
@@ -100,7 +100,7 @@ def _ratio(title: str) -> Spec:
 
 
 _EQUAL = chart.constant("rule", {"y": {"datum": 1}}, color=chart.MUTED, strokeDash=[4, 3])
-"""Where a run is as fast as the median."""
+"""Line at the rate of the median."""
 
 
 def _dots(
@@ -134,7 +134,7 @@ def _dots(
 
 
 def _band(found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec) -> list[Spec]:
-    """Return the quartiles of runs that follow each other: their dots would be too many."""
+    """Return the quartiles of successive runs, if there would be too many dots."""
     y = _ratio("rate divided by the cell's median")
     rows = []
     for part in np.array_split(sorted((at(one.run), one.ratio) for one in found), _SPANS):
@@ -153,10 +153,10 @@ def _band(found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec)
 
 
 def target_ratios(campaign: Campaign) -> dict[int, tuple[float, ...]]:
-    """Return the rates of runs whose file was on one target: target -> ratios.
+    """Return the rates of runs whose file was on one target: target to ratios.
 
-    Each is relative to the median of all such runs of the same case, whatever directory it was in:
-    directories may be what pins files to targets.
+    Each ratio is relative to the median of all such runs of the same case in any directory,
+    because directories may be used to pin files to targets.
     """
     on = {run: target for target, runs in single_targets(campaign).items() for run in runs}
     rates: dict[tuple[Any, str], list[tuple[int, float]]] = {}
@@ -176,9 +176,9 @@ def target_ratios(campaign: Campaign) -> dict[int, tuple[float, ...]]:
 
 
 def slow_targets(ratios: Mapping[int, Sequence[float]]) -> dict[int, float]:
-    """Return targets of which every run is slower than most runs on the others, with their median.
+    """Return targets whose runs are all slower than most runs on others, with their median.
 
-    At least three runs must say so, and there must be at least two other targets.
+    There must be at least three such runs, and at least two other targets.
     """
     found: dict[int, float] = {}
     for target, mine in ratios.items():
@@ -189,7 +189,7 @@ def slow_targets(ratios: Mapping[int, Sequence[float]]) -> dict[int, float]:
 
 
 def targets(campaign: Campaign) -> Chart | None:
-    """Draw the runs on each target relative to others of their case, the slow ones marked."""
+    """Draw the runs on each target relative to others of their case, with slow ones marked."""
     ratios = target_ratios(campaign)
     if len(ratios) < 2:
         return None
@@ -214,7 +214,9 @@ def targets(campaign: Campaign) -> Chart | None:
         title={"text": "Runs by the target that their file was on",
                "subtitle": "each relative to the median of its case; line: median of the target"},
     )  # fmt: skip
-    said = [f"target {key} reaches {percent_text(value)} of the others"
+    slow_texts = [f"target {key} reaches {percent_text(value)} of the others"
             for key, value in slow.items()]  # fmt: skip
-    words = f"{plural(len(ratios), 'target')}; " + ("; ".join(said) or "none stands out") + "."
+    words = (
+        f"{plural(len(ratios), 'target')}; " + ("; ".join(slow_texts) or "none stands out") + "."
+    )
     return Chart(chart.column(spec), words)

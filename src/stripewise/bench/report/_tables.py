@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 def cell_table(campaign: Campaign, figures: Iterable[CaseFigures], most: int) -> Table:
-    """Return a row for each cell and operation, of which `most` are shown; 0: all."""
+    """Return a table with a row for each cell and operation, at most `most`; 0 for all."""
     axes = axes_of_campaign(campaign)
     rows = list(_cell_rows(campaign, figures, axes))
     shown = rows[:most] if most else rows
@@ -95,7 +95,7 @@ _NO_FIGURE: Row = {
     **dict.fromkeys(("by_median", "by_low", "by_best", "by_runs"), 0),
     **{"median": "–", "runs": "0", "look": "failed"},
 }
-"""Of a cell of which no run ended well."""
+"""Row of a cell of which no run ended well."""
 
 
 def _trouble(runs: Sequence[CaseRun]) -> str:
@@ -108,7 +108,7 @@ def _trouble(runs: Sequence[CaseRun]) -> str:
 
 
 def constants(campaign: Campaign) -> dict[str, str]:
-    """Return what all cases have in common, where it says something."""
+    """Return the common properties of all cases, if they are informative."""
     cases = campaign.suite.cases
     if not cases:
         return {}
@@ -147,7 +147,7 @@ _COMMON: tuple[tuple[str, str, Any], ...] = (
 
 
 def failed_rows(campaign: Campaign) -> list[Row]:
-    """Return runs that did not end well, equal ones of a cell once."""
+    """Return runs that failed; equal failures of a cell are merged."""
     axes = axes_of_campaign(campaign)
     names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[str, str, str], list[int]] = {}
@@ -167,7 +167,7 @@ def failed_rows(campaign: Campaign) -> list[Row]:
 
 
 def failed_table(campaign: Campaign) -> Iterator[Block]:
-    """Yield the table of runs that did not end well, if there are any."""
+    """Yield the table of failed runs, if there are any."""
     rows = failed_rows(campaign)
     if rows:
         columns = [Column(name, name.capitalize()) for name in ("cell", "runs", "status", "why")]
@@ -181,7 +181,7 @@ def failed_table(campaign: Campaign) -> Iterator[Block]:
 
 
 def striping_section(campaign: Campaign) -> Iterator[Block]:
-    """Yield how files were striped and which hints MPI-IO reported, if that is known."""
+    """Yield how files were striped and which hints MPI-IO reported, if known."""
     blocks: list[Block] = []
     if striping := _striping_rows(campaign):
         columns = (
@@ -202,7 +202,7 @@ def striping_section(campaign: Campaign) -> Iterator[Block]:
 
 
 def _striping_rows(campaign: Campaign) -> list[Row]:
-    """Return for each directory how its files were to be striped, and how they were."""
+    """Return for each directory the requested and the actual striping of its files."""
     of_case = {case.key: case.directory for case in campaign.suite.cases}
     layouts: dict[str, list[Mapping[str, Any]]] = {}
     for run in campaign.runs:
@@ -247,7 +247,7 @@ def _targets(layout: Mapping[str, Any]) -> list[int]:
 
 
 def _number_ranges(values: Sequence[int]) -> str:
-    """Write numbers with runs of neighbours as a range: "0–11, 14"."""
+    """Return numbers with successive ones as a range: "0–11, 14"."""
     parts: list[list[int]] = []
     for value in values:
         if parts and value == parts[-1][1] + 1:
@@ -258,7 +258,7 @@ def _number_ranges(values: Sequence[int]) -> str:
 
 
 def _hint_rows(campaign: Campaign) -> list[Row]:
-    """Return the hints that MPI-IO reported, cells with the same ones together."""
+    """Return the hints that MPI-IO reported, with equal ones of several cells merged."""
     axes = axes_of_campaign(campaign)
     names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
@@ -287,7 +287,7 @@ _ABOUT = {
 
 
 def circumstances(campaign: Campaign) -> dict[str, str]:
-    """Return under which circumstances the runs were made."""
+    """Return the circumstances under which the runs were made."""
     about, found = campaign.about, dict[str, str]()
     for key, title in _ABOUT.items():
         if value := about.get(key):
@@ -308,7 +308,7 @@ def circumstances(campaign: Campaign) -> dict[str, str]:
 
 
 def _observed(runs: Sequence[CaseRun]) -> dict[str, str]:
-    """Say what was seen run by run, over all of them."""
+    """Return a summary of what was observed in each run."""
     values: dict[str, list[Any]] = {}
     for run in runs:
         for key, value in run.circumstances.items():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows surveyed applications on candidate systems: as lines of a terminal and JSON."""
+"""Presents surveyed applications on candidate systems as terminal lines and JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def what_if_lines(found: WhatIf) -> Iterator[str]:
 
 
 def _application(found: WhatIf, place: int) -> Iterator[Block]:
-    """Yield the answers for an application, and where all its jobs keep the servers busy."""
+    """Yield the answers for an application, and when all its jobs keep the servers busy."""
     application = found.survey.applications[place]
     answers = [one.answers[place] for one in found.candidates]
     title = f"{application.name}: {application.title}"

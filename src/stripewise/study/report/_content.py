@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds what the report of a study says: its conclusion and blocks, which renderers draw."""
+"""Builds the content of a study's report: conclusion and blocks, which renderers draw."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ _MOST_FILES_OPEN = 10
 
 
 def render_html(result: StudyResult, job: JobStudy | None = None) -> str:
-    """Render the report of a study as one page, with the rungs of a job script's study.
+    """Return the report of a study as one page, with the rungs of a job script's study.
 
-    The same result gives the same page.  Names of files and whatever a program wrote into
-    its messages are data: they are escaped, and control characters made visible.
+    The same result gives the same page.  File names and text from a program's messages are data:
+    they are escaped, and control characters are made visible.
     """
     return as_page(study_content(result, job))
 
@@ -99,7 +99,7 @@ def _badges(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def _verdict(result: StudyResult) -> Iterator[Block]:
-    """Yield what a reader must not miss, and the summary that the terminal shows too."""
+    """Yield important notices and the summary that the terminal also shows."""
     if rejected := rejections(result):
         yield Notice("rejected", "Rejected: the output changed", rejected, "bad")
     if result.warnings:
@@ -214,7 +214,7 @@ def _evidence(result: StudyResult) -> Iterator[Block]:
 
 
 def _case_name(view: StudyResult) -> str:
-    """Return the name of the case that a view shows; "" in a study of one command."""
+    """Return the name of the case that a view shows; empty in a study of one command."""
     return view.cases[0].name if view.cases else ""
 
 
@@ -253,7 +253,7 @@ def _effects(effects: Effects) -> Iterator[Block]:
 
 
 def _files(result: StudyResult) -> Iterator[Block]:
-    """Yield the settings of the files of each case, below what a reader should know of them."""
+    """Yield the settings of each case's files, preceded by what readers should know of them."""
     for number, view in enumerate(case_results(result)):
         blocks = file_settings(view, f"file-{number}")
         if blocks and not number:
@@ -380,7 +380,7 @@ def _provenance(result: StudyResult) -> Iterator[Block]:
 
 
 def _facts(result: StudyResult) -> dict[str, str]:
-    """Return the facts that say something, in words and without the layout of version texts."""
+    """Return the facts that are informative, in words and without the layout of version texts."""
     return {
         _fact_title(name): _fact(name, value)
         for name, value in asdict(result.facts).items()

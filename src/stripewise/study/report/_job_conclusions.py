@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what a study of a job script decided, and what follows from it, in plain words."""
+"""Describes the decisions of a job script's study and the conclusions from them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ from stripewise.study.report._job_rungs import (
 from stripewise.study.report._verdict import faster, speedup_text
 
 _CLEAR = 0.05
-"""Differences of single runs below this share are not called differences.
+"""Share below which differences of single runs are not reported as differences.
 
-Source: Markomanolis (KAUST), ExPBB, CUG 2017: the threshold of its converted scripts."""
+Source: Markomanolis (KAUST), ExPBB, CUG 2017: the threshold of its converted scripts.
+"""
 
 
 def decisions(study: JobStudy) -> list[str]:
-    """Say every rung in order: what it was, what it gave, and by which rule it was made."""
+    """Return a line for every rung in order: settings, result, and the rule that created it."""
     return [_decision(run) for run in study.runs]
 
 
@@ -62,12 +63,12 @@ def _decision(run: RungRun) -> str:
 
 
 def against(study: JobStudy) -> list[str]:
-    """Say the speed-up of the best run over each default."""
+    """Return a line for each default with the speed-up of the best run over it."""
     return [f"{printable(one)}: {speedup_words(s)}" for one, s in study.speedups.items()]
 
 
 def speedup_words(speedup: Speedup) -> str:
-    """Say an I/O speed-up with its evidence: pairs with an interval, or single runs."""
+    """Return an I/O speed-up with its evidence: pairs with an interval, or single runs."""
     if speedup.n_pairs:
         return f"I/O {faster(speedup)}"
     kind = "slower" if speedup.median < 1 else "faster"
@@ -75,7 +76,7 @@ def speedup_words(speedup: Speedup) -> str:
 
 
 def conclusions(study: JobStudy) -> list[str]:
-    """Say what follows from the rungs, with the runs that show it."""
+    """Return the conclusions from the rungs, with the runs that support them."""
     every = (
         _best,
         _rungs_left,
@@ -112,7 +113,7 @@ def _best(study: JobStudy) -> Iterator[str]:
 
 
 def _rungs_left(study: JobStudy) -> Iterator[str]:
-    """Say which numbers of burst-buffer nodes were not tried for lack of trials."""
+    """Yield which numbers of burst-buffer nodes were not tried for lack of trials."""
     left = study.rungs_left
     if not left:
         return
@@ -127,7 +128,7 @@ def _rungs_left(study: JobStudy) -> Iterator[str]:
 
 
 def _fewer_nodes(study: JobStudy) -> Iterator[str]:
-    """Say whether few nodes with settings beat many without."""
+    """Yield whether few nodes with settings are faster than many without."""
     found = series(study)
     for tuned in found.get(TUNED_SERIES, ()):
         beaten = [
@@ -148,7 +149,7 @@ def _fewer_nodes(study: JobStudy) -> Iterator[str]:
 
 
 def _scaling(study: JobStudy) -> Iterator[str]:
-    """Say what more nodes alone gave."""
+    """Yield the effect of more nodes without other settings."""
     runs = series(study).get(DEFAULT_SERIES, [])
     if len(runs) < 2:
         return
@@ -209,7 +210,7 @@ def _striping(study: JobStudy) -> Iterator[str]:
 
 
 def _without_unit(study: JobStudy, like: RungRun) -> float:
-    """Return the time of the I/O with the same settings but no unit; inf if that was not run."""
+    """Return the I/O time with the same settings but no unit; infinite if it was not run."""
     return min(
         (
             run.io_seconds
@@ -233,7 +234,7 @@ def _unit(run: RungRun) -> str:
 
 
 def _hybrid(study: JobStudy) -> Iterator[str]:
-    """Say whether keeping the small files off the burst buffer helped the whole run."""
+    """Yield whether keeping the small files off the burst buffer made the whole run faster."""
     every = [run for run in study.runs if run.ok and math.isfinite(run.elapsed_seconds)]
     for run in sorted((r for r in every if r.storage == JobStorage.HYBRID), key=_whole):
         same = [
@@ -261,7 +262,7 @@ def _hybrid(study: JobStudy) -> Iterator[str]:
 
 
 def _percent(share: float) -> str:
-    """Write a share of single runs, which know no more digits."""
+    """Return a share from single runs, without more digits than they support."""
     return f"{100 * share:.0f} %"
 
 

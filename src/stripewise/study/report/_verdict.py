@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in plain words what a study concluded, and what it rests on."""
+"""Describes the conclusion of a study and its evidence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from stripewise.study.report._digest import (
 
 
 def headline(result: StudyResult) -> str:
-    """Conclude in a few words."""
+    """Return the conclusion in a few words."""
     where = f" on emulated {result.emulated}" if result.emulated else ""
     if result.left_open:
         return f"{result.outcome.capitalize()}{where}"
@@ -50,19 +50,19 @@ def headline(result: StudyResult) -> str:
 
 
 def conclusion(result: StudyResult) -> str:
-    """Conclude in one or two sentences with the evidence."""
+    """Return the conclusion in one or two sentences with the evidence."""
     return _evidence(result) if result.improved else _why_not(result)
 
 
 def storage_phrase(result: StudyResult) -> str:
-    """Say which storage was emulated, and what that means; "" if none was."""
+    """Return which storage was emulated, and what that means; empty if none was."""
     if not result.emulated:
         return ""
     return f"emulated: {result.emulated}; results apply to that storage, not to this host's"
 
 
 def limits_phrase(result: StudyResult) -> str:
-    """Say what the requests waited for before and after, on an emulated storage; "" if none."""
+    """Return what requests on an emulated storage waited for, before and after; may be empty."""
     before, after = (
         next((run.limits for run in runs if run.limits), "")
         for runs in (baseline_runs(result), best_runs(result))
@@ -73,7 +73,7 @@ def limits_phrase(result: StudyResult) -> str:
 
 
 def traffic(result: StudyResult) -> str:
-    """Say how much more or less reaches the storage with the best settings; "" if as much."""
+    """Return the change of what reaches the storage with the best settings; empty if none."""
     before, after = (
         statistics.median([_system_bytes(run) for run in runs]) if runs else 0
         for runs in (baseline_runs(result), best_runs(result))
@@ -92,7 +92,7 @@ def _system_bytes(run: Measurement) -> int:
 
 
 def wide(speedup: Speedup) -> str:
-    """Say what helps where an improvement is sure but its size is not; "" otherwise."""
+    """Return advice if an improvement is certain but not its size; empty otherwise."""
     if not speedup.high > 3 * speedup.low:
         return ""
     return (
@@ -102,21 +102,21 @@ def wide(speedup: Speedup) -> str:
 
 
 def faster(speedup: Speedup) -> str:
-    """Say a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]".
+    """Return a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]".
 
-    A median below 1 is said as "0.43x, slower".
+    A median below 1 is written as "0.43x, slower".
     """
     kind = ", slower" if speedup.median < 1 else " faster" if speedup.median > 1 else ""
     return f"{ratio_text(speedup.median)}x{kind} {interval_text(speedup)}"
 
 
 def speedup_text(ratio: float) -> str:
-    """Write the speed-up of a time that is `ratio` of the baseline's: 3.8x; "–" without one."""
+    """Return the speed-up of a time that is `ratio` of the baseline's: 3.8x; "–" without one."""
     return f"{ratio_text(1 / ratio)}x" if 0 < ratio < math.inf else "–"
 
 
 def whole_program(speedup: Speedup | None) -> str:
-    """Say the whole program's speed-up; "" if it is not known."""
+    """Return the whole program's speed-up; empty if unknown."""
     if speedup is None or not math.isfinite(speedup.median):
         return ""
     return f"whole program {ratio_text(speedup.median)}x"
@@ -198,7 +198,7 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
 
 
 def _slower_phrase(result: StudyResult) -> str:
-    """Say which cases got slower, with their intervals; "" if none did."""
+    """Return which cases got slower, with their intervals; empty if none did."""
     losses = []
     for case in result.cases if result.is_ensemble else ():
         if case.outcome is not CaseOutcome.SLOWER:
@@ -214,7 +214,7 @@ def _slower_phrase(result: StudyResult) -> str:
 
 
 def _more_would_help(speedup: Speedup) -> str:
-    """Say what would tell more, where the interval is so wide that it says little."""
+    """Return how to learn more, if the interval is too wide to be informative."""
     if speedup.high < 2 * speedup.low:
         return ""
     return (
@@ -224,7 +224,7 @@ def _more_would_help(speedup: Speedup) -> str:
 
 
 def trials_phrase(result: StudyResult) -> str:
-    """Say how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
+    """Return how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
     counts = Counter(trial.state for trial in result.trials)
     parts = [f"{len(result.trials)} tried"]
     for state, words in (
@@ -245,7 +245,7 @@ def trials_phrase(result: StudyResult) -> str:
 
 
 def rejections(result: StudyResult) -> list[str]:
-    """Say loudly which configurations were rejected, and why."""
+    """Return warnings on which configurations were rejected, and why."""
     return [_rejection(result, number, found) for number, found in result.rejected.items()]
 
 
@@ -263,13 +263,13 @@ def _rejection(result: StudyResult, number: int, verification: Verification) -> 
 
 
 def outcome_word(case: StudyResult) -> str:
-    """Say how a case fared: "faster", "SLOWER", "no significant change"."""
+    """Return the outcome of a case: "faster", "SLOWER", "no significant change"."""
     outcome = case.cases[0].outcome
     return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
 
 
 def part_ratios(trial: Trial) -> str:
-    """Say the speed-ups of the cases, or of the classes of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
+    """Return speed-ups per case or class of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
     return ", ".join(
         f"{printable(name)} {speedup_text(ratio)}"
         for name, ratio in (trial.case_ratios or trial.class_ratios).items()
@@ -278,7 +278,7 @@ def part_ratios(trial: Trial) -> str:
 
 
 def facts_phrase(facts: ProgramFacts) -> str:
-    """Say in one line what the first run showed."""
+    """Return one line on what the first run showed."""
     mpiio = facts.mpiio_implementation
     how = {
         {"romio": "ROMIO", "ompio": "OMPIO"}.get(mpiio, mpiio): mpiio,
@@ -303,6 +303,6 @@ def facts_phrase(facts: ProgramFacts) -> str:
 
 
 def _mpi_name(version: str) -> str:
-    """Shorten what an MPI says of itself: "Open MPI v4.1.4", "MPICH 4.0.2"."""
+    """Shorten the version text of an MPI: "Open MPI v4.1.4", "MPICH 4.0.2"."""
     words = version.strip().partition(",")[0].split()
     return printable(" ".join(word for word in words if word != "Version:"))

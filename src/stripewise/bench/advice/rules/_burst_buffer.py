@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises how much of a burst buffer a job should ask for."""
+"""Advises how much of a burst buffer a job should request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GIB = 1 << 30
 
 
 class BurstBuffer(Rule):
-    """Nodes of a burst buffer that pay for jobs of each size."""
+    """Advises on the number of burst-buffer nodes for each job size."""
 
     name = "burst-buffer"
     topic = "Burst buffer"
@@ -39,7 +39,7 @@ class BurstBuffer(Rule):
     )
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield the capacity to ask for, by the size of the job."""
+        """Yield the capacity to request, by job size."""
         for job in basis.jobs:
             yield from self._of(basis, job)
 

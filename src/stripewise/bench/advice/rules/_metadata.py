@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises on many files, by what the metadata server does and what a process waits for."""
+"""Advises on many files, from the times of the metadata server and of a process."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stripewise.storage.machines import Figure
 
 _MANY = 100_000
 _NOTICED = 5.0
-"""Seconds for each step of output from which creations are worth a word."""
+"""Seconds per output step from which file creations are mentioned."""
 
 
 class Metadata(Rule):
-    """Rates of the metadata server and of one process."""
+    """Advises on the rates of the metadata server and of one process."""
 
     name = "metadata"
     topic = "Many files"
@@ -29,13 +29,13 @@ class Metadata(Rule):
     )
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield what all together, one process, and one directory do."""
-        yield self._together(basis)
+        """Yield the rates of all processes, of one process, and within one directory."""
+        yield self._all_processes(basis)
         if basis.knows("metadata.latency"):
-            yield from self._alone(basis)
+            yield from self._one_process(basis)
         yield from self._directories(basis)
 
-    def _together(self, basis: Basis) -> Advice:
+    def _all_processes(self, basis: Basis) -> Advice:
         rate, low, high = _rates(basis, "metadata.create")
         ranks = basis.largest.nodes * basis.largest.ranks_per_node
         seconds = ranks / rate
@@ -48,7 +48,7 @@ class Metadata(Rule):
             text += " Write one file for each node, or a shared file."
         return self._rate_of(basis, text, (rate, low, high), (), "metadata.create")
 
-    def _alone(self, basis: Basis) -> Iterator[Advice]:
+    def _one_process(self, basis: Basis) -> Iterator[Advice]:
         way = basis.storage.figures["metadata.latency"]
         service = basis.storage.figures["metadata.create"]
         each = way.value + service.value + basis.storage.value("metadata.object")
@@ -70,7 +70,7 @@ class Metadata(Rule):
         yield self._rate_of(basis, text, (rate, low, high), how, "metadata.latency")
 
     def _directories(self, basis: Basis) -> Iterator[Advice]:
-        """Yield whether files of one directory are slower, where cases of both were measured."""
+        """Yield whether files in one directory are slower, if cases of both were measured."""
         created = [one for one in basis.figures if one.operation == "create"]
         own = [one for one in created if one.case.sharing == "own"]
         shared = [one for one in created if one.case.sharing == "shared"]
@@ -105,7 +105,7 @@ class Metadata(Rule):
 
 
 def _rates(basis: Basis, name: str) -> tuple[float, float, float]:
-    """Return operations a second, with their range, of files of one stripe."""
+    """Return operations per second for files of one stripe, with their range."""
     own = basis.storage.value("metadata.object")
     figure = basis.storage.figures[name]
     rate = 1 / (figure.value + own)
