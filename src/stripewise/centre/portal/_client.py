@@ -51,7 +51,7 @@ class Portal:
         Args:
             url: As browsers see it: "https://io.example.org"; "": of STRIPEWISE_PORTAL.
             token: Of the account's page; "": of STRIPEWISE_TOKEN.
-            client: To send with; None: one of its own.
+            client: To send with; None if one of its own.
 
         Raises:
             UsageError: No address or token is given, or one that cannot be one.

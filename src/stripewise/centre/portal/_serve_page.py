@@ -33,7 +33,7 @@ class Desk:
     """Serves pages of one database.
 
     Attributes:
-        engine: Of the database.
+        engine: Engine of the database.
         gate: Tells who asks.
         settings: Of the portal.
     """
@@ -200,12 +200,12 @@ class Frame:
         words: Of its query.
         section: Entry of the menu.
         menu: (title, address) of the entries that this viewer has.
-        login: Of the viewer; "": nobody is logged in.
+        login: Of the viewer; "" if nobody is logged in.
         role: Of the viewer.
         csrf: Of the session; "" without one.
         site: Name of the centre.
         help: Address of its help desk.
-        fresh_at: When something was last taken in; None: never.
+        fresh_at: When something was last taken in; None if never.
     """
 
     path: str

@@ -127,7 +127,7 @@ class OidcSettings(_Form):
         groups_claim: Has the groups that `roles` knows.
         roles: Role to the groups that have it; with it, the provider decides about roles.
         allow_plain: The provider is reached by http://; for tests on this machine alone.
-        ca_file: Certificates that the provider's is checked with; None: the usual ones.
+        ca_file: Certificates that the provider's is checked with; None if the usual ones.
     """
 
     issuer: Text

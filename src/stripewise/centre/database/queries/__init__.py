@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Answers what is asked of the database, for a viewer with their rights."""
+"""Answers queries to the database, according to the rights of a viewer."""
 
 from typing import TYPE_CHECKING
 

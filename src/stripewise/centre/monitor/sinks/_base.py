@@ -61,7 +61,7 @@ class Sink(ABC):
 
     @abstractmethod
     def missing(self) -> str:
-        """Return why it cannot be used, with the remedy; "": it can."""
+        """Return why it cannot be used, with the remedy; "" if it can."""
 
     def start(self) -> None:
         """Begin, before the first round: open a port, read what was delivered last.

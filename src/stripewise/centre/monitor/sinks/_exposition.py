@@ -266,7 +266,7 @@ class Buckets(NamedTuple):
     Attributes:
         bounds: Upper bounds as text; the last is "+Inf".
         counts: For each, how many were not above it.
-        total: Sum of all; None: not told.
+        total: Sum of all; None if not reported.
     """
 
     bounds: tuple[str, ...]
@@ -334,7 +334,7 @@ class Series:
         return first is metric or first == metric
 
     def _first(self, reading: Reading) -> str:
-        """Return how lines of a new series begin; "": it cannot be reported."""
+        """Return how lines of a new series begin; "" if it cannot be reported."""
         metric, labels = reading.metric, reading.labels
         if not is_sound(metric) or len(labels) != len(metric.labels):
             return ""
@@ -352,7 +352,7 @@ def is_finite(value: object) -> bool:
 
 
 def _value(reading: Reading) -> float | Buckets | None:
-    """Return a value as databases have it; None: they cannot hold it."""
+    """Return a value as databases have it; None if they cannot hold it."""
     is_histogram = reading.metric.kind is Kind.HISTOGRAM
     if isinstance(reading.value, Histogram):
         return _buckets(reading.value) if is_histogram else None
@@ -376,7 +376,7 @@ def _buckets(value: Histogram) -> Buckets | None:
 
 @lru_cache(maxsize=1024)
 def _bound_texts(bounds: tuple[float, ...]) -> tuple[str, ...] | None:
-    """Return bounds as text, with that of the last bucket; None: they do not ascend."""
+    """Return bounds as text, with that of the last bucket; None if they do not ascend."""
     if any(math.isnan(bound) for bound in bounds):
         return None
     if any(low >= high for low, high in pairwise(bounds)):

@@ -181,7 +181,7 @@ class PrometheusSink(Sink):
         return self._refusal(headers) or self._metrics(headers)
 
     def _refusal(self, headers: Message) -> Answer | None:
-        """Return the answer to those who may not read; None: they may."""
+        """Return the answer to those who may not read; None if they may."""
         if self.settings.token_file is None:
             return None
         try:

@@ -65,7 +65,7 @@ class StoreSettings(SinkSettings):
         database: A URL, or the file of SQLite; "": of the variable STRIPEWISE_DB, or the user's
             own.
         password_file: Its first line is the password; "": ~/.pgpass, PGPASSWORD, or none.
-        cluster: Of the clients, as Slurm names it; "": not told.
+        cluster: Of the clients, as Slurm names it; "" if not reported.
         jobid_name: Lustre's `jobid_name`, or several that are or were in use.
         sample_interval_seconds: Length of a sample of a series.
         job_interval_seconds: How often there are rows of jobs.
@@ -128,7 +128,7 @@ class StoreSink(Sink):
         return self.settings.job_interval_seconds
 
     def missing(self) -> str:
-        """Return why it cannot be used, with the remedy; "": it can."""
+        """Return why it cannot be used, with the remedy; "" if it can."""
         return missing("db")
 
     def _check(self) -> None:

@@ -83,7 +83,7 @@ class Books:
             self._pauses.append(SeriesSample(key, "", True, int(since), now - since, None))
 
     def cut(self) -> tuple[Batch, dict[str, bytes]] | None:
-        """Return what is due and the state after it; None: nothing is."""
+        """Return what is due and the state after it; None if nothing is."""
         batch = Batch()
         parts: dict[str, bytes] = {}
         if self.now - self._cut_at >= self._limits.sample_interval_seconds - 0.5:

@@ -240,7 +240,7 @@ class KeptCounts(bytes):
 
     @property
     def start_at(self) -> int | None:
-        """When the entry began; None: not told."""
+        """When the entry began; None if not reported."""
         start = self.partition(b"\n")[0]
         return None if start == _UNTOLD else int(start)
 

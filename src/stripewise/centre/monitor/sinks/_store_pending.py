@@ -24,7 +24,7 @@ _MICROSECONDS = 1e-6
 
 
 class Work:
-    """Work of one kind; `moved_bytes` and `busy` (microseconds) None: not told."""
+    """Work of one kind; `moved_bytes` and `busy` (microseconds) None if not reported."""
 
     __slots__ = ("busy", "moved_bytes", "operations", "parts")
 

@@ -28,7 +28,7 @@ class Identity:
     Attributes:
         login: Name of the account.
         backend: Name of the back end.
-        role: Of the account, if the back end decides about it; None: it does not.
+        role: Of the account, if the back end decides about it; None if it does not.
     """
 
     login: str
@@ -106,7 +106,7 @@ class Login:
 
         Args:
             query: Parameters of the address that the provider sent the browser to.
-            cookie: Of the departure; "": the browser has none.
+            cookie: Of the departure; "" if the browser has none.
 
         Raises:
             LoginError: The login was not begun here, is too old, or is not to be believed.

@@ -38,7 +38,7 @@ class Entrance:
 
         Args:
             settings: Of the portal.
-            engine: Of the database.
+            engine: Engine of the database.
             callback_url: Address of the portal that identity providers send browsers back to.
             now: The clock, seconds since 1970.
 
@@ -64,7 +64,7 @@ class Entrance:
         return {login.name: login.title for login in self.logins if login.redirects}
 
     def by_password(self, user: str, secret: str) -> Account | None:
-        """Return the account that a name and a password open; None: they open none.
+        """Return the account that a name and a password open; None if they open none.
 
         Args:
             user: What was typed as name.
@@ -98,7 +98,7 @@ class Entrance:
         Args:
             name: Of the back end.
             query: Parameters of the address.
-            cookie: Of the departure; "": the browser has none.
+            cookie: Of the departure; "" if the browser has none.
 
         Raises:
             LoginError: The login is not to be believed, or there is no account for it.
@@ -110,12 +110,12 @@ class Entrance:
     def by_headers(
         self, peer: str, headers: Iterable[tuple[str, str]], on: Connection | None = None
     ) -> Account | None:
-        """Return the account of whom a trusted proxy names; None: it names nobody.
+        """Return the account of whom a trusted proxy names; None if it names nobody.
 
         Args:
             peer: Address at the other end of the socket, never one out of a header.
             headers: All of the request, each as often as it came.
-            on: The caller's connection; None: one is opened.
+            on: The caller's connection; None opens one.
 
         Raises:
             LoginError: There is no account, or it is disabled.

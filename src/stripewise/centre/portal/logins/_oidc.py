@@ -98,7 +98,7 @@ class Oidc(Login):
         return Identity(login, self.name, self._role(claims))
 
     def _role(self, claims: dict[str, Any]) -> str | None:
-        """Return the highest role that the groups have; None: the provider does not decide."""
+        """Return the highest role that the groups have; None if the provider does not decide."""
         if not self._settings.roles:
             return None
         told = claims.get(self._settings.groups_claim)

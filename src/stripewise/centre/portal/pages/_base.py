@@ -43,12 +43,12 @@ class Asked:
 
     Attributes:
         connection: To the database, to read.
-        viewer: Who asks.
+        viewer: The viewer who asks.
         path: Parts of the path by name, as integers or text.
         words: Of the query; the last of several with one name.
-        now: Seconds since 1970.
+        now: Current time, in seconds since 1970.
         site: Name of the centre.
-        advice: File with advice of the site; None: there is none.
+        advice: File with advice of the site; None if there is none.
     """
 
     connection: Connection
@@ -77,7 +77,7 @@ class Page(ABC):
 
     @abstractmethod
     def build(self, asked: Asked) -> Content | Download | None:
-        """Return what the page says; None: there is nothing at this address for this viewer.
+        """Return what the page says; None if there is nothing at this address for this viewer.
 
         Raises:
             UsageError: A word of the query cannot be used.
@@ -222,7 +222,7 @@ def program_url(name: str | None) -> str:
 
 
 def not_estimated(number: int) -> str:
-    """Say that a sum of what can be avoided is the least; "": it is exact."""
+    """Say that a sum of what can be avoided is the least; "" if it is exact."""
     if not number:
         return ""
     return f"{plural(number, 'job')} with a profile {'has' if number == 1 else 'have'} no estimate"

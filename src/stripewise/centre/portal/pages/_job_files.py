@@ -241,7 +241,7 @@ def _row(one: Served) -> dict[str, Any]:
 
 
 def _conclusion(one: Served, asked: AskedSizes | None) -> str:
-    """Say in a sentence what became of the program's calls; "": nothing can be said."""
+    """Say in a sentence what became of the program's calls; "" if nothing can be said."""
     size = one.request_bytes
     if one.kind not in _DONE or not size:
         return ""

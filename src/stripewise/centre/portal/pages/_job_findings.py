@@ -95,7 +95,7 @@ def seconds(view: JobView) -> list[Block]:
 
 
 def proof_of(job: Row, pairs: Sequence[Row]) -> str:
-    """Return what pairs of runs of the job's program showed, in words; "" without any."""
+    """Return what pairs of runs of the job's program showed, in words; "" if there is none."""
     pair = next((one for one in pairs if is_of_pattern(one, job)), None)
     return "" if pair is None else proof_words(pair)
 
@@ -206,7 +206,7 @@ class JobProfile(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Download | None:
-        """Return the file; None: there is no such profile for this viewer."""
+        """Return the file; None if there is no such profile for this viewer."""
         job, source = int(asked.path["job"]), int(asked.path["source"])
         profile = full_profile(asked.connection, asked.viewer, job, source)
         row = find_job(asked.connection, asked.viewer, job)
@@ -229,7 +229,7 @@ class _Settings(Page):
     media_type: str
 
     def build(self, asked: Asked) -> Download | None:
-        """Return the file; None: there is nothing to set."""
+        """Return the file; None if there is nothing to set."""
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None

@@ -150,7 +150,7 @@ def _of_busy(compared: str, part: str, longer: bool | None) -> str:
 
 
 def took_longer(service: ServiceBeside | None) -> bool | None:
-    """Return whether operations took longer than usual, or at a target; None: not known."""
+    """Return whether operations took longer than usual, or at a target; None if unknown."""
     if service is None:
         return None
     if service.slow:

@@ -155,7 +155,7 @@ def _load_row(one: FileSystemState, now: float) -> dict[str, Any]:
 
 
 def benchmark_text(one: FileSystemState, now: float) -> str | None:
-    """Return the age of the newest benchmark; None: there is none."""
+    """Return the age of the newest benchmark; None if there is none."""
     if one.benchmark is None:
         return None
     at, is_emulated = one.benchmark
@@ -185,7 +185,7 @@ class StoragePage(Page):
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content | None:
-        """Return what the page says; None: there is no such file system."""
+        """Return what the page says; None if there is no such file system."""
         name = str(asked.path["name"])
         key = find_file_system(asked.connection, name)
         return None if key is None else self.build_for(asked, name, key)

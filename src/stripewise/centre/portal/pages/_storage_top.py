@@ -147,7 +147,7 @@ def _sums(top: Top, is_staff: bool) -> Facts:
 def _fact(
     name: str, title: str, amount: Amount | None, kind: str = "count", note: str = ""
 ) -> Fact:
-    """Return a figure with why it is not, or not all, known; None: it is not shown."""
+    """Return a figure with why it is not, or not all, known; None if it is not shown."""
     if amount is None:
         return Fact(name, title, None, kind, note)
     return Fact(name, title, amount.value, kind, note, why=amount.why)
