@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows what a job did to its files by its profiles and by the servers, and if both agree."""
+"""Shows what a job did to its files by its profiles and by the servers, and whether both agree."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def patterns(view: JobView) -> list[Block]:
 
 
 def file_systems(view: JobView) -> list[Block]:
-    """Return what was moved on each file system."""
+    """Return the bytes moved on each file system."""
     found: dict[str, list[Row]] = defaultdict(list)
     for source in view.counted:
         for one in source.io:
@@ -139,7 +139,7 @@ def file_systems(view: JobView) -> list[Block]:
 
 
 def files(asked: Asked, view: JobView) -> list[Block]:
-    """Return the first files of the source with most I/O time, and where the others are."""
+    """Return the first files of the source with most I/O time, and a link to the others."""
     if not view.counted:
         return []
     main = max(view.counted, key=lambda one: one.about["io_seconds"] or 0.0).about
@@ -154,19 +154,19 @@ def files(asked: Asked, view: JobView) -> list[Block]:
 
 
 def _files(listing: Listing, title: str, following: str) -> Table:
-    """Return a table of files, without a column of paths where these are hidden."""
+    """Return a table of files, without a column of paths if these are hidden."""
     return files_table(listing.rows, title, next=following)
 
 
 def _chosen(word: str, sources: list[Row]) -> Row | None:
-    """Return the source that a query names; without a name the one with most I/O time."""
+    """Return the source that a query names, or the one with most I/O time if it names none."""
     if not word:
         return max(sources, key=lambda one: one["io_seconds"] or 0.0, default=None)
     key = number_word("source", word)
     return next((one for one in sources if one["id"] == key), None)
 
 
-# The requests of a job as the servers saw them, beside the calls of its programs.
+# The requests of a job that the servers counted, beside the calls of its programs.
 
 _TITLES = {"read": "Read", "write": "Written", "metadata": "Metadata"}
 _DONE = {"read": ("read", "reads"), "write": ("wrote", "writes")}
@@ -198,7 +198,7 @@ _NOTE = (
 
 
 def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSizes]) -> list[Block]:
-    """Return what servers saw of a job, by file system; [] if they counted nothing."""
+    """Return what servers counted for a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
     several = len(names) > 1
     blocks: list[Block] = []
@@ -241,7 +241,7 @@ def _row(one: Served) -> dict[str, Any]:
 
 
 def _conclusion(one: Served, asked: AskedSizes | None) -> str:
-    """Say in a sentence what became of the program's calls; "" if nothing can be said."""
+    """Return a sentence on what became of the program's calls, or "" if nothing is known."""
     size = one.request_bytes
     if one.kind not in _DONE or not size:
         return ""
@@ -304,7 +304,7 @@ def _operations(one: Served, ending: str) -> list[Block]:
 
 
 def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
-    """Say whether a profile of the next run would pay, of a job without one."""
+    """Return whether a profile of the next run would be useful, for a job without one."""
     if not found or view.sources:
         return []
     reasons = [words for one in found for words in (_worth(view, one),) if words]
@@ -324,7 +324,7 @@ def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
 
 
 def _worth(view: JobView, one: Served) -> str:
-    """Return why a profile pays; "": by these counters it does not."""
+    """Return why a profile is useful, or "" if these counters give no reason."""
     if one.operations is None:
         return ""
     if one.kind == "metadata":
@@ -343,7 +343,7 @@ def _worth(view: JobView, one: Served) -> str:
     )
 
 
-# Three witnesses of what a job moved, side by side.
+# Three sources for what a job moved, side by side.
 
 _HEADS = {
     "profile": "Profile of the program", "server": "Counters of the servers", "slurm": "Slurm",
@@ -351,7 +351,7 @@ _HEADS = {
 
 
 def witnesses(view: JobView) -> list[Block]:
-    """Return what profile, servers and Slurm say, and why they may differ; [] if none speaks."""
+    """Return what profile, servers and Slurm report, and why they may differ; [] if none does."""
     is_partial = any(one.about["is_partial"] for one in view.sources)
     found = statements(view.row, is_partial=is_partial)
     if not any(one.known for one in found):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what the storage did beside a job, and whether the job or others kept it busy."""
+"""Reports what the storage did during a job, and whether the job or others kept it busy."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _WIDE = 2.0
 
 
 def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = False) -> list[Block]:
-    """Return what each storage of the job did meanwhile, and what follows.
+    """Return the load of each storage during the job, and the conclusions from it.
 
     Args:
         view: The job.
-        found: Its storages, as far as they are sampled.
-        is_served: Servers counted something of it.
+        found: Loads of its storage systems, as far as they are sampled.
+        is_served: Whether servers counted something for it.
     """
     if not found and not view.counted and not is_served:
         return []
@@ -48,7 +48,7 @@ def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = Fals
 
 
 def verdict(load: StorageLoad) -> str:
-    """Say whether the job or the load by others is the likelier cause of slow I/O."""
+    """Return whether the job or the load by others is the likelier cause of slow I/O."""
     share, usual = load.job_share, load.busier_than
     if load.job_bytes is None:
         return (
@@ -103,7 +103,7 @@ def verdict(load: StorageLoad) -> str:
 
 
 def metadata_words(load: StorageLoad) -> list[str]:
-    """Say which part of the metadata operations was the job's, where that is worth a word."""
+    """Return the job's share in the metadata operations, if it is worth mentioning."""
     share = load.job_operations_share
     if share is None or (share < _MOSTLY_YOU and load.job_bytes is not None):
         return []
@@ -118,12 +118,12 @@ def metadata_words(load: StorageLoad) -> list[str]:
 
 
 def _is_wide(load: StorageLoad) -> bool:
-    """Whether what the storage moved is of a far longer time than the run."""
+    """Return whether the storage's bytes cover a far longer time than the run."""
     return load.covering_seconds >= _WIDE * max(load.end - load.begin, 1)
 
 
 def _during(load: StorageLoad) -> str:
-    """Say of which time the storage's bytes are."""
+    """Return a phrase for the time that the storage's bytes cover."""
     if not _is_wide(load):
         return "during the run"
     return f"in {_around(load)} around the run"
@@ -135,7 +135,7 @@ def _around(load: StorageLoad) -> str:
 
 
 def _of_busy(compared: str, part: str, longer: bool | None) -> str:
-    """Say what a busy storage means: load alone holds nobody up, longer times do."""
+    """Return what a busy storage means: only longer times, not load by itself, delay a job."""
     if longer:
         return (
             f"Others, at least in part: {compared}, its operations took longer than usual, and "
@@ -150,7 +150,7 @@ def _of_busy(compared: str, part: str, longer: bool | None) -> str:
 
 
 def took_longer(service: ServiceBeside | None) -> bool | None:
-    """Return whether operations took longer than usual, or at a target; None if unknown."""
+    """Return whether operations took longer than usual, or at some target; None if unknown."""
     if service is None:
         return None
     if service.slow:
@@ -212,7 +212,7 @@ def _metadata_facts(load: StorageLoad) -> list[Fact]:
 
 
 def _service_facts(service: ServiceBeside | None) -> list[Fact]:
-    """Return how long operations took at the servers, by kind of targets."""
+    """Return how long operations took at the servers, by kind of target."""
     return [
         Fact(f"{one.kind.lower() or 'target'}_operation_seconds",
              f"Mean time at {_kind_text(one.kind)}", one.seconds, "seconds",
@@ -223,7 +223,7 @@ def _service_facts(service: ServiceBeside | None) -> list[Fact]:
 
 
 def service_words(service: ServiceBeside | None) -> list[str]:
-    """Say how long operations took during the run against usual, and which target was slow."""
+    """Return how long operations took during the run against usual, and which target was slow."""
     if service is None:
         return []
     said = []

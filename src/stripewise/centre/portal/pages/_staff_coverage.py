@@ -60,7 +60,7 @@ class StaffCoverage(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Tell them."""
+        """Build the page."""
         period = Period.parse(asked.words, asked.now)
         by = asked.words.get("by") or "day"
         rows = list(map(_with_shares, coverage(asked.connection, asked.viewer, period, by)))
@@ -141,7 +141,7 @@ def _reasons(rows: Sequence[Row]) -> Table:
                  empty="All jobs have figures.")  # fmt: skip
 
 
-# For staff: what was taken in and what was refused; for admins: the audit trail.
+# For staff: what was ingested and what was refused; for admins: the audit trail.
 
 _DAYS = 7
 
@@ -154,7 +154,7 @@ class StaffIngest(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Show sums, the rate, and what was refused."""
+        """Show sums, the rate, and refused inputs."""
         period = Period.parse(asked.words, asked.now, _DAYS)
         sums = intake_sums(asked.connection, asked.viewer, period)
         hours = intake_hours(asked.connection, asked.viewer, period)
@@ -211,7 +211,7 @@ class StaffAudit(Page):
     audience = Audience.ADMIN
 
     def build(self, asked: Asked) -> Content:
-        """List it, the latest first."""
+        """List the entries, latest first."""
         login = asked.words.get("login", "").strip()
         found = audit_trail(
             asked.connection, asked.viewer, login=login, after=asked.words.get("after", "")
@@ -231,7 +231,7 @@ class StaffAudit(Page):
         return Content("Audit", lead, [search, table])
 
 
-# For staff: whether three witnesses of jobs' I/O agree, and whether profiles have their job.
+# For staff: whether three sources for jobs' I/O agree, and whether profiles have their job.
 
 _NAMES = {"profile": "Profile", "server": "Storage", "slurm": "Slurm"}
 _JOB: tuple[Spec, ...] = (
@@ -250,7 +250,7 @@ _WHY = (
 
 
 class StaffQuality(Page):
-    """The three witnesses side by side, outliers, matches, clocks."""
+    """The three sources side by side, outliers, matches, clocks."""
 
     path = "/staff/quality"
     section = "Staff"
@@ -258,7 +258,7 @@ class StaffQuality(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Compare them."""
+        """Compare the sources."""
         about = (asked.connection, asked.viewer, Period.parse(asked.words, asked.now))
         period = about[2]
         word = asked.words.get("least_ratio", "")
