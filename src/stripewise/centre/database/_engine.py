@@ -24,7 +24,7 @@ from stripewise.core.extras import require
 
 VARIABLE = "STRIPEWISE_DB"
 ACCOUNTS = "accounts"
-"""What a transaction writes that changes accounts, or their audit, alone."""
+"""Option of a transaction that writes only accounts or the audit trail."""
 _WAIT_SECONDS = 30
 _ANALYSED_ROWS = 4000
 _SQLITE = "sqlite"
@@ -32,8 +32,7 @@ _POSTGRES = "postgresql+psycopg"
 
 
 def database_url(given: str = "") -> str:
-    """Return the URL of the database: as given, from the environment, or the user's own SQLite
-    file.
+    """Return the URL of the database: as given, from the environment, or the user's SQLite file.
 
     Args:
         given: A URL, the path of an SQLite file, or "".
@@ -96,8 +95,7 @@ def create_engine(given: str = "", connections: int | None = None) -> Engine:
 
 @contextmanager
 def transaction(on: Engine | Connection, *, writing: bool = False) -> Iterator[Connection]:
-    """Begin a transaction that reads or writes accounts or the audit trail, and commit it at the
-    end.
+    """Begin a transaction on accounts or the audit trail, and commit it at the end.
 
     Args:
         on: The engine, on which a connection is opened; or a connection that the caller has open.
@@ -270,7 +268,7 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
-    """Let readers run beside a writer, enforce foreign keys, and leave transactions to Stripewise."""
+    """Let readers run beside a writer, enforce foreign keys, and begin nothing implicitly."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for line in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON",

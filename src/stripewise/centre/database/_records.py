@@ -144,7 +144,7 @@ Record = (
 # Stored profiles are compressed JSON, with the lists of files kept apart from the rest.
 
 LISTS = ("files", "variance", "requests", "mpiio_stats")
-"""Members of a profile that grow with the number of files: a page reads them only in part."""
+"""Lists in a profile that grow with the number of files; a page reads only a part of them."""
 _LEVEL = 7
 
 
@@ -212,12 +212,12 @@ class Problems:
 # Results of reading the scheduler's records, and the checks common to all their formats.
 
 NOT_ASSIGNED = ("", "None assigned", "None", "(null)")
-"""What Slurm writes instead of a list of nodes."""
+"""What Slurm writes if there is no list of nodes."""
 _STATE = re.compile(r"[A-Z][A-Z_]*")
 _NAME_AND_UID = re.compile(r"([^()]+)\((\d{1,10})\)", re.ASCII)
-"""As scontrol writes a user, and exports made from it."""
+"""A user as scontrol writes it, and exports based on it."""
 _LENGTHS = {"name": 255, "partition": 64, "qos": 64, "unix_group": 255, "node_list": 1 << 20}
-"""Characters that columns of `tables.Job` hold."""
+"""Maximum number of characters in columns of `tables.Job`."""
 _BOUNDS = {
     **dict.fromkeys(("node_count", "cpu_count", "restart_count"), 2**31 - 1),
     **dict.fromkeys(("exit_code", "exit_signal"), 2**31 - 1),
@@ -227,7 +227,7 @@ _BOUNDS = {
     "time_limit_seconds": 2**53,
     **dict.fromkeys(("slurm_read_bytes", "slurm_write_bytes"), 2**63 - 1),
 }
-"""What Slurm's types and columns of `tables.Job` hold."""
+"""Largest values of Slurm's types and of columns of `tables.Job`."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
 TEXT_BYTES = 16 << 20
-"""Largest text that is read at once; larger ones come in pieces."""
+"""Maximum size of a text that is read at once; larger ones are read in pieces."""
 
 
 class HostError(Exception):
@@ -154,8 +154,7 @@ class LocalHost(Host):
         _log.warning("%s: process %d was killed and does not end: it is left", program, number)
 
     def _refuse(self, program: str) -> None:
-        """Refuse to start a command while an earlier one hangs in the kernel, as they would pile
-        up."""
+        """Refuse to start a command while an earlier one hangs in the kernel."""
         with self._lock:
             if self._is_closed:
                 raise HostError("error", f"{program} is not started: the agent ends")
@@ -198,10 +197,10 @@ def _reason(error: OSError) -> str:
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _READ_BYTES = 96 << 10
-"""Less than what malloc maps anew each time: so the memory is that of the piece before."""
+"""Less than the size that malloc maps anew each time, so that the memory is reused."""
 _PIPE_BYTES = 1 << 20
 GRACE_SECONDS = 2.0
-"""For a killed process to end; one in state D (uninterruptible) may not."""
+"""Time for a killed process to end; one in state D (uninterruptible) may take longer."""
 _MOST_ERROR_BYTES = 4096
 _LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 _DENIED = ("permission denied", "operation not permitted")

@@ -24,7 +24,7 @@ OWN_USER = "stripewise"
 OTHER_USER = "nobody"
 ROOT = "root"
 MARK = "STRIPEWISE_MONITOR_USER"
-"""Variable that says whom the process was to become; its presence demands a check."""
+"""Variable with the user that the process was to become; its presence requires a check."""
 _READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH; source: linux/capability.h
 _CAPABILITIES = "-all,+dac_read_search"
 _SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")

@@ -19,9 +19,9 @@ class Kind(StrEnum):
     """How the values of a metric are to be interpreted."""
 
     COUNTER = "counter"
-    """Grows; begins again at zero when whoever counts is started again."""
+    """Value that grows, and begins again at zero when the counting side is restarted."""
     LEVEL = "level"
-    """Goes up and down."""
+    """Value that rises and falls."""
     HISTOGRAM = "histogram"
     """Counters by upper bound."""
 

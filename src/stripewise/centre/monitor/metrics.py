@@ -376,7 +376,7 @@ SINK_PROBLEMS = counter(
 # All metrics, and those with a given prefix.
 
 METRICS: tuple[Metric, ...] = tuple(one for one in vars().values() if isinstance(one, Metric))
-"""Every metric of our own, in the order of this file; those of plug-ins come in addition."""
+"""Every metric of our own, in the order of this file; plug-ins add theirs."""
 
 
 def metrics_named(*beginnings: str) -> tuple[Metric, ...]:

@@ -73,7 +73,7 @@ _OTHERS: dict[int | str, dict[str, Any]] = {
     "default": {"model": Failure, "description": "The portal or its database fails."},
 }
 _TOKEN = HTTPBearer(auto_error=False, description="A token of the portal, with the scope `read`.")
-"""Described here, checked by the gate: sessions and trusted proxies may ask as well."""
+"""Described here, checked by the gate: sessions and trusted proxies may be used as well."""
 _DAY = "Day, or seconds since 1970."
 After = Annotated[str, Query(description="`next` of the part before.", max_length=1000)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Rows of one part.")]

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the answers of the API: within a version, fields may be added, but not changed or
-removed."""
+"""Defines the answers of the API: within a version, fields may be added but not changed."""
 
 from __future__ import annotations
 

@@ -43,8 +43,7 @@ _LOG = logging.getLogger("stripewise.centre.portal")
 
 
 class _Key(IntegerConvertor):
-    """A key in an address; it limits the digits, since Python refuses to convert thousands of
-    them."""
+    """A key in an address, with limited digits, as Python refuses to convert thousands."""
 
     regex = "[0-9]{1,18}"
 
@@ -110,8 +109,7 @@ class Static(StaticFiles):
         )
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Answer one request; the script's address changes with its content, so it is cached for
-        long."""
+        """Answer one request; the script may be cached, as its address changes with it."""
         if path != "page.js" or scope["method"] not in ("GET", "HEAD"):
             return await super().get_response(path, scope)
         script, asked = page_script(), Headers(scope=scope)

@@ -24,7 +24,7 @@ _TRIES = 4
 _TIMEOUT_SECONDS = 60.0
 _LONGEST_WAIT_SECONDS = 60.0
 _MOST_KNOWN, _MOST_KNOWN_BYTES = 100, 1 << 20
-"""Answers that are kept, and how large one may be: whole profiles are not."""
+"""Maximum number and size of cached answers: whole profiles are not cached."""
 
 
 class PortalError(StripewiseError):
@@ -115,8 +115,7 @@ class Portal:
         return dict(self._get(f"/jobs/{int(key)}/sources/{int(source)}/profile"))
 
     def programs(self, **period: object) -> list[dict[str, Any]]:
-        """Return the programs of the jobs that the token's owner sees in a period (`since`,
-        `until`)."""
+        """Return the programs of the jobs that you see in a period (`since`, `until`)."""
         return list(self._get("/programs", period)["items"])
 
     def storage(self) -> list[dict[str, Any]]:

@@ -196,7 +196,7 @@ class FailedLogins:
 
 
 class RateLimit:
-    """Refuses requests of an address that sends too many; the portal's static files do not count."""
+    """Refuses requests of an address that sends too many, except those for static files."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self.app = app
@@ -222,7 +222,7 @@ class RateLimit:
 # Limits how many requests are processed at a time; the others queue.
 
 WAIT_SECONDS = 30.0
-"""How long a request waits for its turn; it is refused then: browsers and proxies give up too."""
+"""Longest wait of a request for its turn, after which it is refused."""
 _FILES_AT_ONCE = 16
 
 

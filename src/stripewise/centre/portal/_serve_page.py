@@ -100,8 +100,7 @@ class Desk:
             return HTMLResponse(html(content, frame))
 
     def missing(self, request: Request) -> Response:
-        """Answer that nothing is there, equally for what does not exist and what the viewer may
-        not see."""
+        """Answer that nothing is there, whether it does not exist or may not be seen."""
         return self.error(request, 404, "There is nothing here",
                           "No such page, or none that you may see.")  # fmt: skip
 
@@ -163,7 +162,7 @@ class Desk:
         )
 
     def audit(self, connection: Connection, viewer: Viewer, target: str) -> None:
-        """Record that a viewer looked at another user's data; ends the reading transaction first."""
+        """Record that a viewer looked at another user's data; reads before it end first."""
         with transaction(connection, writing=True):
             note_look(connection, viewer.login, target)
 
@@ -255,4 +254,4 @@ MENU = (
     ("Storage", "/storage"),
     ("Staff", "/staff"),
 )
-"""Entries of the menu; one whose page does not admit the viewer is left out."""
+"""Menu entries; one whose page does not admit the viewer is left out."""

@@ -22,25 +22,25 @@ from stripewise.centre.portal._workers import log_settings
 from stripewise.core.errors import ConfigurationError
 
 HEAD_SECONDS = 10.0
-"""From the connection, or the answer before, until the head of a request is there."""
+"""Time from the connection, or the previous answer, until the head of a request is there."""
 BODY_SECONDS = 20.0
 ANSWER_SECONDS = 60.0
-"""Until a client has taken an answer; more for a large one, at `SLOWEST_BYTES_PER_SECOND`."""
+"""Time for a client to read an answer; more for a large one, at `SLOWEST_BYTES_PER_SECOND`."""
 SLOWEST_BYTES_PER_SECOND = 16_384
 HANDSHAKE_SECONDS = 10.0
 _OPEN_SECONDS = 5
 _BACKLOG = 512
-"""Connections that wait in the kernel until they are taken."""
+"""Connections that wait in the kernel until they are accepted."""
 _AT_ONCE = 64
-"""Connections that are taken in one round of the event loop."""
+"""Connections that are accepted in one round of the event loop."""
 _ROUNDS = 4
-"""Rounds from taking a connection until one that makes room for it is closed."""
+"""Rounds from accepting a connection until one that makes room for it is closed."""
 _BODY_PATIENCE = 1.0
-"""Seconds after which a client whose request is not whole makes room for others, if need be."""
+"""Seconds after which a client with an incomplete request makes room for others, if necessary."""
 _SPARE = 64
-"""Descriptors for all else: the listener, the log, files of the portal."""
+"""Descriptors for everything else: the listener, the log, files of the portal."""
 _OF_DATABASE = 4
-"""Descriptors of one connection to SQLite: the file, its log, the index of that, a journal."""
+"""Descriptors of one connection to SQLite: the file, its log, the log's index, and a journal."""
 _FEWEST = 8
 
 

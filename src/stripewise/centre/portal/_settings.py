@@ -194,7 +194,7 @@ class LoginSettings(_Form):
 _FILE = "file:"
 _VARIABLE = "env:"
 IS_OPEN = "is_open"
-"""Key of the validation's context: everybody may read the file with the settings."""
+"""Key in the validation context: whether everybody may read the file with the settings."""
 
 
 def resolve(text: str, *, is_open: bool) -> str:
@@ -236,7 +236,7 @@ def everybody_reads(path: Path) -> bool:
 
 
 LOGINS_AT_ONCE = 8
-"""Attempts to log in that are worked on: a directory or a provider that hangs holds up no page."""
+"""Simultaneous login attempts, so that a directory or provider that hangs blocks no page."""
 
 
 class SiteSettings(BaseModel):

@@ -34,11 +34,11 @@ _KEPT = (
     *("type", "asgi", "http_version", "server", "client", "scheme", "method", "root_path"),
     *("path", "raw_path", "query_string", "headers"),
 )
-"""What a process is told of a request."""
+"""Parts of a request that are sent to a process."""
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG. Source: documented, prctl(2)."""
 _app: ASGIApp | None = None
-"""In a process that makes pages: the portal."""
+"""The portal, in a process that makes pages."""
 _loop: asyncio.AbstractEventLoop | None = None
 
 
@@ -162,7 +162,7 @@ def _answer(told: dict[str, Any]) -> list[Message]:
 
 PERIOD_SECONDS = 60.0
 MOST = 5
-"""Times that one fault is told in a period."""
+"""Maximum number of messages about one fault in a period."""
 _MOST_KINDS = 500
 
 

@@ -284,7 +284,7 @@ def _check_role(role: str) -> None:
 FEWEST_SIGNS = 12
 MOST_SIGNS = 1024
 _TURNS = BoundedSemaphore(4)
-"""Each takes 64 MiB: a flood of logins waits, and does not fill the memory."""
+"""Each hash takes 64 MiB: in a flood of logins, further ones wait, and do not fill the memory."""
 
 
 def hash_password(password: str) -> str:

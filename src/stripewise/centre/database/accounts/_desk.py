@@ -25,7 +25,7 @@ ROLES = ("user", "support", "admin")
 _LOGIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,254}")
 _HOUR = 3600
 _PATIENCE = 100
-"""Milliseconds."""
+"""Time to wait for the database, in milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Desk:
             return None
 
     def audit(self, connection: Connection, by: str, action: str, target: str) -> None:
-        """Write a line of the audit trail, within the transaction of the change that it describes."""
+        """Write a line of the audit trail, within the transaction of the change it describes."""
         _audit(connection, self.now(), by, action, target)
 
 

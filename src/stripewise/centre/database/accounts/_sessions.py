@@ -23,7 +23,7 @@ from stripewise.centre.database.tables._access import LoginAttempt, Principal, S
 from stripewise.core.errors import LoginError, UsageError
 
 _STEP_SECONDS = 60
-"""Idle and use are noted in such steps, so that not every page or request writes."""
+"""Resolution of the recorded times of last use, so that not every page or request writes."""
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,7 @@ class Attempts(Desk):
         return made
 
     def take(self, state: str, cookie: str) -> Attempt | None:
-        """Return a login that comes back, once, or None if it is unknown, too old, or another
-        browser's.
+        """Return a returning login, once, or None if it is unknown, too old, or another browser's.
 
         Args:
             state: Value that the provider returned.
@@ -210,7 +209,7 @@ def _key(state: str, cookie: str) -> str:
 # Tokens of the API: shown once, stored as a hash, limited in scope and lifetime.
 
 SCOPES = ("read", "read:files")
-"""What a token may do: read; read names of files too, which includes the first."""
+"""Scopes of a token: to read, and to read names of files too, which includes the first."""
 DAYS = 90
 _PREFIX = "swt_"
 _DAY = 86400
@@ -252,8 +251,7 @@ class Tokens(Desk):
     def make(
         self, login: str, name: str, scopes: Collection[str], *, by: str, days: int = DAYS
     ) -> tuple[str, TokenLine]:
-        """Create a token and return its secret, which cannot be found out again, and its stored
-        data.
+        """Create a token and return its secret, which is not stored, and its stored data.
 
         Args:
             login: Name of the account that it authenticates.

@@ -17,7 +17,7 @@ from stripewise.evidence.readers import SOURCES, read_evidence
 
 _CONTAINER = ".sw"
 _MOST_NOTES = 3
-"""Of an input that is there in part; its profile has all of them."""
+"""Maximum number of notes about an incomplete input; its profile has all of them."""
 _TRACE = ".trace"
 
 

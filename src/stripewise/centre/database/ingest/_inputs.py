@@ -213,7 +213,7 @@ def _one(path: Path, names: tuple[str, ...], passed: PassedOver) -> Iterator[Inp
 FEEDS: tuple[Feed, ...] = (
     ReportFeed(), SamplesFeed(), SchedulerFeed(), StudyFeed(), CampaignFeed(), EvidenceFeed(),
 )  # fmt: skip
-"""In the order in which they are asked: those that look at little first."""
+"""Feeds in the order in which they are tried: those that read least come first."""
 
 
 def feed_of(path: Path, head: bytes) -> Feed | None:
@@ -269,7 +269,7 @@ def held(one: Input) -> Iterator[Path]:
 
 @cache
 def _directory(process: int) -> Path:
-    """Return a process's directory; creating one for each input would cost as much as reading it."""
+    """Return a process's directory; one for each input would cost as much as reading the input."""
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(temporary_directory("inputs"))

@@ -31,9 +31,9 @@ STORED, REFUSED = "stored", "refused"
 _LONGEST_REASON = 2000
 _OF_NO_KIND = "of no kind for "
 OF_NO_KIND = f"{_OF_NO_KIND}{__version__}"[:64]
-"""Instead of the digest of a file that this version does not take in; a newer one may."""
+"""Stands for the digest of a file that this version cannot read; a newer one may."""
 _FAULTS = (DataError, IntegrityError, ArithmeticError, LookupError, TypeError, ValueError)
-"""What a record leads to that the tables cannot hold; all else is the database's trouble."""
+"""Errors of records that the tables cannot store; all others are errors of the database."""
 
 
 @dataclass
@@ -193,7 +193,7 @@ def _see(writer: Writer, found: Sequence[tuple[Input, str]], good: Collection[st
 
 
 def _forget(writer: Writer, digest: str, *, is_replaced: bool) -> None:
-    """Remove a content that no file has any more; a replaced one only if the new one was stored."""
+    """Remove a content that no file has any more; a replaced one only if the new one is stored."""
     others = select(SeenFile.place).where(SeenFile.digest == digest).limit(1)
     if writer.connection.scalar(others) is not None:
         return

@@ -235,7 +235,7 @@ def _pattern_rows(document: Mapping[str, Any]) -> tuple[Row, ...]:
 
 
 def _moved(file: Row | None, writing: bool) -> Amount:
-    """Return the bytes moved in a file that has a pattern, or an unknown amount if not reported."""
+    """Return the bytes moved in a file that has a pattern; unknown if not reported."""
     if file is None:
         return Amount.of(None, _NOT_LISTED)
     amount = known_amount(file, "write_bytes" if writing else "read_bytes")

@@ -111,8 +111,7 @@ class StudyFeed(Feed):
         return Claim((RESULT,) if RESULT in names else (), whole=True)
 
     def read(self, path: Path, origin: Origin) -> Reading:
-        """Read a result; one that proves no speed-up revokes what the study may have proved
-        before.
+        """Read a result; one that proves no speed-up revokes an earlier proof of the study.
 
         Raises:
             TraceError: It is not a result of this version.

@@ -40,14 +40,14 @@ FIELDS = (
     *("uid", "submit", "eligible", "start", "end", "elapsed", "exitcode", "state", "nnodes"),
     *("ncpus", "reqcpus", "reqmem", "reqtres", "alloctres", "timelimit", "nodelist", "jobname"),
 )
-"""Of a line without a header.  Source: the call of XDMoD's shredder for Slurm."""
+"""Columns of a line without a header. Source: the call of sacct in XDMoD's Slurm shredder."""
 NEEDED = ("jobid", "jobidraw", "user", "submit", "start", "end", "state")
-"""Without these a record would be wrong, not only shorter."""
+"""Columns without which a record would be wrong, not only incomplete."""
 READ_BYTES = "tresusageintot"
 WRITE_BYTES = "tresusageouttot"
 DISK = "fs/disk"
-"""What processes of a step read (in) and wrote (out): rchar and wchar of /proc/PID/io, which
-count system calls, also those that a cache, a pipe or a terminal serves, and no mapped memory.
+"""Bytes that processes of a step read (in) and wrote (out): rchar and wchar of /proc/PID/io, which
+count system calls, including those served by a cache, a pipe or a terminal, but not mapped memory.
 Source: jobacct_gather/common/common_jag.c, acct_gather_profile.c of Slurm; seen in 22.05."""
 _OF_STEPS = {READ_BYTES: "slurm_read_bytes", WRITE_BYTES: "slurm_write_bytes"}
 _FIRST = re.compile(r"\d+[^|]*\|\d+[^|]*\|[^|]*\|")
@@ -205,11 +205,12 @@ _FURTHER: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
     ("timelimit", "time_limit_seconds", parse_seconds),
     ("eligible", "eligible_at", parse_moment), ("elapsed", "run_seconds", parse_seconds),
 )  # fmt: skip
-"""Names of sacct and of the table, and how the text is read."""
+"""Columns of sacct, columns of the table, and functions that parse the text."""
 
 
 _OF_NEWER = ("restarts", "sluid")
-"""Asked of a Slurm that knows them: Restarts came in 23.11 or later, SLUID in 24.11."""
+"""Columns that only newer versions of Slurm have: Restarts since 23.11 or later, SLUID since
+24.11."""
 
 
 def read_sacct(sacct: Sacct, window: Window) -> Iterator[Parsed]:
@@ -234,12 +235,12 @@ def read_sacct(sacct: Sacct, window: Window) -> Iterator[Parsed]:
 
 DAY_SECONDS = 86400
 OVERLAP_SECONDS = 3600
-"""How much is read again each time: slurmctld keeps records back while slurmdbd is away, and
-hands them over when it is there again (assumed)."""
+"""Overlap of readings: slurmctld holds records back while slurmdbd is down, and delivers them when
+it is up again (assumed)."""
 DAILY_SECONDS = 2 * DAY_SECONDS
-"""How much is read again once a day, for what took longer (assumed)."""
+"""Overlap once a day, for records that arrive later (assumed)."""
 FIRST_SECONDS = 30 * DAY_SECONDS
-"""How far back the first reading goes, unless more is asked for."""
+"""How far back the first reading goes, unless more is requested."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from stripewise.present import printable
 
 
 class SamplesFeed(Feed):
-    """Samples of a site's script; all users see them, so they are accepted only from trusted
-    users."""
+    """Samples of a site's script, only from trusted users because all users see them."""
 
     name = "samples"
     summary = "samples and events of a storage, as JSON lines"
@@ -57,7 +56,7 @@ class SamplesFeed(Feed):
 # event has not ended. An event without a file system affects all of them.
 
 FIRST, LAST = 946_684_800, 4_102_444_800
-"""2000 and 2100: samples of other times come from a wrong clock."""
+"""The years 2000 and 2100: samples of other times come from a wrong clock."""
 LONGEST_SECONDS = 86_400
 _LONGEST_NAME, _LONGEST_WORD, _LONGEST_TEXT = 255, 64, 10_000
 _METRIC = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)

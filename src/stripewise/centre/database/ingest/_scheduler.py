@@ -33,7 +33,7 @@ from stripewise.run.slurm import (
 )
 
 _CLOCKS_SECONDS = 1800
-"""By which clocks of hosts differ at most; zones differ by more (assumed)."""
+"""Maximum difference of hosts' clocks; time zones differ by more (assumed)."""
 _NO_CLUSTER = (
     "it does not say on which cluster its jobs ran, so that profiles which do are not found to be "
     "theirs: ask sacct for the column `cluster`"
@@ -45,7 +45,7 @@ _NO_UID = (
 
 
 class SchedulerFeed(Feed):
-    """Job records of the scheduler; they cover all users, so only trusted users may provide them."""
+    """Job records of the scheduler, only from trusted users because they cover all users."""
 
     name = "scheduler"
     summary = "output of sacct, as text or JSON, or of Slurm's REST interface"
@@ -198,7 +198,7 @@ def _rest_of_array(job: Any) -> str:
 
 
 def _usage(job: Any) -> dict[str, int | None]:
-    """Sum what the steps read and wrote: `requested` is TRESUsageIn, `consumed` is TRESUsageOut."""
+    """Sum the bytes of the steps: `requested` is TRESUsageIn, `consumed` is TRESUsageOut."""
     found: dict[str, int | None] = {}
     for column, name in (("slurm_read_bytes", "requested"), ("slurm_write_bytes", "consumed")):
         told = [

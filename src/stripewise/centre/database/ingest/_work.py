@@ -262,7 +262,7 @@ _CONTEXT.set_forkserver_preload(["stripewise.centre.database.ingest._work"])
 _END_SECONDS = 5.0
 AGAIN = "touch it to have it read again"
 _TRIES = 2
-"""A worker that is gone may have been ended from outside: its task is tried once more."""
+"""A worker that is gone may have been killed from outside: its task is tried once more."""
 
 
 class Done(NamedTuple):
@@ -382,7 +382,7 @@ def _start() -> _Worker:
 
 
 def _serve(pipe: Connection) -> None:
-    """Answer tasks until the other end closes; signals of a terminal are meant for the other end."""
+    """Answer tasks until the other end closes; signals of a terminal are for the other end."""
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, signal.SIG_IGN)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):

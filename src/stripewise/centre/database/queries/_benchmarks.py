@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists campaigns of benchmarks on a storage system: each case over time, and the latest change."""
+"""Lists benchmark campaigns on a storage system: each case over time, and its latest change."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sqlalchemy import Connection, or_, select
 from stripewise.centre.database.tables._storage import CampaignFigure, CampaignRow
 
 MOST_CAMPAIGNS = 100
-"""The newest of a storage are looked at."""
+"""Maximum number of campaigns on a storage that are read, newest first."""
 FEWEST_BEFORE = 5
-"""Campaigns before the latest, from which on a change is told."""
+"""Minimum number of earlier campaigns for a change to be reported."""
 _FAR = 3.0
-"""Robust standard deviations, beyond which the latest has changed (chosen)."""
+"""Robust standard deviations beyond which the latest figure has changed (chosen)."""
 _LEAST_CHANGE = 0.05
-"""Of the log of a rate: smaller changes are no news (chosen)."""
+"""Minimum change of the logarithm of a rate; smaller ones are not reported (chosen)."""
 _NORMAL = 1.4826
 
 
@@ -79,8 +79,7 @@ class CaseHistory:
 
     @property
     def verdict(self) -> str:
-        """Return how the latest figure compares to the spread: lower, higher or usual; "" if
-        unknown."""
+        """Return how the latest figure compares: lower, higher or usual; "" if unknown."""
         earlier = [math.log(one.median) for one in self.figures[:-1] if one.median > 0]
         if len(earlier) < FEWEST_BEFORE or self.latest.median <= 0:
             return ""

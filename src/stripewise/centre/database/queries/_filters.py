@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns parameters of a form or a URL into conditions on jobs and into a bounded period of time."""
+"""Turns parameters of a form or a URL into conditions on jobs and a bounded period of time."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from stripewise.core.errors import UsageError
 from stripewise.present import plural, printable
 
 LONGEST = 200
-"""Characters of one word of a search."""
+"""Maximum length of a search word."""
 RARE = 5000
-"""What holds for so many jobs is looked up first, by the index of what is asked."""
+"""Maximum number of rows for which a condition is rare, and looked up first by its index."""
 MOST_NAMES = 500
-"""Names that one word may stand for."""
+"""Maximum number of names that one word may match."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _LARGEST_ID = 1 << 62
 _LAST_MOMENT = 253_402_300_799
-"""The end of the year 9999: no calendar of Python goes further."""
+"""The end of the year 9999, the last one in Python's calendars."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def _value(name: str, text: str) -> str | int | float:
 
 
 def form_as_stored(text: str) -> str:
-    """Return the form of a pattern with its blanks: "<3D,(BLOCK,*)>" becomes "<3D, (BLOCK, *)>"."""
+    """Return the form of a pattern with its blanks: "<3D, (BLOCK, *)>" for "<3D,(BLOCK,*)>"."""
     return ", ".join(part.strip() for part in text.split(","))
 
 

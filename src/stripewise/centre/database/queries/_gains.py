@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists speed-ups that pairs of runs proved, what they saved since, and settings for a next run."""
+"""Lists speed-ups that pairs of runs proved, their savings, and settings for a next run."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ from stripewise.settings.tunables import check_configuration, hint_text, refused
 _NOT_PROVED = "how much a proof saves in a run is not known"
 _NO_NODES = "the nodes of a run are not known"
 MOST_LEDGER_PAIRS = 2000
-"""Pairs of one ledger, the newest: each program with a pair is searched for later runs."""
+"""Maximum number of pairs in a ledger, newest first; each pair's program is searched for later
+runs."""
 Settings = tuple[tuple[str, Mapping[str, str]], ...]
-"""(glob of files, settings) of each rule that can be seen in a profile."""
+"""(glob of files, settings) of each rule that is visible in a profile."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def savings_ledger(connection: Connection, viewer: Viewer, period: Period) -> Sa
 
 
 def visible_settings(configuration: str) -> Settings:
-    """Return the per-file settings of a configuration that profiles report; () if there are none."""
+    """Return the per-file settings of a configuration that profiles report; () if none."""
     try:
         files = formats.get("toml").parse(configuration).configuration.files
     except ConfigurationError:
@@ -190,7 +191,7 @@ def _runs(
     since: int,
     settings: Iterable[tuple[str, str]],
 ) -> Iterable[_Run]:
-    """Yield later jobs of a program that have any of some settings, together with these settings."""
+    """Yield later jobs of a program that have any of some settings, with these settings."""
     value = func.coalesce(SettingRow.applied, SettingRow.requested)
     query = (
         jobs_of(viewer, Job.id, Job.start_at, Job.node_count, Project.name.label("project"))
@@ -215,7 +216,7 @@ def _runs(
 
 
 def _followed(run: _Run, pairs: Sequence[Row], wanted: Mapping[int, Settings]) -> Row | None:
-    """Return the newest pair before a run whose settings it has; `pairs` must be sorted that way."""
+    """Return the newest pair before a run whose settings it has; `pairs` are sorted that way."""
     for pair in pairs:
         if pair["made_at"] < run.start_at and all(
             any(
@@ -368,7 +369,7 @@ def pairs_of_job_pairs(connection: Connection, viewer: Viewer, job: Row) -> Sequ
 
 
 def is_of_pattern(pair: Row, job: Row) -> bool:
-    """Return whether a proved speed-up may apply to a job: their patterns are not known to differ."""
+    """Return whether a proved speed-up may apply to a job, unless their patterns differ."""
     return not pair["pattern"] or not job["pattern"] or pair["pattern"] == job["pattern"]
 
 
@@ -461,7 +462,7 @@ def _problems(configuration: Configuration) -> list[str]:
 
 
 def _shell(configuration: Configuration, names: Iterable[str]) -> str:
-    """Return shell lines; those for another MPI implementation than the job's are ignored by it."""
+    """Return shell lines; lines for another MPI implementation than the job's have no effect."""
     lines = [
         f"export {name}={shlex.quote(value)}"
         for name, value in formats.job_environment(configuration).items()

@@ -21,9 +21,9 @@ from stripewise.present import size_text
 
 Row = Mapping[str, Any]
 MOST_RUNS = 30
-"""Runs that are looked at before a job, and as many after it."""
+"""Maximum number of runs before a job, and of runs after it."""
 _MOST_FILES = 100
-"""Files of a source whose layout is looked at; they are those with most time."""
+"""Maximum number of files of a source whose layout is read, those with most time first."""
 _MOST_SETTINGS = 400
 _COLUMNS = (*COLUMNS, Job.file_count, Job.end_at)
 

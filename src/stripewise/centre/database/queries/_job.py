@@ -41,7 +41,7 @@ from stripewise.evidence.trace import SIZE_EDGES
 
 Row = Mapping[str, Any]
 MOST_SOURCES = 10
-"""Sources of one job that are shown, those with most I/O time."""
+"""Maximum number of sources of a job that are shown, those with most I/O time first."""
 _NAMES = (
     *(Cluster.name.label("cluster"), Person.name.label("user")),
     *(Project.name.label("project"), Program.name.label("program")),
@@ -258,7 +258,7 @@ def list_files(
 # Whoever sees the job sees this, since it contains no names of files.
 
 LARGEST_LISTS_BYTES = 1 << 20
-"""Compressed lists of files of a source that are read for a page (chosen: some 10^4 files)."""
+"""Maximum size of compressed file lists that are read for a page (chosen: some 10^4 files)."""
 
 
 @dataclass(frozen=True)
@@ -357,7 +357,7 @@ def _served(row: Any, times: Mapping[tuple[int, str], tuple[float, int]]) -> Ser
 
 
 def _times(connection: Connection, key: int) -> dict[tuple[int, str], tuple[float, int]]:
-    """Return times and the operations that took them; servers that report no times are left out."""
+    """Return times and the operations that took them, of the servers that report times."""
     timed = case((JobLoad.busy_seconds.is_not(None), JobLoad.operations))
     query = (
         select(

@@ -35,12 +35,12 @@ SORTS = (
     *("start_at", "run_seconds", "io_seconds", "io_share", "read_bytes", "write_bytes"),
     *("meta_operations", "avoidable_seconds", "avoidable_node_seconds", "name", "raw_id"),
 )
-"""Columns by which lists of jobs can be sorted; each has an index."""
+"""Columns by which lists of jobs can be sorted, each with an index."""
 _OF_PROFILES = {
     *("io_seconds", "io_share", "read_bytes", "write_bytes", "meta_operations"),
     *("avoidable_seconds", "avoidable_node_seconds"),
 }
-"""Of these, no job without a profile has one."""
+"""Those of them that are unknown for every job without a profile."""
 COLUMNS = (
     *(Job.id, Cluster.name.label("cluster"), Job.raw_id, Job.name, Job.state),
     *(Person.name.label("user"), Project.name.label("project"), Job.person_id, Job.project_id),

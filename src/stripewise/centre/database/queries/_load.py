@@ -181,18 +181,18 @@ def _slow(during: Mapping[str, Service], before: Mapping[str, Service]) -> list[
 
 HOUR = 3600
 DAYS_BEFORE = 28
-"""With so many days before it a run is compared: four of each day of the week."""
+"""Days before a run with which it is compared: four of each day of the week."""
 LEAST_HOURS = 24
-"""With fewer hours before it nothing is said of what is usual."""
+"""Minimum number of hours from which the usual load is determined."""
 _MOST_POINTS = 1500
 _LEAST_MARGIN, _LEAST_AROUND = 1800, 12
-"""Before and after a run at least so many seconds, and so many intervals, are returned."""
+"""Minimum seconds, and minimum number of intervals, that are returned before and after a run."""
 _MOST_HOURS = 24
 _COVERED = 0.4
-"""Share of an interval in which its rate has to be sampled: one of two samples (chosen)."""
+"""Minimum sampled share of an interval with a known rate: one of two samples (chosen)."""
 
 Rates = Mapping[int, float]
-"""Begin of an interval -> bytes per second of all parts of a storage together."""
+"""Bytes per second of all parts of a storage together, by start of the interval."""
 
 
 @dataclass(frozen=True)
@@ -416,7 +416,7 @@ def _operations_share(
 
 
 def _of_job(mine: Rates, total: Rates, at: int, during: range) -> float | None:
-    """Return the rate of a job in an interval; 0 if the servers counted, but nothing for the job."""
+    """Return the rate of a job in an interval; 0 if servers counted, but nothing for the job."""
     if at in mine:
         return mine[at]
     return 0.0 if at in during and at in total else None

@@ -19,10 +19,10 @@ from stripewise.present import printable
 
 MOST_ROWS = 500
 COUNTED = 500
-"""Rows are counted up to here: beyond, a list says "500+".  So many are gathered and sorted."""
+"""Rows are counted up to this number, then shown as "500+". So many are collected and sorted."""
 LOOKED_AT = 4_000
-"""Places along an index that are looked at before the database does it in its own way: some ms,
-and enough for a page of what holds for a few in a hundred."""
+"""Places along an index that are examined before the query is left to the database: this takes
+some ms, and fills a page with rows that meet a condition for a few in a hundred."""
 _LONGEST_CURSOR = 1000
 
 

@@ -33,7 +33,7 @@ from stripewise.centre.database.tables._jobs import Job, JobPattern, JobSource
 
 MOST_FORMS = 200
 PUBLIC_SECONDS = (1000.0, 100.0, 10.0, 1.0, 0.0)
-"""Least losses for which figures over everybody are given: close ones would tell jobs apart."""
+"""Minimum losses for which public figures are given: finer steps would reveal single jobs."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def search_patterns(
 
 
 def public_patterns(connection: Connection, asked: PatternFilter, now: float) -> Sequence[Row]:
-    """Return rounded figures of patterns over all users' jobs, for those that enough users have."""
+    """Return rounded figures of patterns over all users' jobs, if enough users have them."""
     least = public_seconds(asked.least_lost_seconds)
     every = kept(connection, ("patterns", least), now, lambda: _public(connection, least, now))
     return [
@@ -186,10 +186,10 @@ def _costliest(query: Select[Any], seconds: Any, rows: Any) -> Select[Any]:
 # single user may account for, are left out.
 
 MONTHS = 3
-"""Whole months that figures over everybody are of."""
+"""Number of whole months that public figures cover."""
 KEPT_SECONDS = 3600
 _KEPT: WeakKeyDictionary[Engine, dict[Hashable, tuple[int, Any]]] = WeakKeyDictionary()
-"""What was found of each database, and in which hour."""
+"""Cached answers of each database, with the hour in which they were computed."""
 T = TypeVar("T")
 
 
@@ -199,14 +199,13 @@ def public_period(now: float) -> Period:
 
 
 def public_survey(connection: Connection, now: float) -> Sequence[ProgramSurvey]:
-    """Return the programs that enough users have, by name; the result is the same for all viewers."""
+    """Return the programs that enough users have, by name, equally for all viewers."""
     jobs = everybody(public_period(now))
     return kept(connection, "survey", now, lambda: _survey(connection, jobs))
 
 
 def kept(connection: Connection, name: Hashable, now: float, find: Callable[[], T]) -> T:
-    """Return an answer that is the same for all viewers, computed once an hour as it takes
-    seconds.
+    """Return an answer that is the same for all viewers, computed once an hour.
 
     Args:
         connection: Connection to the database.
@@ -268,7 +267,7 @@ def floored(count: int) -> int:
 
 
 def _rounded(one: ProgramSurvey) -> ProgramSurvey:
-    """Return a survey without the figures that a single user may account for: sums and extremes."""
+    """Return a survey without figures that a single user may determine: sums and extremes."""
     medians = {name: coarse(known.median) for name, known in one.figures.items()}
     counts = {name: floored(known.count) for name, known in one.figures.items()}
     return ProgramSurvey(
@@ -285,7 +284,7 @@ def _rounded(one: ProgramSurvey) -> ProgramSurvey:
 # Answers that many requests need at the same moment and that are the same for all viewers.
 
 SECONDS = 5.0
-"""For so long an answer stands: samples are taken every few seconds at the most often."""
+"""Lifetime of an answer; samples are taken every few seconds at most."""
 _MOST = 1000
 _now = time.monotonic
 

@@ -34,7 +34,7 @@ from stripewise.present import plural
 # Medians, spread and concurrency of many jobs.
 
 LOW, HIGH = 0.1, 0.9
-"""Shares of the jobs that lie below the ends of a spread."""
+"""Quantiles at the ends of a spread."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ _OF_PROFILE = (
     *("cumulated_meta_seconds", "read_only_count", "write_only_count", "rank_count"),
 )
 FIGURES = (*_OF_PROFILE, "run_seconds", "io_bytes", "meta_share")
-"""Figures of which there is a spread; all are of jobs with a profile."""
+"""Figures that have a spread; all are of jobs with a profile."""
 
 
 @dataclass(frozen=True)
@@ -259,9 +259,9 @@ def _sum(values: NDArray[np.float64]) -> float | None:
 # One program: its jobs, what costs them time, their patterns and their settings.
 
 MOST_POINTS = 1000
-"""Jobs in a chart: of more, every n-th is shown."""
+"""Maximum number of jobs in a chart; if there are more, every n-th is shown."""
 MOST_KINDS = 50
-"""Findings, patterns or settings of a program that are listed."""
+"""Maximum number of findings, patterns or settings of a program that are listed."""
 
 
 def find_program(connection: Connection, viewer: Viewer, name: str) -> int | None:
@@ -290,8 +290,7 @@ def median_job(
 def job_times(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> tuple[Sequence[Row], int]:
-    """Return jobs sorted by their start, thinned out, and the factor by which they are thinned
-    out."""
+    """Return every n-th job sorted by start, and n, which limits the number of jobs."""
     known = _jobs(viewer, program_id, period).where(Job.io_seconds.is_not(None))
     number = connection.scalar(known.with_only_columns(func.count())) or 0
     step = max(-(-number // MOST_POINTS), 1)

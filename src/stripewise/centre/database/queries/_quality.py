@@ -99,7 +99,7 @@ def disagreements(
 
 
 def match_rules(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
-    """Return how profiles were matched to jobs: rule, source_count, least_confidence, least first."""
+    """Return how profiles found their jobs: rule, source_count, least_confidence; least first."""
     least = func.min(JobSource.confidence)
     query = (
         jobs_of(viewer, JobSource.match_rule.label("rule"), func.count().label("source_count"))
@@ -157,10 +157,10 @@ def _with_ratio(row: dict[str, Any]) -> dict[str, Any]:
 
 AGREE_SHARE = 0.1
 AGREE_BYTES = 16 << 20
-"""Two amounts agree within a tenth of the larger one, or 16 MiB (chosen: programs, libraries and
-output of the job are read and written beside its data)."""
+"""Two amounts agree if they differ by less than a tenth of the larger one, or 16 MiB (chosen:
+programs, libraries and output of the job are read and written in addition to its data)."""
 WITNESSES = {"profile": "", "server": "server_", "slurm": "slurm_"}
-"""Witness -> how the columns of `tables.Job` begin that have its figures."""
+"""Prefix of the columns of `tables.Job` with the figures of each source."""
 
 
 @dataclass(frozen=True)

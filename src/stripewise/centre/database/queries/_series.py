@@ -25,11 +25,11 @@ from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, RESOLUTION
 from stripewise.centre.database.tables._storage import Rollup, Sample, Series
 
 MOST_READ = 150_000
-"""Roll-ups that are read for one curve; with more series, they are read at less resolution."""
+"""Maximum number of roll-ups for one curve; more series are read at a coarser resolution."""
 ENOUGH = 0.9
-"""Share of the series that a known sum of rates has (chosen)."""
+"""Minimum share of the series in a known sum of rates (chosen)."""
 _ASKED = 50
-"""Series that are asked how often they are sampled."""
+"""Number of series that are examined for their sampling interval."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,7 @@ def _same(parts: Sequence[Part], metric: str) -> list[Part]:
 
 
 def resolution_for(wanted: int, series: int, since: int, until: int, now: float) -> int:
-    """Return the finest resolution of roll-ups that is kept for a time span and affordable to
-    read.
+    """Return the finest affordable resolution of roll-ups that is kept for a time span.
 
     Args:
         wanted: Finest resolution that is useful.
@@ -256,8 +255,7 @@ def means(
 def means_there(
     connection: Connection, ids: Sequence[int], since: int, until: int, finest: int
 ) -> dict[int, float]:
-    """Return means as `means` does; series missing at a resolution are read at the next coarser
-    one."""
+    """Return means as `means` does, reading missing series at the next coarser resolution."""
     found: dict[int, float] = {}
     for resolution in RESOLUTIONS:
         left = [one for one in ids if one not in found]
@@ -316,7 +314,7 @@ def _last(column: Any, resolution: int) -> Any:
 # Targets that several servers have reported: after a failover, a target has series at both.
 
 RETIRED_SECONDS = 7 * DAY
-"""A series that has been silent for longer is taken to be out of service (chosen)."""
+"""A series that has been silent for longer is considered out of service (chosen)."""
 
 
 @dataclass(frozen=True)
@@ -430,34 +428,34 @@ READ = "read_bytes"
 WRITE = "write_bytes"
 """Counter, bytes: written to a target."""
 METADATA = "metadata_operations"
-"""Counter, operations: of a metadata target, of all kinds together."""
+"""Counter, operations: all metadata operations of a metadata target."""
 KINDS = (
     *("open", "close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getattr"),
     *("setattr", "getxattr", "setxattr", "statfs", "sync"),
 )
-"""Counters, operations: of a metadata target by kind, as Lustre names them in md_stats; where
-`METADATA` is not delivered, their sum stands for it."""
+"""Counters, operations: of a metadata target by kind, as Lustre names them in md_stats; their sum
+replaces `METADATA` if that is not delivered."""
 LOAD = "load"
-"""Level, share: how busy a server is; 1: all its processors or disks are."""
+"""Level, share: how busy a server is; 1 if all its processors or disks are."""
 USED_BYTES = "used_bytes"
 TOTAL_BYTES = "total_bytes"
 USED_FILES = "used_files"
-"""Level, files: inodes that are in use."""
+"""Level, files: inodes in use."""
 TOTAL_FILES = "total_files"
 SERVICE_SECONDS = "service_seconds"
-"""Counter, seconds: of reads and writes at a target, or of metadata operations.  On Lustre, that
-of a write ends before the disks have it; newer versions count the transfer over the network."""
+"""Counter, seconds: time of reads and writes at a target, or of metadata operations. On Lustre,
+the time of a write ends before the disks have it; newer versions include the network transfer."""
 SERVICE_OPERATIONS = "service_operations"
-"""Counter, operations: whose time is in `SERVICE_SECONDS`."""
+"""Counter, operations: the operations whose time is in `SERVICE_SECONDS`."""
 IS_FAILED = "is_failed"
-"""Level, 1: the target does not serve, as its server or monitor says; 0: it does."""
+"""Level: 1 if the target does not serve, as its server or monitor reports; otherwise 0."""
 IS_SLOW = "is_slow"
-"""Level, 1: the monitor judges the target to be slow; 0: it does not."""
+"""Level: 1 if the monitor considers the target slow; otherwise 0."""
 METRICS = (
     *(READ, WRITE, METADATA, *KINDS, LOAD, USED_BYTES, TOTAL_BYTES, USED_FILES, TOTAL_FILES),
     *(SERVICE_SECONDS, SERVICE_OPERATIONS, IS_FAILED, IS_SLOW),
 )
 
 ADVICE = "advice"
-"""Kind of an event that says what users should do; others are what happened: "outage",
-"degraded", "slow-target", "maintenance", "change", ..."""
+"""Kind of an event with advice to users; other kinds describe what happened: "outage", "degraded",
+"slow-target", "maintenance", "change", ..."""

@@ -33,13 +33,13 @@ from stripewise.centre.database.tables._jobs import Cluster, Job, Person, Progra
 from stripewise.centre.database.tables._storage import JobLoad, Rollup, Series
 
 SLOW_FACTOR = 3.0
-"""So many times the usual is slow (chosen)."""
+"""Ratio to the usual time from which a target is slow (chosen)."""
 SLOW_LEAST_SECONDS = 0.001
-"""Nothing is slow that takes no longer than this beyond the usual (chosen)."""
+"""Minimum difference to the usual time from which a target is slow (chosen)."""
 FEWEST_OPERATIONS = 100
-"""A mean over fewer operations says nothing (chosen)."""
+"""Minimum number of operations for a meaningful mean (chosen)."""
 FEWEST_OF_KIND = 4
-"""With fewer targets of a kind, none of them is compared with the others (chosen)."""
+"""Minimum number of targets of a kind for a comparison among them (chosen)."""
 _KIND = re.compile(r"[A-Za-z]+")
 
 
@@ -223,17 +223,17 @@ def can_compare(found: Mapping[str, Service]) -> bool:
 # They are shown to staff, and to their owner as their own; to nobody else, not even managers.
 
 HURTING_SHARE = 0.5
-"""More than this share of what a server did is most of it."""
+"""Share of what a server did above which a job caused most of it."""
 LONGER_BYTE = 2.0
-"""Storage targets are slow if a byte takes so many times the usual, too (chosen): larger requests
-take longer, and nobody waits longer for them."""
+"""Storage targets are only slow if the time per byte is also so many times the usual one (chosen):
+larger requests take longer, and nobody is delayed by them."""
 MOST_HURTING = 50
 _DAYS_BEFORE = 28
 _HOUR = 3600
 _Place = tuple[str, str, int]
 """Server, kind of targets, hour."""
 _Hours = Mapping[tuple[str, str], Mapping[int, Service]]
-"""By server and kind of targets: what its operations took, by hour."""
+"""Operation times by hour, for each server and kind of targets."""
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,7 @@ def _hurting(
 def _slow_hours(
     connection: Connection, file_system_id: int, since: int, until: int
 ) -> dict[_Place, tuple[float, float]]:
-    """Return the hours in which a server's targets were slow, with their time and the usual time."""
+    """Return the hours in which a server's targets were slow, with that time and the usual one."""
     recent = services_by_hour(connection, file_system_id, since, until)
     if not recent:
         return {}
@@ -340,7 +340,7 @@ def _slow_hours(
 
 
 def _is_larger(place: _Place, recent: _Hours, before: _Hours, moved: Mapping[int, float]) -> bool:
-    """Return whether requests to storage targets took longer because they were larger than usual."""
+    """Return whether storage targets took longer because requests were larger than usual."""
     server, kind, at = place
     usual = _byte_seconds(before.get((server, kind), {}), moved)
     now = _byte_seconds({at: recent[server, kind][at]}, moved)

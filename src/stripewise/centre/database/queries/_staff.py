@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports to staff where time is spent, which jobs are profiled, what was stored, and agents'
-state."""
+"""Reports to staff where time is spent, which jobs have profiles, and how monitoring works."""
 
 from __future__ import annotations
 
@@ -37,9 +36,9 @@ from stripewise.centre.database.tables._storage import FileSystem, MonitorState
 from stripewise.core.errors import UsageError
 
 FEWEST_RUNS = 3
-"""Profiled jobs in a row with one finding, from which on its advice counts as ignored."""
+"""Minimum number of successive profiled jobs with a finding that count as ignored advice."""
 LEAST_SECONDS = 10.0
-"""Expected gain in each of them, if nobody asks for another one."""
+"""Default of the minimum predicted saving in each of them."""
 MOST_COSTS = 500
 
 
@@ -251,7 +250,7 @@ def intake_sums(connection: Connection, viewer: Viewer, period: Period) -> Seque
 
 
 def intake_hours(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
-    """Return inputs by hour: at (its start), stored, refused; hours without inputs are left out."""
+    """Return inputs by hour: at (its start), stored, refused; hours without inputs are omitted."""
     if not viewer.is_staff:
         return ()
     hour = (Ledger.at - Ledger.at % HOUR).label("at")

@@ -50,12 +50,12 @@ from stripewise.centre.database.store._samples import DAY
 from stripewise.centre.database.tables._storage import Event, FileSystem
 
 STALE_SECONDS = 900
-"""Samples that are older do not tell how a file system is now (chosen: three times five
-minutes, the usual interval of monitors)."""
+"""Age beyond which samples do not show the present state of a file system (chosen: three times
+five minutes, the usual interval of monitors)."""
 NOW_SECONDS = 300
-"""The rate "now" is the mean over so much time before the newest sample."""
+"""Time before the newest sample over which the present rate is averaged."""
 BEFORE_SECONDS = 28 * DAY
-"""Time that rates are compared with, and over which growth is measured."""
+"""Time with which rates are compared, and over which growth is measured."""
 WEEK = 7 * DAY
 _FEWEST_DAYS = 7
 _FURTHEST = 10 * 365 * DAY
@@ -265,7 +265,7 @@ def parts_before(connection: Connection, key: int, parts: Sequence[Part]) -> lis
 
 
 def open_events(connection: Connection, key: int, now: float) -> list[tuple[str, str]]:
-    """Return (kind, text) of events that have begun and not ended, without advice, newest first."""
+    """Return (kind, text) of events that are open now, without advice, newest first."""
     query = select(Event.kind, Event.text).where(
         Event.kind != ADVICE, *_events_of(key), *_are_open(now)
     )

@@ -45,12 +45,12 @@ _FINEST = {"hour": 60, "day": 60, "week": 3600, "month": 3600, "year": DAY}
 SERVERS_SHOWN = 5
 KINDS_SHOWN = 5
 FEWEST_TARGETS = 5
-"""Outliers are told from so many targets on."""
+"""Minimum number of targets for outliers to be reported."""
 _FAR = 3.5
-"""Robust standard deviations from the median from which a target is an outlier.
+"""Distance from the median, in robust standard deviations, from which a target is an outlier.
 Source: Iglewicz and Hoaglin, How to detect and handle outliers (1993), modified z-scores."""
 _LEAST_FACTOR = 1.5
-"""No outlier is nearer to the median than this factor (chosen)."""
+"""Minimum factor between an outlier and the median (chosen)."""
 _NORMAL = 1.4826
 
 

@@ -38,26 +38,27 @@ from stripewise.centre.database.store._samples import DAY
 # bursts come at even intervals, that interval is the period, if the autocorrelation agrees.
 
 SIGNIFICANCE = 0.01
-"""Probability with which noise is taken to have a period (chosen)."""
+"""Probability of finding a period in mere noise (chosen)."""
 FEWEST_VALUES = 48
-"""With fewer values nothing is said (chosen)."""
+"""Minimum number of values for a result (chosen)."""
 LEAST_KNOWN = 0.8
-"""Share of the values that has to be known (chosen)."""
+"""Minimum share of known values (chosen)."""
 FEWEST_PERIODS = 4
-"""A period is seen so often at least (chosen)."""
+"""Minimum number of times that a period must occur (chosen)."""
 LEAST_STRENGTH = 0.2
-"""Autocorrelation at the period below which it is not worth telling (chosen)."""
+"""Minimum autocorrelation at a period that is reported (chosen)."""
 STEADY_VARIATION = 0.2
-"""Standard deviation by mean up to which a rate is steady (chosen)."""
+"""Maximum ratio of standard deviation to mean of a steady rate (chosen)."""
 PEAK_SHARE = 0.1
-"""The busiest tenth of the values is looked at for bursts."""
+"""Bursts are searched for in this busiest share of the values."""
 BURSTY_SHARE = 0.5
-"""A rate is bursty if the busiest tenth makes at least half of it (chosen)."""
+"""A rate is bursty if that share accounts for at least half of it (chosen)."""
 BURSTY = 0.3
-"""... or if the times between bursts are so irregular, by the measure of Goh and Barabasi, EPL 81
-(2008), corrected for few of them after Kim and Jo, Phys. Rev. E 94 (2016): 0 is by chance."""
+"""A rate is also bursty if the times between bursts are so irregular, by the measure of Goh and
+Barabasi, EPL 81 (2008), corrected for small numbers after Kim and Jo, Phys. Rev. E 94 (2016): 0
+stands for chance."""
 REGULAR = -0.7
-"""By the same measure, bursts come at even intervals up to here: these vary by less than a fifth
+"""By the same measure, bursts are even up to this value: the times vary by less than a fifth
 (chosen); -1 is exactly even."""
 _FEWEST_BURSTS = 10
 _BURST_FACTOR = 2.0
@@ -281,7 +282,7 @@ TEMPO_DAYS = (7, 28)
 TEMPO_METRICS = (READ, WRITE, METADATA)
 _HOUR = 3600
 _MOST_MINUTES = 3_000_000
-"""Roll-ups of minutes that are read for one page, which is kept for an hour (chosen)."""
+"""Maximum number of roll-ups of minutes for one page, which is cached for an hour (chosen)."""
 
 
 @dataclass(frozen=True)

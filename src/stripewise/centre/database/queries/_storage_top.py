@@ -53,14 +53,14 @@ from stripewise.core.errors import UsageError
 from stripewise.present import plural
 
 TOP_PERIODS = ("hour", "day", "week", "month")
-"""A year of all jobs is too much to look through for one page."""
+"""A year of all jobs would be too much to read for one page."""
 TOP = 10
 _LONGEST_RUN = 31 * DAY
-"""Jobs that ran for longer are not found; the index is by their start."""
+"""Jobs that ran for longer are not found, because the index is by their start."""
 _OWNERS = ("person_id", "unix_group", "project_id")
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations")
 _PARTLY = tuple(f"{name}_partly" for name in _AMOUNTS)
-"""1 where not all is known of an amount of a job, else 0."""
+"""1 if an amount of a job is incomplete, else 0."""
 _NO_TELLING = "not all of it is known"
 
 
@@ -129,7 +129,7 @@ class Top:
 
     @property
     def rest(self) -> Share | None:
-        """What belongs to no known job or user; None if unknown, or if others' jobs are included."""
+        """What belongs to no known job or user; None if unknown, or if others' jobs are in it."""
         if self.whole is None or not self.by_servers:
             return None
         return _share(0, (_rest(self.whole.amount(n), self.seen.amount(n)) for n in _AMOUNTS))
@@ -179,7 +179,7 @@ def view_top(
 
 
 def _names_of(connection: Connection, file_system_id: int) -> list[str]:
-    """Return the names of a file system in profiles: its name, its mounts, their first directory."""
+    """Return the names of a file system in profiles: its name, mounts, their first directory."""
     row = connection.execute(
         select(FileSystem.name, FileSystem.mount).where(FileSystem.id == file_system_id)
     ).one()
@@ -246,7 +246,7 @@ def _added(rows: Sequence[Any], place: int | None) -> dict[Any, Share]:
 
 
 def _of_sums(jobs: float, *sums: float) -> Share:
-    """Return a share from sums of amounts and the numbers of rows in which these are incomplete."""
+    """Return a share from sums of amounts and the numbers of rows with incomplete amounts."""
     counts = sums[len(_AMOUNTS) :]
     whys = [f"of {plural(int(n), 'job')} not all is known" if n else "" for n in counts]
     return _share(int(jobs), map(Amount.of, sums, whys))
@@ -343,8 +343,7 @@ def _others(connection: Connection, each: Any) -> Share | None:
 
 
 def _rough(value: float) -> float:
-    """Return a value rounded to two digits, so that the difference of two sums reveals no single
-    job."""
+    """Return a value rounded to two digits, so that differences reveal no single job."""
     return float(f"{value:.1e}")
 
 
@@ -354,12 +353,12 @@ def _rough(value: float) -> float:
 # the servers recorded: a user name, or a number, which is valid for one cluster.
 
 SERVED_PERIODS = ("hour", "day")
-"""A week of all rows of all servers is too much to add up for one page."""
+"""A week of all rows of all servers would be too much to sum for one page."""
 _LATE_SHARE = 0.1
 
 
 def covers(connection: Connection, file_system_id: int, period: LoadPeriod) -> bool:
-    """Return whether servers counted jobs from about the start of a time span on, and within it."""
+    """Return whether servers counted jobs from about the start of a time span to its end."""
     if period.name not in SERVED_PERIODS:
         return False
     of_system = select(JobLoad.at).where(JobLoad.file_system_id == file_system_id)
@@ -409,7 +408,7 @@ def served_each(
 
 
 def _seen(viewer: Viewer, one: Any) -> Any:
-    """Return the condition that a viewer sees a row: its job, or rows of their own without a job."""
+    """Return the condition that a viewer sees a row, of a visible job or of their own user."""
     if viewer.is_staff:
         return true()
     if viewer.person_id is None:

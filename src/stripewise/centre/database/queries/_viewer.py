@@ -33,13 +33,13 @@ from stripewise.centre.database.tables._base import Reasons
 from stripewise.centre.database.tables._jobs import Job, Member
 
 FEWEST_USERS = 5
-"""Figures over the jobs of several users are shown to everybody from so many users on: with
-fewer, one of them could be told apart (the usual threshold of statistical offices)."""
+"""Minimum number of users for figures that are shown to everybody: with fewer, one of them could
+be identified (the usual threshold of statistical offices)."""
 
 NOT_ALL_KNOWN = "not all of the run is known"
-"""Stands for a reason why a figure is not known, where it may hold the name of a file."""
+"""Replaces the reason why a figure is unknown, if it may contain the name of a file."""
 HIDDEN = "(a path)"
-"""Stands for the value of a setting that may be the name of a file, where those are hidden."""
+"""Replaces the value of a setting that may be the name of a file, where those are hidden."""
 
 
 class Role(StrEnum):

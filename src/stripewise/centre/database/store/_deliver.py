@@ -40,7 +40,7 @@ from stripewise.core.errors import StorageError, UsageError
 from stripewise.core.inputs import KEY, read_input
 
 MARK = "agent"
-"""Part of an agent's state that tells its deliveries apart."""
+"""Part of an agent's state that identifies its last delivery."""
 _WAIT_SECONDS = 20.0
 _LEAN = ("cache_size = -2048", "mmap_size = 0")
 
@@ -183,7 +183,7 @@ def read_state(engine: Engine, agent: str) -> dict[str, bytes]:
 
 
 def _try_to_write(engine: Engine, agent: str) -> None:
-    """Write and roll back, so that missing write permission is noticed before the first delivery."""
+    """Write and roll back, to notice missing write permission before the first delivery."""
     with engine.execution_options(writing=True).connect() as connection:
         write_parts(connection, agent, 0.0, {"attempt": b"0"})
         connection.rollback()
@@ -223,8 +223,8 @@ def _key(agent: str) -> str:
 LOOK_BACK_SECONDS = 900.0
 _LEAST_SAMPLES = 3
 _LEAST_SECONDS = 240.0
-"""Beyond the difference of clocks that is allowed for (120 s): a target that fails over is told
-by one agent, then by the other."""
+"""More than the accepted difference of clocks (120 s): a target that fails over is reported by one
+agent, then by the other."""
 _Key = tuple[str, str, str]
 _Spans = list[tuple[float, float]]
 

@@ -117,7 +117,7 @@ def _largest(patterns: Sequence[tuple[str, Amount]]) -> str:
 
 
 def _figures(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the figures of a profile, without the zeros of incomplete profiles of old versions."""
+    """Return the figures of a profile, without zeros of incomplete profiles of old versions."""
     figures: dict[str, Any] = document["figures"]
     if "missing" in figures or not document.get("partial"):
         return figures
@@ -153,14 +153,14 @@ def _of_unrecorded(
 # counts.
 
 _BEST = ("trace", "report", "recorder", "darshan", "mpiio-stats")
-"""Kinds of sources, the one that tells most first."""
+"""Kinds of sources, most informative first."""
 _SAME_RUN = 0.5
-"""Share of the shorter run's time in which both ran: so much is one run (assumed)."""
+"""Minimum share of the shorter run's time in which both ran, if they are one run (assumed)."""
 NO_ESTIMATE = "no finding has an estimate"
 _RATIOS = ("io_share", "bytes_per_second")
-"""Which may have no value because there is nothing to divide by."""
+"""Figures that may have no value because the divisor is zero."""
 _CLOCK_SECONDS = 1.0
-"""Runs that follow each other may seem to overlap by so much: Darshan tells whole seconds."""
+"""Apparent overlap of successive runs, since Darshan reports whole seconds."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ def distinct(sources: Sequence[SourceFigures]) -> list[SourceFigures]:
     """Return one source of each run, the one that reports most."""
     kept: list[SourceFigures] = []
     ordered = sorted(sources, key=lambda one: (_place(one.kind), one.kind))
-    for _, same_kind in groupby(ordered, key=lambda one: one.kind):  # each describes a run of its own
+    for _, same_kind in groupby(ordered, key=lambda one: one.kind):  # each is its own run
         kept += [one for one in same_kind if not any(_is_same_run(one, it) for it in kept)]
     return sorted(kept, key=lambda one: one.start or 0.0)
 
@@ -325,7 +325,7 @@ def _rate(counted: Sequence[SourceFigures], found: Mapping[str, Amount]) -> Amou
 
 
 def _most(amounts: Iterable[Amount]) -> Amount:
-    """Return the largest of amounts that occurred side by side; a lower bound if one is unknown."""
+    """Return the largest of simultaneous amounts; a lower bound if one is unknown."""
     parts = tuple(amounts)
     known = [part.value for part in parts if part.value is not None]
     return Amount.of(max(known, default=None), reasons(part.why for part in parts))

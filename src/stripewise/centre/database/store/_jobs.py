@@ -234,7 +234,7 @@ def portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
 # Keys of named things: created on first use, and cached for a transaction.
 
 LONGEST_NAME = 255
-"""Of users, projects and programs."""
+"""Maximum length of names of users, projects and programs."""
 INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
@@ -271,8 +271,7 @@ class Names:
         return self._key(Person, name) if name else None
 
     def owner(self, cluster_id: int, uid: int | None) -> int | None:
-        """Return the user with a number, or None if unknown, or if it has belonged to several
-        users."""
+        """Return the user with a number, or None if unknown or if it belonged to several users."""
         if uid is None:
             return None
         query = select(PersonUid.person_id).filter_by(cluster_id=cluster_id, uid=uid)

@@ -177,12 +177,12 @@ _PATTERNS = {
     "h": r"[0-9.-]*[A-Za-z_][A-Za-z0-9._-]*",
     "H": r"[0-9-]*[A-Za-z_][A-Za-z0-9_-]*",
 }
-"""Code -> its values: executable, uid, gid, pid, job id ("" outside of jobs, and a number as
-Slurm's), host name and the short one (which is no number)."""
+"""Patterns of values by code: executable, uid, gid, pid, job id ("" outside of jobs, and numeric
+like Slurm's), host name and short host name (which is not a number)."""
 KEPT = {"e": "program", "u": "uid", "j": "raw_id", "h": "host", "H": "host"}
-"""Codes that tell something of the job."""
+"""Codes with information about the job."""
 LONGEST_BYTES = 31
-"""A name that Lustre gives is cut there.  Source: LUSTRE_JOBID_SIZE."""
+"""Length to which Lustre cuts its names. Source: LUSTRE_JOBID_SIZE."""
 _MOST_STEPS = 20_000
 _PART_MOST = 16
 

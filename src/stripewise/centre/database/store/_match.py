@@ -17,13 +17,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 CLOCKS_SECONDS = 120.0
-"""By which clocks of nodes, and the moment at which a job is said to start, may differ
-(assumed)."""
+"""Maximum difference between clocks of nodes and the reported start of a job (assumed)."""
 ZONES_SECONDS = 86400.0
-"""By which they differ at most if one of them is wrong, such as in its time zone (assumed)."""
+"""Maximum difference if a clock is wrong, for instance in its time zone (assumed)."""
 SAME_JOB_SECONDS = 31 * 86400.0
-"""Profiles with one job id that lie closer together are of one job, if no record says otherwise
-(assumed: longer than jobs run, shorter than ids take to wrap)."""
+"""Profiles with one job id within this time belong to one job, unless records show otherwise
+(assumed: longer than jobs run, shorter than ids take to wrap around)."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +94,7 @@ class Candidate:
         return self.span.start is None and self.span.end is not None
 
     def distance(self, moment: float) -> float:
-        """Return the seconds from a moment to the job's time; a waiting job may start at any
-        moment."""
+        """Return the seconds from a moment to the job's time; a waiting job may start any time."""
         if self.span.start is None:
             return max(self.submit_at - moment, 0.0)
         return self.span.distance(moment)
@@ -235,7 +233,7 @@ def _is_close(run: Span, group: Span) -> bool:
 
 
 def _is_of_one(run: Span, group: Span) -> bool:
-    """Return whether two runs belong to one user: naming a job id does not give access to a run."""
+    """Return whether two runs belong to one user: a job id by itself gives no access to a run."""
     return run.is_shown_to_be_of(group) and (group.is_believed or group.is_shown_to_be_of(run))
 
 

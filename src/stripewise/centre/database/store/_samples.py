@@ -41,10 +41,10 @@ from stripewise.centre.database.tables._storage import Event, FileSystem, Rollup
 RESOLUTIONS = (60, 3600, 86400)
 DAY = 86400
 KEPT_DAYS = {0: 14, 60: 90, 3600: 730}
-"""Resolution (0: samples as they came) -> days for which it is kept; days are kept for ever."""
+"""Days for which each resolution is kept (0: raw samples); daily roll-ups are kept for ever."""
 
 Part = tuple[float, float, float, float]
-"""Seconds that are covered, total, least and greatest rate or level."""
+"""Covered seconds, total, smallest and largest rate or level."""
 
 
 _COLUMNS = (
@@ -171,7 +171,7 @@ def store_event(connection: Connection, record: EventRecord) -> None:
 # Partitions of samples, one per month, on PostgreSQL; other databases have none.
 
 LAST = 4_102_444_800
-"""Samples from 2100 on cannot be."""
+"""Samples from 2100 on are impossible."""
 _NAME = re.compile(r"sample_(\d{4})_(\d{2})")
 
 

@@ -200,7 +200,7 @@ def text_of(parts: Mapping[str, int]) -> str | None:
 
 
 def _tell_jobs(connection: Connection, job_ids: set[int]) -> None:
-    """Set what servers counted for jobs: a direction that was counted and did not occur is zero."""
+    """Set what servers counted for jobs; a counted direction that did not occur is zero."""
     now = int(time.time())
     for ids in portions(sorted(job_ids)):
         query = (

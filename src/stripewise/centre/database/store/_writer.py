@@ -51,7 +51,7 @@ from stripewise.centre.database.tables._jobs import (
 from stripewise.centre.database.tables._storage import CampaignFigure, CampaignRow
 
 _BATCH = 500
-"""Records of jobs that are looked up at a time."""
+"""Number of job records that are looked up at a time."""
 
 
 class Writer:
@@ -119,8 +119,7 @@ class Writer:
         self._drop_campaign(digest)
 
     def _pair(self, record: PairRecord) -> None:
-        """Store the result of a study; a study that continued replaces or revokes its former
-        result."""
+        """Store the result of a study, which replaces or revokes its former result."""
         if not record.columns:
             self.connection.execute(delete(PairedRun).where(PairedRun.digest == record.digest))
             return
@@ -324,7 +323,7 @@ def _run(row: Any) -> Run:
 def _goals_of_groups(
     found: Assignment, sources: Mapping[str, Any], raw_id: int, jobs: JobRows
 ) -> dict[str, int]:
-    """Return the jobs of profiles without a record: one for each group, reusing an existing one."""
+    """Return the jobs of profiles without a record: one for each group, existing if possible."""
     goals: dict[str, int] = {}
     taken: set[int] = set()
     unknown = jobs.names.cluster("")

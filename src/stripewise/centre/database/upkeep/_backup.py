@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Deletes old rows, and backs up a database: SQLite by its online copy, PostgreSQL by its own
-tools."""
+"""Deletes old rows, and backs up a database: SQLite by an online copy, PostgreSQL by its tools."""
 
 from __future__ import annotations
 

@@ -235,9 +235,9 @@ SKIPPED = (
     "session",
     "token",
 )
-"""Tables that a copy does not have: accounts, and what was taken in."""
+"""Tables that a copy does not have: accounts, and the ledger of inputs."""
 FEWEST_USERS = 5
-"""A program that fewer users run is named like them."""
+"""A program with fewer users is anonymised like them."""
 _VEILED = {
     "cluster.name": "cluster", "person.name": "user", "project.name": "project",
     "file_system.name": "file-system", "job_io.file_system": "file-system",
@@ -272,7 +272,7 @@ _KEPT_TEXT = (
 _KEPT_WORDS = frozenset({
     "interface", "layer", "severity", "code", "kind", "view", "direction", "notation",
 })  # fmt: skip
-"""Members of a profile whose text says nothing of names."""
+"""Members of a profile whose text contains no names."""
 _RANKS = re.compile(r"(ranks?|process|thread) [\d\-–,. to]{1,40}", re.ASCII)
 
 
@@ -288,7 +288,7 @@ class Veil(Pseudonyms):
         return None if number is None else int(self.digest(kind, str(number))[:13], 16)
 
     def text(self, text: str, member: str) -> str:
-        """Return the replacement of a text in a profile or campaign, according to its member name."""
+        """Return the replacement of a text in a profile or campaign, according to its member."""
         if not text or member in _KEPT_WORDS or (member == "labels" and _RANKS.fullmatch(text)):
             return text
         return self.name("file", text) or "" if member in ("path", "file", "labels") else ""

@@ -42,10 +42,10 @@ from stripewise.core.errors import RuntimeMissingError, StorageError
 from stripewise.present import printable
 
 SINKS_BEGIN_SECONDS = 10.0
-"""To begin; one that takes longer goes on trying, and rounds meanwhile are lost to it."""
+"""Time for sinks to start; a slower one keeps trying, and loses the rounds in the meantime."""
 COLLECTORS_END_SECONDS = 1.0
 SINKS_END_SECONDS = 3.5
-"""Together below 5 s, after which whoever ended the agent may lose patience."""
+"""Total time for sinks to stop: below 5 s, after which the agent may be killed."""
 HEALTH = "monitor"
 """The name under which the agent reports on itself."""
 Part = Collecting | Delivering
@@ -207,7 +207,7 @@ class Notifier:
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._address = environment.get("NOTIFY_SOCKET", "")
         self.watchdog_seconds = _watchdog_seconds(environment) if self._address else 0.0
-        """Longest time between two signs of life; 0: none are wanted."""
+        """Maximum time between two keep-alive messages; 0 if none are required."""
 
     def tell(self, text: str) -> None:
         """Send "READY=1", "WATCHDOG=1" and so on; errors are ignored."""

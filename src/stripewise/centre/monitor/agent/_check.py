@@ -84,7 +84,7 @@ class MonitorCheck:
 
     @property
     def is_good(self) -> bool:
-        """Return whether something is read, no present collector fails, and all sinks are reached."""
+        """Return whether something is read, no collector fails, and all sinks are reached."""
         states = [one.state for one in self.collectors if one.state != "nothing"]
         return (
             bool(states)
@@ -99,7 +99,7 @@ class MonitorCheck:
 
 
 SLOW_SECONDS = 20.0
-"""Of a collector that is checked, after which it is named (assumed): who waits wants to know."""
+"""Time after which a collector that is being checked is reported as slow (assumed)."""
 _NAMED = ("fs", "target", "device", "interface")
 
 
@@ -155,7 +155,7 @@ def _names(found: Round) -> dict[str, list[str]]:
 
 
 def _labels(readings: Sequence[Reading]) -> Iterator[tuple[str, str]]:
-    """Yield labels with their values; targets by full name, since several file systems have them."""
+    """Yield labels with their values; targets by full name, which is unique on the host."""
     for reading in readings:
         named = dict(zip(reading.metric.labels, reading.labels, strict=False))
         if "target" in named and "fs" in named:

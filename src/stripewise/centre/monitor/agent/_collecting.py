@@ -22,7 +22,7 @@ from stripewise.centre.monitor.collectors._base import Collector, Problem
 from stripewise.present import duration_text, plural, printable
 
 LOOK_AGAIN_SECONDS = 60.0
-"""How often a collector that found nothing here looks again: Lustre may be mounted later."""
+"""Time after which a collector that found nothing checks again: Lustre may be mounted later."""
 _STUCK_SECONDS = 30.0
 _STUCK_INTERVALS = 3
 _log = logging.getLogger("stripewise.centre.monitor.agent")
@@ -248,9 +248,9 @@ class Collecting(Worker):
 # One round of one collector; everything that was read before a failure is kept.
 
 REASONS = ("missing", "denied", "slow", "malformed", "error")
-"""All that a label ever holds, whatever a plug-in calls it."""
+"""All values that the label can have, whatever a plug-in reports."""
 MOST_ITEMS = 1_000_000
-"""Readings and targets of one round; a collector that gives more is broken (assumed)."""
+"""Maximum number of readings and targets of a round; a collector with more is broken (assumed)."""
 _MOST_TEXTS = 100
 
 
@@ -295,8 +295,7 @@ class _Found:
             raise HostError("malformed", f"more than {MOST_ITEMS:,} readings in one round")
 
     def fail(self, reason: str, text: str) -> None:
-        """Add the error that ended the round, as the first problem because it is the most
-        important."""
+        """Add the error that ended the round as the first problem, because it matters most."""
         self.reason = _known(reason)
         self.texts.insert(0, text)
 
@@ -337,7 +336,7 @@ def read_round(collector: Collector, host: Host, clock: Clock) -> Outcome:
 # Clocks: a grid of rounds that does not drift, clock steps, and growing pauses.
 
 STEP_SECONDS = 1.0
-"""From here on the wall clock was set; slewing by NTP stays far below (500 ppm; documented)."""
+"""Step from which the wall clock was set; slewing by NTP stays far below (500 ppm; documented)."""
 
 
 class Clock:

@@ -15,9 +15,9 @@ from stripewise.centre.monitor.sinks._base import Sink, SinkError
 from stripewise.present import printable
 
 STUCK_SECONDS = 60.0
-"""A delivery that takes longer has failed, whatever comes of it; those of sinks end before."""
+"""A delivery that takes longer has failed, whatever its outcome; sinks have shorter limits."""
 _PAUSE_SECONDS = 0.5
-"""Between two deliveries: rounds that end together go together."""
+"""Pause between two deliveries, so that rounds that end together are delivered together."""
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 
 
@@ -46,7 +46,7 @@ class Delivering(Worker):
         self._work = threading.Event()
         self._tried = threading.Event()
         self._is_begun = False
-        self._errors: dict[str, str] = {}  # of the last attempt to take or deliver; "" if it succeeded
+        self._errors: dict[str, str] = {}  # of the last attempt; "" if it succeeded
         self._last_success: float | None = None
         self._failures = 0
         self._lost = 0
@@ -71,8 +71,7 @@ class Delivering(Worker):
         self._work.set()
 
     def take(self, found: Round) -> None:
-        """Give the sink a round; a round that arrives before the sink has started is lost and
-        counted."""
+        """Give the sink a round; until the sink has started, rounds are lost and counted."""
         if not self._is_begun:
             with self._lock:
                 self._lost += 1
@@ -106,7 +105,7 @@ class Delivering(Worker):
             self._attempt(self.sink.stop, is_delivery=False)
 
     def _attempt(self, action: Callable[[], None], is_delivery: bool = True) -> bool:
-        """Do something, and record the outcome; an end that succeeds may have delivered nothing."""
+        """Do something and record the outcome; a successful end may have delivered nothing."""
         try:
             with self._under_way():
                 action()

@@ -30,7 +30,7 @@ from stripewise.present import printable
 from stripewise.settings.tunables import first_problem
 
 DEFAULT_SINKS: Mapping[str, Mapping[str, Any]] = {"prometheus": {}}
-"""Without sinks in the configuration: Prometheus may ask at 127.0.0.1:9823."""
+"""Default of the sinks: Prometheus can scrape 127.0.0.1:9823."""
 _Result = TypeVar("_Result")
 _Form = TypeVar("_Form", bound=BaseModel)
 _TABLES = ("agent", "collectors", "sinks")
@@ -144,8 +144,7 @@ def read_settings(path: Path | None) -> MonitorSettings:
 
 
 def _read_owned(path: Path) -> bytes:
-    """Read a file that nobody else may change, since it names commands and the rights to run them
-    with."""
+    """Read a file that nobody else may change, because it names commands and their user."""
     with open_input(path) as file:
         why, remedy = why_not_obeyed(os.fstat(file.fileno()), os.geteuid())
         if why:

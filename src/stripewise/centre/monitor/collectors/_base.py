@@ -94,8 +94,7 @@ _MOST_PROBLEMS = 20
 
 
 def damages(where: str, sentences: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for each sentence; if there are many, the first ones and the number of
-    others."""
+    """Yield a problem for each sentence, or for the first ones and the number of the others."""
     for sentence in sentences[:_MOST_PROBLEMS]:
         yield Problem(f"{where}: {sentence}", "malformed")
     if (more := len(sentences) - _MOST_PROBLEMS) > 0:
@@ -131,7 +130,7 @@ def _absolute(path: str) -> str:
 
 
 Command = Annotated[str, AfterValidator(_absolute)]
-"""Whole path of a command, without arguments."""
+"""Absolute path of a command, without arguments."""
 Seconds = Annotated[float, Field(gt=0.0, le=600.0)]
 
 
@@ -173,8 +172,7 @@ def wholes(text: str) -> list[int]:
 
 
 def whole_lines(text: str) -> tuple[list[str], list[str]]:
-    """Split a text into lines; a last line without its end is dropped, as its number may lack
-    digits.
+    """Split a text into lines, dropping a last line without its end, which may lack digits.
 
     Returns:
         The complete lines, and a sentence if one was dropped.
@@ -341,7 +339,7 @@ def _short(name: str) -> str:
 
 
 GivenName = Annotated[str, AfterValidator(_short)]
-"""A name that is given in the configuration."""
+"""A name that the configuration gives."""
 
 
 class Names:

@@ -34,7 +34,7 @@ _COMMANDS = (
     *("/usr/bin/beegfs", "/usr/sbin/beegfs", "/opt/beegfs/sbin/beegfs"),
     *("/usr/bin/beegfs-ctl", "/usr/sbin/beegfs-ctl", "/opt/beegfs/sbin/beegfs-ctl"),
 )
-"""Where the tools of 8.x and 7.x are installed."""
+"""Usual paths of the tools of 8.x and 7.x."""
 _OLD = "beegfs-ctl"
 _KINDS = ("storage", "meta")
 
@@ -104,7 +104,7 @@ class BeeGfs(Collector):
                 except HostError as error:
                     errors.append(error)
                     yield Problem(f"{kind} targets of {fs}: {error}", error.reason)
-                    if error.reason == "slow":  # the same management service would be as slow again
+                    if error.reason == "slow":  # its management service would be as slow again
                         break
         if not has_any:
             raise errors[0]

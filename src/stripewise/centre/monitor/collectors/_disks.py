@@ -27,8 +27,8 @@ from stripewise.centre.monitor.collectors._base import (
 _PATH = "/proc/diskstats"
 _BLOCK = "/sys/block"
 _NOT_DISKS = ("loop*", "ram*", "zram*", "sr*", "fd*", "nvme*c*n*", "zd*")
-"""Files, memory, removable media, the paths of a disk that has several, and volumes of ZFS, which
-stand on disks without saying on which."""
+"""Files, memory, removable media, the paths of a multipath disk, and ZFS volumes, which do not
+report on which disks they are."""
 
 
 class DiskSettings(CollectorSettings):
@@ -123,7 +123,7 @@ SECTOR_BYTES = 512
 _COLUMNS = (14, 18, 20)
 _LINE = re.compile(r" *\d{1,4} +\d{1,8} (\S{1,32}) ([0-9 ]+)", re.ASCII)
 _MOST_IN_FLIGHT = 1 << 31
-"""From there on it is a negative number that was written without its sign."""
+"""From this value on it is a negative number that was written without its sign."""
 
 
 class DiskLine(NamedTuple):

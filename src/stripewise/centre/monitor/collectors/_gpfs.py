@@ -28,9 +28,9 @@ from stripewise.centre.monitor.collectors._base import (
 
 _REQUEST = b"fs_io_s\n"
 _MOST_FILE_SYSTEMS = 256
-"""So that labels are bounded, whatever mmpmon answers (assumed: clusters have some tens)."""
+"""Limit on the number of labels, whatever mmpmon answers (assumed: clusters have some tens)."""
 _OF_RIGHTS = ("root", "permission", "not permitted", "authori")
-"""Words of messages that mmpmon gives to those who may not use it."""
+"""Words in mmpmon's messages to users who lack permission."""
 
 
 class GpfsSettings(CollectorSettings):

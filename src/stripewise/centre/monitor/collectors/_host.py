@@ -111,8 +111,7 @@ class HostFigures(Collector):
             yield Reading(metrics.HOST_BOOT, (), found.boot)
 
     def _rising(self, ticks: Mapping[str, int]) -> Mapping[str, int]:
-        """Return counters that never fall, except by more than half, as after a restart of all
-        counters."""
+        """Return counters that never fall, except by over half, as when all are restarted."""
         for mode, count in ticks.items():
             highest = self._highest.get(mode, 0)
             self._highest[mode] = count if count < highest // 2 else max(count, highest)
@@ -179,7 +178,7 @@ def _memory(text: str, host: Host) -> Iterator[Reading | Problem]:
 # Source: Documentation/filesystems/proc.rst of Linux 6.12, net/core/net-procfs.c.
 
 MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-"""Of the line "cpu"; the two that follow, of guests, are a part of user and nice."""
+"""Modes in the line "cpu"; the two further ones, for guests, are part of user and nice."""
 _LEAST_MODES = 4
 _LOAD_HOST = re.compile(
     r"((?:0|[1-9]\d{0,9})\.\d\d) \d{1,10}\.\d\d \d{1,10}\.\d\d \d{1,10}/\d{1,10} \d{1,10}\n",
@@ -187,13 +186,13 @@ _LOAD_HOST = re.compile(
 )
 AMOUNTS = ("MemTotal", "MemAvailable", "Dirty")
 _ALWAYS = ("MemTotal", "Dirty")
-"""The other is not told by kernels before 3.14."""
+"""Fields that all kernels report; the other one exists since 3.14."""
 _AMOUNT = re.compile(r"\w+: +(\d+) kB", re.ASCII)
 _COUNTS = "bytes packets errs drop fifo"
 _NET_DEV = (
     f"face {_COUNTS} frame compressed multicast {_COUNTS} colls carrier compressed"
 ).split()
-"""What its second line calls the columns."""
+"""Column titles in its second line."""
 
 
 class Processors(NamedTuple):

@@ -33,7 +33,7 @@ _NO_OPERATIONS = (
     *("opencount", "openclosetime", "hybrid_", "getxattr_hits"),
     *("dirty_pages_", "brw_", "osc_"),  # in old versions
 )
-"""Beginnings of counters that tell about operations, or about pages, and are no operations."""
+"""Prefixes of counters that describe operations or pages, but do not count operations."""
 _MOST_SERIES = 1000
 _Key = tuple[Metric, tuple[str, ...]]
 

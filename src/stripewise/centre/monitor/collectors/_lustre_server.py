@@ -60,7 +60,7 @@ _OF_QUOTA = ("quota_slave.acct_", ".glb-")
 _SLOW = (".job_stats", ".brw_stats", ".quota_slave.", ".exports.")
 _DAY_SECONDS = 86400.0
 _EARLY_SHARE, _EARLY_SECONDS = 0.1, 6.0
-"""What has an interval of its own is read in the round that begins nearest to its end."""
+"""A reading with an interval of its own takes place in the round closest to its due time."""
 
 
 class LustreServerSettings(LustreSettings):

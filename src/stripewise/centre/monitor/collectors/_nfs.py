@@ -32,7 +32,7 @@ _USUAL = frozenset(
     "READ WRITE COMMIT OPEN CLOSE GETATTR SETATTR LOOKUP ACCESS READDIR READDIRPLUS CREATE REMOVE "
     "RENAME MKDIR RMDIR".split()
 )
-"""Told also while they are zero, so that growth is seen from the first one on."""
+"""Operations that are reported even if zero, so that their growth is complete."""
 
 
 class NfsSettings(CollectorSettings):
@@ -163,7 +163,7 @@ _MOUNT = re.compile(r"device (\S+) mounted on (\S+) with fstype (\S+)(?: statver
 _OPERATION = re.compile(r"\t *([A-Z0-9][A-Z0-9_]{0,31}): ((?:\d{1,20} ){7,11}\d{1,20})", re.ASCII)
 _MOVED = re.compile(r"\tbytes:\t([0-9 ]*[0-9]) ?", re.ASCII)
 _PARTS = ("opts:", "age:", "bytes:", "per-op statistics")
-"""Beginnings of lines that are there once for each mount, in this order."""
+"""Prefixes of lines that occur once for each mount, in this order."""
 _DEVICE = re.compile(r"\d{1,6}:\d{1,8}", re.ASCII)
 _VERSIONS = ("1.0", "1.1")
 _ESCAPE = re.compile(r"\\([0-7]{3})")
@@ -322,8 +322,7 @@ def _moved(line: str) -> tuple[int, ...]:
 
 
 def _operation(line: str, columns: int) -> tuple[str, NfsOperation]:
-    """Parse the columns: operations, transmissions, timeouts, sent, received, queue, round trip,
-    total."""
+    """Parse operations, transmissions, timeouts, sent, received, queue, round trip, total."""
     found = _OPERATION.fullmatch(line)
     if found is None:
         raise ValueError(f"{shown(line.strip())} is no operation")

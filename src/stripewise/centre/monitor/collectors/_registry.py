@@ -26,7 +26,7 @@ from stripewise.settings.tunables import first_problem
 # Collectors of other packages, found by their entry points.
 
 GROUP = "stripewise.collectors"
-"""Group of entry points: the collector's name = "module:Class"."""
+"""Group of entry points of the form: name of the collector = "module:Class"."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _LONGEST = 200
@@ -47,7 +47,7 @@ class PlugIns:
     points: dict[str, EntryPoint] = field(default_factory=dict)
 
     def give_up(self, name: str, error: BaseException) -> str:
-        """Drop a plug-in that cannot be created, and return the reason, as stored in `problems`."""
+        """Drop a plug-in that cannot be created, and return the reason, as in `problems`."""
         del self.classes[name]
         why = f"cannot be made ({type(error).__name__}: {error}): update or remove it"
         return _tell(self, self.points[name], why)
@@ -134,17 +134,17 @@ def _checked(
 
 _NAME_RULES = re.compile(r"[a-z][a-z0-9_]*")
 _ENDINGS = ("_total", "_bucket", "_sum", "_count", "_created", "_gsum", "_gcount")
-"""Prometheus and OpenMetrics add these.  Source: OpenMetrics 1.0, reserved suffixes."""
+"""Suffixes that Prometheus and OpenMetrics add. Source: OpenMetrics 1.0, reserved suffixes."""
 _SCALED = frozenset(
     "ns us usecs ms msecs milliseconds microseconds nanoseconds minutes hours days jiffies ticks "
     "kb mb gb tb kib mib gib tib kbytes mbytes gbytes kilobytes megabytes gigabytes bits sectors "
     "percent pct percentage".split()
 )
-"""Units that are not base units, as words of a name."""
+"""Units in names that are not base units."""
 _UNBOUNDED = frozenset(
     "job jobid job_id tag path file filename directory dir mount mountpoint pid command".split()
 )
-"""Labels whose values have no bound, or tell of people's files."""
+"""Labels whose values are unbounded, or contain names of users' files."""
 _RESERVED = frozenset({"le", "quantile", "server", "cluster", "instance"})
 """Labels that sinks add."""
 _MOST_LABELS = 5
@@ -206,7 +206,7 @@ OWN = tuple(
         if one.name not in _OTHERS and not one.ispkg
     )
 )
-"""Names of our own: each module beside this one has the collector of its name."""
+"""Names of our own collectors, each of which is in the module of its name."""
 
 _loaded: PlugIns | None = None
 

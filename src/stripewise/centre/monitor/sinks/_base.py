@@ -108,8 +108,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def read_secret(path: Path) -> str:
-    """Return the only line of a file, which is read each time, so that a new secret is used at
-    once.
+    """Return the only line of a file, reading it each time so that changes apply at once.
 
     Raises:
         SinkError: It cannot be read, others may read it, or it has no such line.
@@ -171,7 +170,7 @@ _MEMBERS = {
     "influx": ("_influx", "InfluxSink"),
     "store": ("_store", "StoreSink"),
 }
-"""Module and class; only those that are used are imported, since each costs memory."""
+"""Module and class; only those in use are imported, since each costs memory."""
 
 
 def sink_names() -> tuple[str, ...]:

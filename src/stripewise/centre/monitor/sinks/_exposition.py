@@ -28,7 +28,7 @@ _STALE_INTERVALS = 5
 _LEAST_SECONDS = 10.0
 _REMEMBERED = 6
 _FIRST_SECONDS = 300.0
-"""How long a round counts if no second one tells the interval (assumed)."""
+"""Lifetime of a round until a second one shows the interval (assumed)."""
 _TYPES = {Kind.COUNTER: "counter", Kind.LEVEL: "gauge", Kind.HISTOGRAM: "histogram"}
 
 
@@ -159,8 +159,7 @@ class Exposition:
         return f"{metric.name}{'_total' if metric.kind is Kind.COUNTER else ''}{{{body}}} "
 
     def _until(self, found: Round) -> float:
-        """Return until when a round that has just arrived is valid, based on the usual recent
-        interval."""
+        """Return until when a round that has just arrived is valid, by the usual interval."""
         begins = self._begins.setdefault(found.collector, deque(maxlen=_REMEMBERED))
         begins.append(found.monotonic)
         gaps = sorted(late - early for early, late in pairwise(begins))
@@ -257,7 +256,7 @@ def _escaped(text: str) -> str:
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _ENDINGS = ("_total", "_bucket", "_created")
 RESERVED = frozenset(("server", "le", "time"))
-"""Labels that sinks add, or that a database has for itself."""
+"""Labels that sinks add, or that a database reserves."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

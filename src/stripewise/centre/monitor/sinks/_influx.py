@@ -158,7 +158,7 @@ class InfluxSettings(SinkSettings):
 # Sink for InfluxDB 1.x or 2.x, VictoriaMetrics, and databases with the same interface.
 
 _LAST_SECONDS = 3.0
-"""What delivering may take at the end."""
+"""Maximum time for the last delivery."""
 
 
 class _Target:

@@ -29,10 +29,10 @@ _WHOLE = frozenset((
     "blocks", "bytes", "clients", "deliveries", "files", "jobs", "lines", "locks", "operations",
     "packets", "pages", "readings", "requests", "rounds", "steps", "threads",
 ))  # fmt: skip
-"""Units of counters that are integers: a field has one type for good, so the values cannot say."""
+"""Units of integer counters: a field has one type for good, so values cannot decide it."""
 _LARGEST = (1 << 63) - 1
 _BACK_SECONDS = 3600.0
-"""A clock that is set back by more was wrong, and is believed now (assumed)."""
+"""A clock that is set back by more was wrong before, and is trusted now (assumed)."""
 
 
 class LineWriter:
@@ -129,7 +129,7 @@ class Packed:
 
 
 def pack(lines: Iterable[str], piece_bytes: int) -> Packed:
-    """Compress lines into pieces of bounded uncompressed size; a longer line is a piece by itself."""
+    """Compress lines into pieces of bounded uncompressed size; a longer line is its own piece."""
     pieces: list[bytes] = []
     sizes: list[int] = []
     waiting: list[bytes] = []

@@ -274,11 +274,11 @@ def _packed(parts: Iterable[bytes]) -> bytes:
 # A small web server for programs, with limited resources, that no client can disturb.
 
 MOST_CONNECTIONS = 16
-"""At a time; for a further one the oldest is ended: who holds many shuts nobody out."""
+"""Maximum number at a time; a further one ends the oldest, so that nobody can block others."""
 _MOST_ENDING = MOST_CONNECTIONS
-"""Ended, and not closed yet by their threads; beyond that a new one is closed at once."""
+"""Maximum number of ended connections that their threads have not closed yet."""
 CONNECTION_SECONDS = 10.0
-"""Longest life of a connection, as long as Prometheus waits by default."""
+"""Maximum life of a connection, which is Prometheus' default timeout."""
 _REQUEST_BYTES = 16 << 10
 _POLL_SECONDS = 0.5
 _ENDS = (b"\r\n\r\n", b"\n\n")
@@ -351,8 +351,7 @@ class Listener(ThreadingMixIn, TCPServer):
         self._end(float("inf"))
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; the TLS handshake takes place later, in the connection's own
-        thread."""
+        """Accept a connection; the TLS handshake takes place in the connection's own thread."""
         try:
             found, address = super().get_request()
         except OSError:

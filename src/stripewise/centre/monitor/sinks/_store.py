@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
 
 PAUSE_EVENT = "monitoring-gap"
-"""Kind of the event that tells of growth without a date."""
+"""Kind of the event for growth that cannot be dated."""
 CLOCK_EVENT = "monitoring-clock"
-"""Kind of the event that tells of samples that lie in the future."""
+"""Kind of the event for samples in the future."""
 TWICE_EVENT = "counted-twice"
-"""Kind of the event that tells of targets that two agents tell of."""
+"""Kind of the event for targets that two agents report."""
 _TWICE_SECONDS = 600.0
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 _MOST_ROWS = 50_000
@@ -144,8 +144,7 @@ class StoreSink(Sink):
             raise ConfigurationError(f"[sinks.{self.name}]: {error}") from error
 
     def start(self) -> None:
-        """Read what was delivered last; if the database cannot be reached, `deliver` does it
-        later.
+        """Read what was delivered last; if the database is unreachable, `deliver` does it later.
 
         Raises:
             SinkError: The file with the password cannot be used.
@@ -187,7 +186,7 @@ class StoreSink(Sink):
                 raise SinkError(self._why(error)) from error
 
     def health(self) -> Sequence[Reading]:
-        """Return the waiting batches, those merged by now, and the number of distinguished jobs."""
+        """Return the waiting batches, those merged, and the number of distinguished jobs."""
         with self._lock:
             jobs = self._books.jobs if self._books is not None else None
             return (
@@ -247,7 +246,7 @@ class StoreSink(Sink):
             told_at, memory = float(mark["at"]), mark.get("clock", {"begin": mark["at"]})
             is_right_again = was_set_right(found.at, told_at, memory)
             lead_seconds = 0 if is_right_again else lead_of(memory)
-            at = max(found.at + lead_seconds, told_at)  # a clock that was set back is accepted later, or never
+            at = max(found.at + lead_seconds, told_at)  # a reset clock is accepted later, or never
             books = Books(
                 limits, one.file_systems, self._state or {}, replace(found, at=at), told_at
             )

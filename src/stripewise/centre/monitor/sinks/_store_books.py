@@ -20,7 +20,7 @@ from stripewise.centre.monitor.sinks._store_series import (
 )
 
 _NEARLY = 0.9
-"""An interval may be shorter by that much: readings do not come on the dot."""
+"""Share of an interval after which it counts as complete, since readings are not on the dot."""
 
 
 class Limits(NamedTuple):
@@ -63,7 +63,7 @@ class Books:
         self.now = self._cut_at = found.monotonic
         self._jobs_cut_at: float | None = None
         self._jobs_settled_at: float | None = None
-        """When jobs were read last, if all that they did was taken in then."""
+        """Time of the last reading of jobs, if it included everything that they did."""
         self._pauses: list[SeriesSample] = []
         if "series" in parts:
             self.series.restore(parts["series"], self.clock, found.monotonic)
@@ -97,7 +97,7 @@ class Books:
         return (batch, parts) if parts else None
 
     def _are_jobs_due(self) -> bool:
-        """Return whether an interval is complete; rows need a reading of everything that jobs did."""
+        """Return whether an interval is complete, and everything that jobs did has been read."""
         last, settled = self._jobs_cut_at, self._jobs_settled_at
         if settled is None:
             return False
@@ -174,7 +174,7 @@ class WaitingBatches:
         self.merged += 1
 
     def _fold(self, batch: Batch) -> bool:
-        """Merge the jobs with least work into the rest, and return whether there are fewer rows."""
+        """Merge the jobs with least work into the rest, and return whether that saves rows."""
         before = len(batch.rows)
         ordered = sorted(batch.rows, key=lambda row: row.work.size, reverse=True)
         kept = ordered[: self._most_rows // 2]

@@ -34,7 +34,7 @@ _TOTALS = {
 """Totals of a target with which those of its jobs are compared."""
 _MOST_TIMES = 4096
 REST = ""
-"""Name of what jobs beyond the limit did."""
+"""Name of the row for jobs beyond the limit."""
 
 
 class _Target:

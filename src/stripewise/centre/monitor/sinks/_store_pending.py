@@ -108,10 +108,10 @@ def _both(one: int | None, other: int | None) -> int | None:
 # Work of jobs that is not in a row yet, and the choice of what becomes a row.
 
 PAUSE_SECONDS = 60.0
-"""A row holds no longer pause of a job: so runs of a job that was requeued do not share one."""
+"""Maximum pause of a job within a row, so that runs of a requeued job do not share one."""
 PENDING_SECONDS = 1800.0
-"""A job that does little waits so long for its row at most, and two thirds of it at least: jobs
-that began together would otherwise all get their rows in one delivery."""
+"""Maximum time that a job with little work waits for its row; it waits at least two thirds of it:
+jobs that began together would otherwise all get their rows in one delivery."""
 TagKey = tuple[str, str]
 """File system and name of the job."""
 

@@ -21,12 +21,12 @@ from stripewise.centre.monitor._records import Kind, Metric, Reading
 from stripewise.centre.monitor.sinks._store_state import pack_rows, unpack_rows
 
 DAY_SECONDS = 86400.0
-"""Growth over a longer pause is not dated."""
+"""Growth over a longer pause cannot be dated."""
 _SERVED_SECONDS = 600.0
 LARGEST = 1e100
-"""Of a value; nor does NaN pass a comparison with it, and an integer fits no float far beyond."""
+"""Largest value; NaN also fails a comparison with it, as does an integer too large for a float."""
 _SAME_START_SECONDS = 1.0
-"""No target is stopped and started again in less (assumed)."""
+"""No target is stopped and restarted in less (assumed)."""
 SeriesKey = tuple[str, str, str]
 """File system, target, name of the series."""
 
@@ -119,8 +119,7 @@ class SeriesBook:
                     self._note(key, reading.metric, value, now, clock, start)
 
     def _keys(self, reading: Reading, now: float) -> list[SeriesKey]:
-        """Return the series of a reading; a reading of the host concerns everything that it
-        serves."""
+        """Return the series of a reading; one of the host belongs to all targets it serves."""
         words = dict(zip(reading.metric.labels, reading.labels, strict=False))
         name = reading.metric.series
         if "fs" not in words:
@@ -158,8 +157,7 @@ class SeriesBook:
     def _count_from_start(
         self, made: _Series, now: float, clock: SinkClock, start: float | None
     ) -> None:
-        """Count the whole value of a counter as growth, if it began since this server is
-        monitored."""
+        """Count the whole value of a counter as growth, if it began during the monitoring."""
         if start is None or self._began is None:
             return
         began = clock.monotonic(start + clock.lead_seconds)
@@ -249,13 +247,13 @@ def _of_host(reading: Reading) -> bool:
 JUMP_SECONDS = 30.0
 """A clock that is set forward by more is followed at once (chosen: less than an interval)."""
 FAR_SECONDS = 3600.0
-"""A clock that is set by more, either way, is not believed at once (chosen)."""
+"""A clock that is set by more, either way, is not trusted at once (chosen)."""
 DOUBT_SECONDS = 600.0
-"""So long it has to say the same (chosen: NTP corrects a clock within minutes of a start)."""
+"""Time for which it must be consistent (chosen: NTP corrects a clock soon after a start)."""
 FORGET_SECONDS = 30 * 86400.0
-"""What was counted longer ago is not counted from (chosen)."""
+"""Older counts are not a base for growth any more (chosen)."""
 SLEW_SHARE = 0.05
-"""Otherwise it is followed by at most so many seconds a second."""
+"""Otherwise, the clock is followed by at most so many seconds a second."""
 _MOST_SPANS = 16
 
 
@@ -344,8 +342,7 @@ class SinkClock:
         return self._last - self._doubt[0] < DOUBT_SECONDS
 
     def _step(self, at: float, behind: float) -> float:
-        """Step to the time of the clock, or to the free time after it; return the remaining
-        difference."""
+        """Step to the time of the clock, or to the free time after it; return the rest."""
         now = self._now()
         seconds = self._free_from(at, now) - now
         if abs(seconds) <= FAR_SECONDS:

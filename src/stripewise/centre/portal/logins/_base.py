@@ -18,7 +18,7 @@ from typing import ClassVar
 
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 _V6_NETWORK = 64
-"""One site has as many addresses of IPv6 as it likes, but as a rule one such network."""
+"""One site may have any number of IPv6 addresses, but usually one such network."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,7 @@ class Login:
         raise NotImplementedError(query, cookie)
 
     def from_headers(self, peer: str, headers: Iterable[tuple[str, str]]) -> Identity | None:
-        """Return the identity that a proxy reports, or None if there is none, or it is not
-        trusted.
+        """Return the identity that a proxy reports, or None if there is none or it is untrusted.
 
         Args:
             peer: Address at the other end of the socket, never one from a header.

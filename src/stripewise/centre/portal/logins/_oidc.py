@@ -98,8 +98,7 @@ class Oidc(Login):
         return Identity(login, self.name, self._role(claims))
 
     def _role(self, claims: dict[str, Any]) -> str | None:
-        """Return the highest role of the groups, or None if the provider does not decide about
-        roles."""
+        """Return the highest role of the groups, or None if the provider does not decide it."""
         if not self._settings.roles:
             return None
         told = claims.get(self._settings.groups_claim)
@@ -115,8 +114,8 @@ ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"),
     *("EdDSA", "Ed25519"),
 )
-"""Signatures with a pair of keys: a public key can never be taken for a shared secret, and
-"none" is none of them."""
+"""Signatures with key pairs only: a public key can never be mistaken for a shared secret, and
+"none" is excluded."""
 _LEEWAY_SECONDS = 60
 _WAIT_SECONDS = 10.0
 

@@ -23,7 +23,7 @@ def all_pages() -> tuple[Page, ...]:
 
 
 def _members(kind: type) -> Iterator[Any]:
-    """Yield the subclasses of a class that have an address; the others are base classes of pages."""
+    """Yield the subclasses of a class that have an address; the others are base classes."""
     for one in kind.__subclasses__():
         if "path" in vars(one):
             yield one

@@ -114,7 +114,7 @@ def is_own(target: str) -> bool:
 Spec = tuple[str, str, str]
 """Name, title and kind of a column."""
 ROWS = 100
-"""Rows of a page of a list that is computed as a whole."""
+"""Rows of one page of a list that is computed as a whole."""
 
 
 def period_search(

@@ -90,7 +90,7 @@ def audited(view: JobView) -> str:
 
 Row = Mapping[str, Any]
 _CONFIDENCE = ((0.95, "certain"), (0.75, "likely"), (0.45, "uncertain"), (0.01, "a guess"))
-"""Least confidence -> how sure it is that a profile belongs to a job."""
+"""Minimum confidence, and how certain it makes the match of a profile and a job."""
 _RULES = {
     "job id and time": "matched by job id and time",
     "job id": "matched by job id alone: the profile has no time",
@@ -277,7 +277,7 @@ def _shared(row: Row) -> str:
 
 _MOST = 60
 _ROMIO_REPORTS = frozenset({"cb_buffer_size", "romio_cb_write", "romio_cb_read"})
-"""ROMIO reports all hints that it knows, these among them; other libraries echo any hint."""
+"""ROMIO reports all hints that it knows, including these; other libraries echo any hint."""
 
 
 def settings(view: JobView) -> list[Block]:

@@ -172,14 +172,14 @@ _TITLES = {"read": "Read", "write": "Written", "metadata": "Metadata"}
 _DONE = {"read": ("read", "reads"), "write": ("wrote", "writes")}
 _MOST_STORAGES = 3
 _JOINED = 2.0
-"""From this factor on, requests are of another size than calls (chosen)."""
+"""Factor from which the sizes of requests and calls differ (chosen)."""
 _SAME = 2.0
-"""Beyond this factor of bytes, calls and requests did not move the same data (chosen)."""
+"""Factor of bytes beyond which calls and requests did not move the same data (chosen)."""
 _SMALL_BYTES = 256 << 10
-"""Mean size of requests below which they are small: a quarter of Lustre's usual one (chosen)."""
+"""Mean size below which requests are small: a quarter of Lustre's usual one (chosen)."""
 _MANY_REQUESTS = 10_000
 _MANY_A_SECOND = 100.0
-"""Metadata operations of a job each second that are worth a look (chosen)."""
+"""Metadata operations of a job per second that are worth attention (chosen)."""
 COMMAND = "stripewise run -- srun ./program"
 _SERVED_COLUMNS = (
     Column("kind", "Kind"),

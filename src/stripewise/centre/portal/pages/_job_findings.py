@@ -43,7 +43,7 @@ from stripewise.present.blocks import (
 Row = Mapping[str, Any]
 _MOST = 20
 _LEAST_REST = 0.01
-"""Share of the I/O time from which calls by name are shown: less may be rounding (chosen)."""
+"""Minimum share of the I/O time for calls shown by name: less may be rounding (chosen)."""
 
 
 def findings(view: JobView, pairs: Sequence[Row]) -> list[Block]:

@@ -46,7 +46,7 @@ FIGURES = {
     "pattern": ("Main pattern", "code"), "stripes": ("Stripes of most data", "text"),
     "load_bytes_per_second": ("Load of the storage by all jobs", "rate"),
 }  # fmt: skip
-"""Field of `RunFacts` -> title and kind."""
+"""Title and kind of each field of `RunFacts`."""
 
 
 def history(job: Row, runs: Sequence[Row], facts: Mapping[int, RunFacts]) -> list[Block]:

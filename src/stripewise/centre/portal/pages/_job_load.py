@@ -15,12 +15,12 @@ from stripewise.present.blocks import Block, Chart, Fact, Facts, Line, Notice, S
 
 _MOSTLY_YOU = 0.5
 _BUSY = 0.9
-"""Share of the hours before in which the storage moved less: from here on it was busy (chosen)."""
+"""Share of earlier hours with less load from which the storage was busy (chosen)."""
 _LONGER = 1.5
-"""From this factor on, operations took longer than usual (chosen)."""
+"""Factor from which operations took longer than usual (chosen)."""
 _MOST_SLOW = 3
 _WIDE = 2.0
-"""From this factor on, intervals tell of far more than the run that they cover (chosen)."""
+"""Factor from which intervals cover far more than the run (chosen)."""
 
 
 def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = False) -> list[Block]:

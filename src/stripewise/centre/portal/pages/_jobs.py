@@ -213,7 +213,7 @@ _REASONS = {
         "It is filled in when the scheduler's accounting is read again.",
     ),
 }
-"""Reason why there are no figures, or state of the job -> what that means, and what to do."""
+"""Meaning and remedy for each reason why there are no figures, or state of the job."""
 _COUNTED = (
     "No I/O profile of this job has been taken in; what the storage's servers counted of it is "
     "below."

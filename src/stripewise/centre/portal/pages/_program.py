@@ -190,8 +190,7 @@ _CASE = (
 def case_table(
     job: Row | None, whole: ProgramSurvey | None, public: ProgramSurvey | None
 ) -> Table:
-    """Return a representative job beside medians; READ_TIME and similar figures are sums over
-    ranks."""
+    """Return a representative job beside medians; READ_TIME and the like are sums over ranks."""
     job = job or {}
     rows = [
         {"figure": title, "name": name, "kind": kind, "job": job.get(name),

@@ -228,7 +228,7 @@ _DATA = "bytes/s"
 
 
 class StorageBenchmarks(Page):
-    """Each case of the campaigns: the latest figure compared with those before, and all over time."""
+    """Each case of the campaigns: the latest figure and those before, and all over time."""
 
     path = "/storage/{name}/benchmarks"
     section = "Storage"

@@ -141,7 +141,7 @@ _Value = TypeVar("_Value")
 
 MOST_VALUE = (1 << 64) - 1
 _MOST_REMEMBERED = 1024
-"""Rows without samples, and names of rows, that are remembered; a target has 20 to 40."""
+"""Maximum number of cached rows without samples, and of names; a target has 20 to 40."""
 _CONTRADICTION = "its numbers contradict each other"
 _TOO_LARGE = "a number is beyond 64 bits"
 _HEAD = re.compile(
@@ -149,14 +149,14 @@ _HEAD = re.compile(
     rb"(?: *start_time:? +(\d{1,18})(?:\.\d{1,9})?(?: secs\.nsecs)? *\n"
     rb" *elapsed_time:? +\d{1,20}(?:\.\d{1,9})?(?: secs\.nsecs)? *\n)?"
 )
-"""The times stand without indentation and without colons in 2.14.56 to 2.15.52.  All digits here
-fit 63 bits: an entry that is not parsed, since it did nothing, has no times that cannot be."""
+"""In 2.14.56 to 2.15.52, the times have no indentation and no colons. The numbers of digits fit 63
+bits, so that an entry that is not parsed, because it did nothing, has no impossible times."""
 _ROW = re.compile(
     rb" *+([A-Za-z0-9_]{1,64}+): *+\{ samples: *+(\d{1,20}+)(?:, unit: *+([a-z/]{1,16}+))?"
     rb"(?:, min: *+(\d{1,20}+), max: *+(\d{1,20}+), sum: *+(\d{1,20}+)"
     rb"(?:, sumsq: *+\d{1,20}+)?)?(?:, hist: \{ ([^{}]*+)\})? \} *+"
 )
-"""No possessive groups: with them, Python 3.11.2 takes a row with an empty unit for good."""
+"""No possessive groups: with them, Python 3.11.2 accepts a row with an empty unit."""
 
 
 class EntryError(Exception):
@@ -244,7 +244,7 @@ class RowReader:
         return order
 
     def _row(self, line: bytes) -> tuple[str, bytes, bool]:
-        """Return the name of a row, its packed counters, and whether its histogram is consistent."""
+        """Return the name of a row, its packed counters, and whether its histogram is valid."""
         found = _ROW.fullmatch(line)
         if found is None:
             raise EntryError("a line cannot be read", line)

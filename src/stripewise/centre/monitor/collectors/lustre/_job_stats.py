@@ -78,7 +78,7 @@ def _escaped(raw: bytes) -> str:
 
 _ENTRY_MARK = b"\n- job_id:"
 _STEP_BYTES = 48 << 10
-"""Cut at a time: large enough that the joins do not count, small beside a text of 449 MB."""
+"""Size of a step: large enough that joins are cheap, small compared to a text of 449 MB."""
 
 
 def cut_entries(pieces: Iterable[bytes], most_bytes: int) -> Iterator[tuple[bytes, bool]]:
@@ -160,13 +160,13 @@ MOST_ENTRIES = 100_000
 _MOST_ENTRY_BYTES = 64 << 10
 _MOST_ID_BYTES = 1024
 _PADDING = b" " * 10
-"""Between "- job_id:" and the id, in all versions; further blanks are the id's own."""
+"""Blanks between "- job_id:" and the id in all versions; further blanks belong to the id."""
 _BEFORE = re.compile(rb"\n*(?:[^\n]*=)?(?:\n?job_stats:)?\n*")
-"""Before the first entry; 2.16 prints nothing at all where there are none."""
+"""Text before the first entry; 2.16 prints nothing at all if there are no entries."""
 _BAD_HISTOGRAM = "its histogram does not add up to its samples and is left out, the rest counts"
 _LOST = "gone before what they did last was read"
 _HASH_BITS = 46
-"""With the rest, an integer of 32 bytes; a change goes unseen, until the next, once in 2^46."""
+"""With the rest, it fits an integer of 32 bytes; one change in 2^46 goes unnoticed once."""
 _HASH_MASK = (1 << _HASH_BITS) - 1
 _BEHIND_SHIFT, _MOST_BEHIND = 2, (1 << 12) - 1
 _HASH_SHIFT = 14
@@ -308,7 +308,7 @@ class JobStatsReader:
         now.doubtful |= not whole
 
     def _take(self, raw: bytes, entry: bytes, start: int, whole: bool, now: _Round) -> None:
-        """Process one entry: compare it with what is remembered, and parse it if it has changed."""
+        """Process one entry: compare it with what is remembered, and parse it if changed."""
         last = self._known.get(raw)
         head, text = split_times(entry, start)
         # Only the start time is used: in 2.15, the snapshot time is that of reading any entry.
@@ -358,8 +358,7 @@ class JobStatsReader:
         return True
 
     def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
-        """Return whether an unknown entry is, or was, beyond the limit, so that its past is
-        unknown."""
+        """Return whether an unknown entry is or was beyond the limit, with an unknown past."""
         place = hash(raw)
         found = bisect_left(self._beyond, place)
         was_beyond = found < len(self._beyond) and self._beyond[found] == place

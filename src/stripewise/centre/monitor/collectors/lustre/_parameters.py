@@ -149,7 +149,7 @@ def whole_lines(text: str, damage: Damage) -> list[str]:
 # had no clients reports "status: INACTIVE".
 
 STATES = ("inactive", "waiting", "waiting_for_clients", "recovering", "complete")
-"""Those that Lustre is known to print, in lower case."""
+"""States that Lustre is known to print, in lower case."""
 _STATUS = re.compile(r"status: ([A-Z_]{1,32})", re.ASCII)
 _LINE = re.compile(r"([A-Za-z_][A-Za-z_ -]{0,39}): (.*)", re.ASCII)
 _SHARE = re.compile(r"(\d{1,20})(?:/\d{1,20})?", re.ASCII)
@@ -239,7 +239,7 @@ def _add(
 # incomplete.
 
 LAST = "version"
-"""Exists on each server and client, for all users."""
+"""Parameter that exists on each server and client, for all users."""
 _LIST_SECONDS = 60.0
 _RETRY_SECONDS = 600.0
 _MOST_NAMES = 500
@@ -256,7 +256,7 @@ def _one_word(command: str) -> str:
 
 
 LctlCommand = Annotated[str, AfterValidator(_one_word)]
-"""A command of one word that is no option."""
+"""A command of one word that is not an option."""
 
 
 class Parameters:

@@ -118,7 +118,7 @@ class Quota:
     def _limit_readings(
         self, fs: str, kind: str, pool: str, limits: Mapping[int, Limits]
     ) -> Iterator[Reading | Problem]:
-        """Return limits that are set; those of id 0 are defaults for others, and 0 means no limit."""
+        """Return limits that are set; id 0 has defaults for others, and 0 means no limit."""
         metric, unit = _POOLS[pool]
         found = {key: each for key, each in limits.items() if key and (each.hard or each.soft)}
         kept = nlargest(self._most, found.items(), key=lambda item: (item[1][:2], -item[0]))
@@ -171,7 +171,7 @@ def _by_fs(names: Sequence[str], ending: str) -> dict[str, list[str]]:
 
 _LINE_BYTES = 4096
 _GROUP_BYTES = 2 << 20
-"""Texts that are asked together are at most so large."""
+"""Maximum total size of texts that are requested together."""
 
 
 class LongTexts:

@@ -23,8 +23,8 @@ METADATA_KINDS = (
     *("open", "close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getattr"),
     *("setattr", "getxattr", "setxattr", "statfs", "sync"),
 )
-"""Operations that clients ask a metadata target for, as the statistics database counts them.
-Renames within and across directories are counted a second time by Lustre, and not here."""
+"""Operations that clients request from a metadata target, as the statistics database counts them.
+Lustre counts renames within and across directories a second time; they are not included here."""
 USECS_PER_SECOND = 1e6
 _DATA_KINDS = ("read", "write")
 _BYTES = {"read_bytes": "read", "write_bytes": "write"}
@@ -151,7 +151,7 @@ _HISTOGRAMS: dict[str, tuple[Metric, float]] = {
     "io_milliseconds": (metrics.IO_TIME, 1e3),
     "io_bytes": (metrics.IO_SIZE, 1.0),
 }
-"""By section of brw_stats: the metric, and how many units of a key make one base unit."""
+"""Metric of each section of brw_stats, and how many units of a key make one base unit."""
 
 
 def brw_readings(name: str, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
@@ -204,13 +204,13 @@ _ROW = re.compile(
 )
 _UNITS = {"usec": "usecs", "sec": "secs", "req": "reqs", "regs": "reqs", "byte": "bytes"}
 _BEGIN_CALLS = ("connect", "reconnect", "disconnect")
-"""Counters of calls within the server; those that follow are others of these."""
+"""Names with which the counters of calls within the server begin; all later ones belong to it."""
 _CALLS = ("statfs", "create", "destroy", "setattr", "getattr", "quotactl")
-"""Of those, what clients ask a target for as well."""
+"""Those of them that clients also request from a target."""
 _MOST_ROWS = 200
 _IN_FLIGHT = 1024
-"""Lustre adds up counters of all processors while they count on: so many operations may be in the
-number and not yet in the sum, or the other way round."""
+"""Lustre sums counters of all processors while they are counting: so many operations may be in the
+number and not yet in the sum, or vice versa."""
 
 
 class StatsRow(NamedTuple):
