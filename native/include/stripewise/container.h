@@ -145,9 +145,8 @@ enum sw_plugin_state {
 #define SW_PROCESS_PNETCDF 0x800u
 #define SW_PROCESS_NETCDF4 0x1000u /* HDF5 was called by the netCDF library */
 #define SW_PROCESS_ADIOS2 0x2000u
-#define SW_PROCESS_ROMIO_CHOSEN 0x4000u /* Open MPI is configured to use ROMIO for MPI-IO */
-#define SW_PROCESS_LOST_OTHERS 0x8000u  /* calls without data inside other calls were not counted \
-                                         */
+#define SW_PROCESS_ROMIO_CHOSEN 0x4000u    /* Open MPI is configured to use ROMIO for MPI-IO */
+#define SW_PROCESS_LOST_OTHERS 0x8000u     /* nested calls without data were not counted */
 #define SW_PROCESS_STARTED_UNSEEN 0x10000u /* started a program without this library */
 
 enum sw_capture_mode { SW_CAPTURE_OFF = 0, SW_CAPTURE_FOLD = 1, SW_CAPTURE_ALL = 2 };

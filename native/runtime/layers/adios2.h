@@ -66,32 +66,33 @@ void sw_ad_undo(struct sw_ad_opening *opening);
 /* State of a wrapped call, in the wrapper's frame. Those of a thread form a stack. */
 struct sw_ad_call {
     struct sw_call call;
-    struct sw_ad_opening *opening; /* NULL: another call, or one that is not counted */
+    struct sw_ad_opening *opening; /* NULL: another call, or an uncounted one */
     struct sw_ad_call *outer;
     bool counted;
 };
 
-/* `name` stands in the trace: without mangling and types.  The result says whether the call is
- * counted; sw_ad_leave is due in any case, and does the rest only for those that are. */
+/* Begins a call; `name` is recorded in the trace, without mangling and types. Returns whether the
+ * call is counted; sw_ad_leave must be called in any case. */
 bool sw_ad_enter(struct sw_ad_call *call, const char *name);
 void sw_ad_leave(struct sw_ad_call *call, struct sw_file *file, enum sw_op op);
 void sw_ad_leave_data(struct sw_ad_call *call, struct sw_file *file, enum sw_op op, int64_t bytes);
 
-/* A frame of ours is gone, whose stack ended at that address: its call is ended. */
+/* Ends the call of one of our frames that is gone, whose stack ended at that address. */
 void sw_ad_abandon(uintptr_t stack);
 
-/* Engines by address. */
+/* Engines, by address. */
 extern struct sw_handle_table sw_ad_engines;
 struct sw_file *sw_ad_file(const void *engine);
 
 /*
- * A wrapper may be left by a C++ exception.  This names the function that the unwinder calls
- * for the wrapper's frame: it ends the frame's call and lets the exception go on.  To stand
+ * A wrapper may be left by a C++ exception. This names the function that the unwinder calls for
+ * the wrapper's frame: it ends the frame's call and lets the exception continue. It must come
  * first in every wrapper.
  */
 #define SW_AD_UNWINDABLE __asm__ volatile(".cfi_personality 0x1b, sw_ad_unwound")
 
-/* A member function that counts elements and may throw; an exception ends here, as 0. */
+/* Calls a member function that counts elements and may throw; an exception ends here and gives 0.
+ * */
 typedef size_t sw_ad_counter(const void *object);
 size_t sw_ad_ask(sw_ad_counter *counter, const void *object);
 
