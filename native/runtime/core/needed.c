@@ -11,9 +11,7 @@
 
 #include "internal.h"
 
-#define MPI_LIBRARY                                                                               \
-    "libmpi" /* prefix of libmpi.so, libmpich.so, libmpi_cray.so, libmpi_abi.so                   \
-              */
+#define MPI_LIBRARY "libmpi" /* prefix of libmpi.so, libmpich.so, libmpi_abi.so, ... */
 
 struct image {
     const char *at;

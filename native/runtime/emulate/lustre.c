@@ -133,8 +133,7 @@ bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uin
         if (error == 0) /* the client opens the file with the layout */
             sw_served_metadata(file->storage, SW_AT_METADATA_OPEN, served_ns);
         return answer(request, error);
-    case LL_IOC_LOV_GETSTRIPE: /* the client has had it since the open; ROMIO's driver queries it
-                                */
+    case LL_IOC_LOV_GETSTRIPE: /* the client has it since the open; ROMIO's driver asks */
         if ((file->state & SW_EMULATED_THRESHOLD) == 0)
             __atomic_fetch_or(&file->state, SW_EMULATED_ALWAYS_WRITE, __ATOMIC_RELAXED);
         return answer(request, get_layout(request, file));
