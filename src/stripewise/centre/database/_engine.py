@@ -230,7 +230,7 @@ def refresh_statistics(engine: Engine) -> None:
 
 
 @contextmanager
-def refusals_said(engine: Engine) -> Iterator[None]:
+def database_errors(engine: Engine) -> Iterator[None]:
     """Turn errors of the database into errors of Stripewise.
 
     Raises:

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine, text
 from stripewise.centre.database._engine import (
     check_known,
     check_revision,
+    database_errors,
     need_file,
-    refusals_said,
 )
 from stripewise.centre.database.tables import Base
 
@@ -30,7 +30,7 @@ def initialise(engine: Engine) -> str:
     Raises:
         StorageError: The database refuses, or a newer Stripewise has made it.
     """
-    with refusals_said(engine), engine.execution_options(writing=True).connect() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).connect() as connection:
         if engine.dialect.name == "sqlite":
             return _initialise_sqlite(connection)
         with connection.begin():
@@ -71,7 +71,7 @@ def check(engine: Engine) -> None:
         StorageError: It has no tables, older or newer ones, or cannot be reached.
     """
     need_file(engine)
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         check_revision(engine, current(connection))
 
 

@@ -53,10 +53,10 @@ def give_up_root(configured: str) -> str:
         user = configured or default_user()
         account = _account(user)
         if account.pw_uid != 0:
-            _begin_anew(account)
+            _execute_again(account)
         lacks = "" if reads_everything(_own_status()) else ", without CAP_DAC_READ_SEARCH"
         return f"runs as root, since agent.user says so{lacks}"
-    return _who_am_i()
+    return _describe_user()
 
 
 def default_user() -> str:
@@ -146,7 +146,7 @@ def _account(user: str) -> pwd.struct_passwd:
         ) from None
 
 
-def _begin_anew(account: pwd.struct_passwd) -> None:
+def _execute_again(account: pwd.struct_passwd) -> None:
     user = account.pw_name
     words = setpriv_words(user)
     own = {MARK: user, "HOME": account.pw_dir, "USER": user, "LOGNAME": user}
@@ -189,7 +189,7 @@ def _verify(user: str) -> None:
         )
 
 
-def _who_am_i() -> str:
+def _describe_user() -> str:
     try:
         name = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

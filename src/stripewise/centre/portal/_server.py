@@ -172,7 +172,7 @@ class BoundedProtocol(H11Protocol):
 
     def _watch(self) -> None:
         """Set the time limit for what is expected from the client."""
-        awaited = "" if self.transport.is_closing() else self._what_is_awaited()
+        awaited = "" if self.transport.is_closing() else self._expected_event()
         if awaited == self.awaited:
             return
         self.awaited, self.waits_since = awaited, time.monotonic()
@@ -180,15 +180,15 @@ class BoundedProtocol(H11Protocol):
         self._read_timer = None
         if awaited:
             seconds = HEAD_SECONDS if awaited == "head" else BODY_SECONDS
-            self._read_timer = self.loop.call_later(seconds, self._be_late)
+            self._read_timer = self.loop.call_later(seconds, self._cut_off)
 
-    def _what_is_awaited(self) -> str:
+    def _expected_event(self) -> str:
         if self.conn.their_state is h11.SEND_BODY:
             return "body"
         is_answering = self.cycle is not None and not self.cycle.response_complete
         return "head" if self.conn.their_state is h11.IDLE and not is_answering else ""
 
-    def _be_late(self) -> None:
+    def _cut_off(self) -> None:
         """Cut off a client that has not sent its request in time."""
         if self.transport.is_closing():
             return

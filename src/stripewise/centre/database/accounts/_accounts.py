@@ -318,7 +318,7 @@ def verify(stored: str | None, password: str) -> bool:
     usable = 0 < len(password) <= MOST_SIGNS and _is_text(password)
     try:
         with _TURNS:
-            right = _hasher().verify(stored or _nobodys(), password if usable else "-")
+            right = _hasher().verify(stored or _dummy_hash(), password if usable else "-")
     except (VerificationError, InvalidHashError):
         return False
     return right and usable and stored is not None
@@ -354,7 +354,7 @@ def _hasher() -> PasswordHasher:
 
 
 @cache
-def _nobodys() -> str:
+def _dummy_hash() -> str:
     """Return the hash of a password that nobody knows."""
     import secrets
 

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError
 
-from stripewise.centre.database._engine import refusals_said, transaction
+from stripewise.centre.database._engine import database_errors, transaction
 from stripewise.centre.database.tables._access import Audit, Principal
 from stripewise.centre.database.tables._jobs import Person
 from stripewise.core.errors import UsageError
@@ -95,14 +95,14 @@ class Desk:
     @contextmanager
     def reading(self, on: Connection | None = None) -> Iterator[Connection]:
         """Begin a transaction that reads."""
-        with refusals_said(self.engine), transaction(on or self.engine) as connection:
+        with database_errors(self.engine), transaction(on or self.engine) as connection:
             yield connection
 
     @contextmanager
     def writing(self, on: Connection | None = None) -> Iterator[Connection]:
         """Begin a transaction that writes."""
         place = on or self.engine
-        with refusals_said(self.engine), transaction(place, writing=True) as connection:
+        with database_errors(self.engine), transaction(place, writing=True) as connection:
             yield connection
 
     def note(self, statement: Any, on: Connection | None = None) -> None:
@@ -115,7 +115,7 @@ class Desk:
                 return self.note(statement, opened)
         on.rollback()
         try:
-            with _hurry(on), transaction(on, writing=True) as connection:
+            with _short_lock_wait(on), transaction(on, writing=True) as connection:
                 if connection.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_PATIENCE}")
                 connection.execute(statement)
@@ -128,7 +128,7 @@ class Desk:
 
 
 @contextmanager
-def _hurry(connection: Connection) -> Iterator[None]:
+def _short_lock_wait(connection: Connection) -> Iterator[None]:
     """Let a connection to SQLite wait only briefly for a lock, before its transaction begins."""
     if connection.dialect.name != "sqlite":
         yield

@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stripewise.centre.database._engine import refresh_statistics, refusals_said
+from stripewise.centre.database._engine import database_errors, refresh_statistics
 from stripewise.centre.database._schema import check
 from stripewise.centre.database.ingest._inputs import Input, PassedOver, summaries, walk
 from stripewise.centre.database.ingest._ledger import (
@@ -128,7 +128,7 @@ class _Pass:
         self._write()
         self.tally.stopped = self.stop()
         if self.tally.stored.total() >= _MANY:
-            with refusals_said(self.engine):
+            with database_errors(self.engine):
                 refresh_statistics(self.engine)
         self.tally.seconds = time.monotonic() - began
         return self.tally
@@ -137,7 +137,7 @@ class _Pass:
 
     def _new(self) -> Iterator[Input]:
         """Yield the inputs that have to be looked at."""
-        found = filter(self._is_settled, filter(self._is_mine, self._counted()))
+        found = filter(self._is_settled, filter(self._is_in_part, self._counted()))
         while some := list(itertools.islice(found, _ASKED_AT_ONCE)):
             fresh = unseen(self.engine, some)
             self.tally.unchanged += len(some) - len(fresh)
@@ -148,7 +148,7 @@ class _Pass:
             self.tally.found += 1
             yield one
 
-    def _is_mine(self, one: Input) -> bool:
+    def _is_in_part(self, one: Input) -> bool:
         number, total = self.options.part
         return int(one.place[:12], 16) % total == number - 1
 
@@ -261,7 +261,7 @@ class _Pass:
             self.batch = [one for one in self.batch if not isinstance(one.answer, Refused)]
         batch, self.batch = self.batch, []
         if batch:
-            with refusals_said(self.engine):
+            with database_errors(self.engine):
                 write(self.engine, batch)
         for one in batch:
             self._count(one)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, StatementError
 
 from stripewise import __version__
-from stripewise.centre.database._engine import refresh_statistics, refusals_said
+from stripewise.centre.database._engine import database_errors, refresh_statistics
 from stripewise.centre.database._records import Parsed, Record
 from stripewise.centre.database._schema import check
 from stripewise.centre.database.ingest._base import identity
@@ -59,7 +59,7 @@ def unseen(engine: Engine, found: Sequence[Input]) -> list[Input]:
         SeenFile.place.in_([one.place for one in found]),
         SeenFile.digest.not_like(f"{_OF_NO_KIND}%") | (SeenFile.digest == OF_NO_KIND),
     )
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         rows = connection.execute(query)
         seen = {row.place: (row.size_bytes, row.changed_ns) for row in rows}
     return [
@@ -70,13 +70,13 @@ def unseen(engine: Engine, found: Sequence[Input]) -> list[Input]:
 
 def outcomes(engine: Engine, digests: Iterable[str]) -> dict[str, str]:
     """Return the recorded outcome of each content that is in the ledger."""
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         return _outcomes(connection, digests)
 
 
 def mounts(engine: Engine) -> list[tuple[str, str]]:
     """Return the mount points and the names of their file systems, the longest first."""
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         rows = connection.execute(select(FileSystem.mount, FileSystem.name)).all()
     found = [(line, name) for lines, name in rows for line in lines.split("\n") if line]
     return sorted(found, key=lambda pair: -len(pair[0]))
@@ -118,7 +118,7 @@ def store(
         StorageError: The database refuses; nothing is stored.
     """
     answer = Stored(kind, tuple(records), tuple(problems))
-    with refusals_said(engine), engine.execution_options(writing=True).begin() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).begin() as connection:
         Writer(connection).store(answer.records)
         row = _row(identity("asked", kind, name), name, 0, answer, at)
         put_all(connection, Ledger, ("digest",), [row])
@@ -247,7 +247,7 @@ def next_window(engine: Engine, name: str, since: int | None = None) -> Window:
 def _last(engine: Engine, name: str) -> int | None:
     """Return until when everything has been queried, or None if nothing has been."""
     query = select(Ledger.at).where(Ledger.digest == identity("asked", KIND, name))
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         return connection.scalar(query)
 
 
@@ -272,7 +272,7 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
         for first in range(0, len(part.records), _ROWS):
             records = part.records[first : first + _ROWS]
             with (
-                refusals_said(engine),
+                database_errors(engine),
                 engine.execution_options(writing=True).begin() as connection,
             ):
                 Writer(connection).store(records)
@@ -282,6 +282,6 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
     until = began if last is None or span.start <= last else last
     store(engine, KIND, name, (), asked.problems[:50], at=until)
     if asked.jobs >= _ROWS:
-        with refusals_said(engine):
+        with database_errors(engine):
             refresh_statistics(engine)
     return asked

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._gains import is_of_pattern as is_of_pattern
     from stripewise.centre.database.queries._gains import next_run as next_run
     from stripewise.centre.database.queries._gains import pair_settings as pair_settings
-    from stripewise.centre.database.queries._gains import pairs_of_job_pairs as pairs_of_job_pairs
+    from stripewise.centre.database.queries._gains import pairs_of_job as pairs_of_job
     from stripewise.centre.database.queries._gains import program_pairs as program_pairs
     from stripewise.centre.database.queries._gains import savings_ledger as savings_ledger
     from stripewise.centre.database.queries._history import MOST_RUNS as MOST_RUNS

@@ -128,7 +128,7 @@ class Conditions:
 
 def conditions(connection: Connection, asked: JobFilter) -> Conditions:
     """Return the conditions of a filter; names and rare properties are looked up first."""
-    found = [*_of_names(connection, asked), *_evidence(connection, asked)]
+    found = [*_name_conditions(connection, asked), *_evidence(connection, asked)]
     by_index = [_word(connection, word) for word in (asked.q or "").split()]
     if asked.job_id is not None:
         by_index.append(Job.raw_id == asked.job_id)
@@ -140,7 +140,7 @@ def conditions(connection: Connection, asked: JobFilter) -> Conditions:
     return Conditions(tuple(found), any(rare is not None for rare in keys))
 
 
-def _of_names(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+def _name_conditions(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     for text, table, column in (
         (asked.cluster, Cluster, Job.cluster_id),

@@ -343,7 +343,7 @@ def marked(viewer: Viewer, row: Mapping[str, Any]) -> Row:
 _MOST = 50
 
 
-def pairs_of_job_pairs(connection: Connection, viewer: Viewer, job: Row) -> Sequence[Row]:
+def pairs_of_job(connection: Connection, viewer: Viewer, job: Row) -> Sequence[Row]:
     """Return proved speed-ups of a job's program by its user or in its project, newest first.
 
     Settings of a study may name files: they are None if the viewer may not read such names.
@@ -485,7 +485,7 @@ class NextRun:
 
     Attributes:
         recipe: The settings.
-        proof: The study that proved them, as `pairs_of` returns it; None if findings advise them.
+        proof: The study that proved them, as `pairs_of_job` returns it; None if only advised.
         findings: Codes of those findings.
     """
 
@@ -499,7 +499,7 @@ def next_run(view: JobView, pairs: Sequence[Row]) -> NextRun | None:
 
     Args:
         view: The job as its viewer sees it.
-        pairs: Rows of `pairs_of` for the same viewer.
+        pairs: Rows of `pairs_of_job` for the same viewer.
     """
     if not view.shows_names:
         return None

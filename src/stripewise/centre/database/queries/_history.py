@@ -36,7 +36,7 @@ def list_runs(connection: Connection, viewer: Viewer, job: Row) -> list[Row]:
         viewer: The viewer who asks; runs that they may not see are left out.
         job: Row that `find_job` returned for that viewer.
     """
-    whose = _whose(job)
+    whose = _same_user(job)
     at, key = job["start_at"], job["id"]
     if whose is None or at is None or job["program_id"] is None:
         return []
@@ -81,7 +81,7 @@ def facts_of_runs(
     }
 
 
-def _whose(job: Row) -> ColumnElement[bool] | None:
+def _same_user(job: Row) -> ColumnElement[bool] | None:
     if job["person_id"] is not None:
         return and_(Job.person_id == job["person_id"])
     if job["uid"] is not None:

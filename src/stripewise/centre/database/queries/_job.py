@@ -388,14 +388,14 @@ def asked_of(connection: Connection, view: JobView) -> dict[str, AskedSizes]:
         return {}
     files = [one for row in rows for one in unpack(row[1]).get("files", ())]
     return {
-        direction: _asked(direction, files)
+        direction: _requested_sizes(direction, files)
         for direction in ("read", "write")
         if any(one.get(f"{direction}_calls") for one in files)
         and not any(f"{direction}_bytes" in one.get("missing", {}) for one in files)
     }
 
 
-def _asked(direction: str, files: Sequence[Mapping[str, Any]]) -> AskedSizes:
+def _requested_sizes(direction: str, files: Sequence[Mapping[str, Any]]) -> AskedSizes:
     lists = [one.get(f"{direction}_sizes") or () for one in files]
     width = max((len(one) for one in lists), default=0)
     counts = [sum(one[place] for one in lists if len(one) > place) for place in range(width)]

@@ -99,7 +99,7 @@ def public_patterns(connection: Connection, asked: PatternFilter, now: float) ->
 
 def _public(connection: Connection, least: float | None, now: float) -> Sequence[Row]:
     jobs = everybody(public_period(now))
-    query = _of_enough(_each(jobs, PatternFilter(least_lost_seconds=least)))
+    query = _forms_of_enough_users(_each(jobs, PatternFilter(least_lost_seconds=least)))
     return [
         {
             **row,
@@ -132,7 +132,7 @@ def _forms(jobs: Select[Any], asked: PatternFilter) -> Select[Any]:
     return _costliest(query, seconds, each)
 
 
-def _of_enough(each: Any) -> Select[Any]:
+def _forms_of_enough_users(each: Any) -> Select[Any]:
     """Return the query of forms that enough users have, none of whom accounts for most of one.
 
     The loss is unknown if it is known for too few users, or one of them accounts for more than

@@ -114,7 +114,9 @@ def services(
     moments = [at for at in every if at % DAY // 3600 in wanted]
     if hours and not moments:
         return {}
-    query, seconds, operations = _both(file_system_id, since, until, resolution, moments)
+    query, seconds, operations = _seconds_and_operations(
+        file_system_id, since, until, resolution, moments
+    )
     columns = (func.sum(seconds.total), func.sum(operations.total))
     query = query.add_columns(Series.target, *columns).group_by(Series.target)
     rows: Any = connection.execute(query)
@@ -125,7 +127,7 @@ def services_by_hour(
     connection: Connection, file_system_id: int, since: int, until: int
 ) -> dict[tuple[str, str], dict[int, Service]]:
     """Return the operation times in each hour of a time span, by server and kind of target."""
-    query, seconds, operations = _both(file_system_id, since, until, 3600)
+    query, seconds, operations = _seconds_and_operations(file_system_id, since, until, 3600)
     query = query.add_columns(
         *(Series.server, Series.target, seconds.at, seconds.total, operations.total)
     )
@@ -137,7 +139,7 @@ def services_by_hour(
     return found
 
 
-def _both(
+def _seconds_and_operations(
     file_system_id: int, since: int, until: int, resolution: int, moments: Sequence[int] = ()
 ) -> tuple[Any, Any, Any]:
     """Return the query for roll-ups of seconds and of operations of the same target and moment.

@@ -238,7 +238,7 @@ def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
             place = (one.server, one.target)
             there[place] = max(there.get(place, 0.0), last[one.id].end)
 
-    def told(one: Part) -> tuple[float, str]:
+    def last_report(one: Part) -> tuple[float, str]:
         newest = last[one.id]
         is_gone = one.metric == IS_FAILED and newest.value > 0.5
         place = (one.server, one.target)
@@ -247,7 +247,7 @@ def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
     ends: dict[tuple[str, str], tuple[float, str]] = {}
     for one in parts:
         key = (one.target, one.metric)
-        ends[key] = max(ends.get(key, (0.0, "")), told(one))
+        ends[key] = max(ends.get(key, (0.0, "")), last_report(one))
     return [
         one for one in parts
         if not one.target or ends[one.target, one.metric][1] == one.server

@@ -351,14 +351,14 @@ def _days(
     today = now - now % DAY
     return [
         DayTempo(at, {
-            metric: _of_day(connection, some, (at, min(at + DAY, now)), widths[metric])
+            metric: _day_tempo(connection, some, (at, min(at + DAY, now)), widths[metric])
             for metric, some in ids.items()
         })
         for at in range(today, today - days * DAY, -DAY)
     ]  # fmt: skip
 
 
-def _of_day(
+def _day_tempo(
     connection: Connection, ids: Sequence[int], span: tuple[int, int], width: int
 ) -> TemporalPattern:
     begin = span[0] - span[0] % width

@@ -242,10 +242,10 @@ def _added(rows: Sequence[Any], place: int | None) -> dict[Any, Share]:
         sums = row[len(_OWNERS) :]
         old = found.get(key, [0.0] * len(sums))
         found[key] = [one + other for one, other in zip(old, sums, strict=True)]
-    return {key: _of_sums(*sums) for key, sums in found.items()}
+    return {key: _share_from_sums(*sums) for key, sums in found.items()}
 
 
-def _of_sums(jobs: float, *sums: float) -> Share:
+def _share_from_sums(jobs: float, *sums: float) -> Share:
     """Return a share from sums of amounts and the numbers of rows with incomplete amounts."""
     counts = sums[len(_AMOUNTS) :]
     whys = [f"of {plural(int(n), 'job')} not all is known" if n else "" for n in counts]

@@ -15,9 +15,9 @@ from sqlalchemy.engine import make_url
 from stripewise.centre.database._engine import (
     check_revision,
     create_engine,
+    database_errors,
     database_url,
     need_file,
-    refusals_said,
     shown,
     str_of,
     to_initialise,
@@ -113,7 +113,7 @@ def deliver(engine: Engine, delivery: Delivery) -> bool:
         StorageError: The database refuses. It may have stored everything nevertheless, if the
             connection broke at the end: the same delivery can be made again.
     """
-    with refusals_said(engine), engine.execution_options(writing=True).begin() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).begin() as connection:
         write_alone(connection, _WAIT_SECONDS)
         found = read_part(connection, delivery.agent, MARK)
         if found == delivery.mark:
@@ -173,7 +173,7 @@ def read_state(engine: Engine, agent: str) -> dict[str, bytes]:
     Raises:
         StorageError: The database has no tables for it, or cannot be reached or written to.
     """
-    with refusals_said(engine):
+    with database_errors(engine):
         ready(engine)
         _try_to_write(engine, agent)
         with engine.connect() as connection:
@@ -262,7 +262,7 @@ def other_agents(engine: Engine, server: str, samples: Iterable[SampleRecord]) -
         place = (one.file_system, one.target)
         one_of_each[place] = min(one.metric, one_of_each.get(place, one.metric))
     since = max(at for one in counters for at, _, _ in one.values) - LOOK_BACK_SECONDS
-    with refusals_said(engine):
+    with database_errors(engine):
         series = _series(engine, one_of_each)
         wanted = {key for key in series if key[1] == server or _has(series, key, server)}
         spans = _spans(engine, [series[key] for key in wanted], since)

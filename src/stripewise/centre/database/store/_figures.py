@@ -49,7 +49,7 @@ def store_figures(connection: Connection, names: Names, job_id: int) -> None:
     row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), "missing": {}, **totals(told)}
     profiled = row.pop("profiled_seconds", None)
     if not job["is_recorded"]:
-        row |= _of_unrecorded(names, job["cluster_id"], sources, told)
+        row |= _unrecorded_columns(names, job["cluster_id"], sources, told)
         row["run_seconds"] = profiled
     node_count = row.get("node_count", job["node_count"])
     if told:
@@ -128,7 +128,7 @@ def _figures(document: Mapping[str, Any]) -> Mapping[str, Any]:
 _AMOUNTS = ("read_bytes", "write_bytes", "io_seconds", "meta_operations", "n_files")
 
 
-def _of_unrecorded(
+def _unrecorded_columns(
     names: Names, cluster_id: int, sources: Sequence[Any], told: Sequence[SourceFigures]
 ) -> dict[str, Any]:
     """Return the columns that profiles provide for a job without a scheduler record."""

@@ -94,7 +94,7 @@ def _store(
 def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
     owners = dict[tuple[Any, ...], int | None]()
     every = dict(fresh)
-    for row in _there(connection, fresh):
+    for row in _existing_rows(connection, fresh):
         key = tuple(row[: len(KEY)])
         every[key] = Sums.of_row(row) + fresh[key]
         owners[key] = row.job_id
@@ -107,7 +107,7 @@ def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
     resum(connection, {job_id for job_id in owners.values() if job_id is not None})
 
 
-def _there(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> Iterable[Any]:
+def _existing_rows(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> Iterable[Any]:
     """Yield the rows that exist already, found by the index on names and times."""
     moments = [key[1] for key in fresh]
     for tags in portions(sorted({key[2] for key in fresh})):
@@ -326,10 +326,10 @@ def parse_tag(text: str, templates: Sequence[Template]) -> TagParts:
         if found is None:
             return UNKNOWN
         ways |= found
-    return _parts_tags(dict(ways.pop())) if len(ways) == 1 else UNKNOWN
+    return _tag_parts(dict(ways.pop())) if len(ways) == 1 else UNKNOWN
 
 
-def _parts_tags(told: dict[str, str]) -> TagParts:
+def _tag_parts(told: dict[str, str]) -> TagParts:
     return TagParts(
         raw_id=_number(told.get("raw_id"), _MOST_ID) or None,  # 0 is not a job
         uid=_number(told.get("uid"), _MOST_UID),

@@ -46,7 +46,7 @@ class Span:
         """Return whether it is trusted; what has no user number comes from trusted users."""
         return self.is_vouched or self.uid is None
 
-    def is_anothers(self, other: Span) -> bool:
+    def is_of_another_user(self, other: Span) -> bool:
         """Return whether both are known to belong to different users."""
         is_one_uid = self.uid is not None and self.uid == other.uid
         if self.user and other.user:
@@ -55,9 +55,9 @@ class Span:
             return not (is_one_uid and self.user.casefold() == other.user.casefold())
         return self.uid is not None and other.uid is not None and not is_one_uid
 
-    def is_shown_to_be_of(self, job: Span) -> bool:
+    def is_by_user_of(self, job: Span) -> bool:
         """Return whether the owner of this run is known to be the user of a job."""
-        if self.is_anothers(job):
+        if self.is_of_another_user(job):
             return False
         if self.is_believed:
             return True
@@ -164,9 +164,9 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
     here = [
         one for one in candidates if run.cluster_id in (None, one.cluster_id) and not one.never_ran
     ]
-    own = [one for one in here if run.span.is_shown_to_be_of(one.span)]
+    own = [one for one in here if run.span.is_by_user_of(one.span)]
     if not own:
-        return Match(None, _whose(run, here), 0.0)
+        return Match(None, _reason_for_no_owner(run, here), 0.0)
     start = run.span.start
     if start is None:
         if len(own) == 1:
@@ -181,11 +181,11 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
     return _nearest(start, ran or exact or inside or near, bool(inside))
 
 
-def _whose(run: Run, here: Sequence[Candidate]) -> str:
+def _reason_for_no_owner(run: Run, here: Sequence[Candidate]) -> str:
     """Return why none of the jobs with the job id of a run belongs to its owner."""
     if not here:
         return "no record"
-    if all(one.span.is_anothers(run.span) for one in here):
+    if all(one.span.is_of_another_user(run.span) for one in here):
         return "job id of another user"
     return "job id, not shown to be of this user"
 
@@ -234,7 +234,7 @@ def _is_close(run: Span, group: Span) -> bool:
 
 def _is_of_one(run: Span, group: Span) -> bool:
     """Return whether two runs belong to one user: a job id by itself gives no access to a run."""
-    return run.is_shown_to_be_of(group) and (group.is_believed or group.is_shown_to_be_of(run))
+    return run.is_by_user_of(group) and (group.is_believed or group.is_by_user_of(run))
 
 
 def _joined(group: Span, run: Span) -> Span:

@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, exists, inspect, or_, select
 from sqlalchemy.engine import URL
 
-from stripewise.centre.database._engine import refusals_said, shown, sqlite_file, str_of
+from stripewise.centre.database._engine import database_errors, shown, sqlite_file, str_of
 from stripewise.centre.database._schema import check, current
 from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, prune_samples
 from stripewise.centre.database.tables._access import LoginAttempt, Session, Token
@@ -113,7 +113,7 @@ def _revision_of_file(engine: Engine, file: Path, is_sqlite: bool) -> str:
 def _check_room(engine: Engine, revision: str, replace: bool) -> None:
     """Refuse to overwrite anything that is not to be replaced."""
     name, now = _name(engine), _revision(engine)
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         tables = inspect(connection).get_table_names()
     if not tables:
         return
@@ -185,7 +185,7 @@ def _run(program: str, url: URL | None, words: Sequence[str]) -> str:
 
 
 def _revision(engine: Engine) -> str:
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         return current(connection)
 
 
@@ -225,7 +225,7 @@ def prune(engine: Engine, now: int, files_older_days: int | None = None) -> Prun
         StorageError: The database refuses; nothing is deleted.
     """
     check(engine)
-    with refusals_said(engine), engine.execution_options(writing=True).begin() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).begin() as connection:
         samples = prune_samples(connection, now, KEPT_DAYS)
         loads = prune_loads(connection, now)
         files = 0

@@ -337,7 +337,7 @@ def _count_on(connection: Connection, table: Table) -> None:
 def _copy(source: Connection, target: Connection, table: Table, veil: Veil) -> int:
     rules = {column.name: _rule(f"{table.name}.{column.name}", column, veil)
              for column in table.c}  # fmt: skip
-    few = _of_few(source) if table.name == "program" else frozenset()
+    few = _programs_of_few_users(source) if table.name == "program" else frozenset()
     number = 0
     for rows in _parts(source, table):
         made = [{name: rule(row[name]) for name, rule in rules.items()} for row in rows]
@@ -379,7 +379,7 @@ def _rule(place: str, column: Any, veil: Veil) -> Callable[[Any], Any]:
     raise StorageError(f"{place}: nothing says what an anonymous copy has there")
 
 
-def _of_few(source: Connection) -> frozenset[str]:
+def _programs_of_few_users(source: Connection) -> frozenset[str]:
     """Return the programs that only few users run."""
     users = func.count(Job.person_id.distinct())
     query = select(Program.name).outerjoin(Job, Job.program_id == Program.id)

@@ -14,9 +14,9 @@ from sqlalchemy.exc import DBAPIError
 
 from stripewise.centre.database._engine import (
     check_known,
+    database_errors,
     need_file,
     newest,
-    refusals_said,
     shown,
     sqlite_file,
     str_of,
@@ -94,7 +94,7 @@ def target_year_bytes(connection: Connection, tables: Mapping[str, int]) -> int 
     if not targets or days < _LEAST_DAYS or not tables:
         return None
     size = _kept(tables.get("sample", 0), days, KEPT_DAYS[0])
-    size += _of_rollups(connection, tables.get("rollup", 0), days)
+    size += _yearly_rollup_bytes(connection, tables.get("rollup", 0), days)
     size += _kept(tables.get("job_load", 0) + tables.get("job_tag", 0), _days_of_loads(connection),
                   KEPT_LOAD_DAYS)  # fmt: skip
     return int(size / targets)
@@ -106,7 +106,7 @@ def _kept(size_bytes: float, days: float, kept_days: float) -> float:
     return size_bytes / seen * min(kept_days, YEAR_DAYS)
 
 
-def _of_rollups(connection: Connection, size_bytes: int, days: float) -> float:
+def _yearly_rollup_bytes(connection: Connection, size_bytes: int, days: float) -> float:
     query = select(Rollup.resolution_seconds, func.count()).group_by(Rollup.resolution_seconds)
     counts: dict[int, int] = defaultdict(int)
     counts.update((row[0], row[1]) for row in connection.execute(query))
@@ -191,7 +191,7 @@ def status(engine: Engine) -> Status:
         StorageError: It has no tables or newer ones, or cannot be reached.
     """
     need_file(engine)
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         revision = current(connection)
         name = shown(str_of(engine))
         if not revision:

@@ -272,9 +272,9 @@ class StoreSink(Sink):
                 told = on_told_clock(batch, self._books.clock)
                 self._waiting.add(told)
                 self._parts |= parts
-                self._say_set_back({one.key[0] for one in told.samples}, self._books.clock)
+                self._report_set_back({one.key[0] for one in told.samples}, self._books.clock)
 
-    def _say_set_back(self, file_systems: Iterable[str], clock: SinkClock) -> None:
+    def _report_set_back(self, file_systems: Iterable[str], clock: SinkClock) -> None:
         from stripewise.centre.database import EventRecord
 
         for one in clock.set_back():

@@ -39,9 +39,9 @@ class Work:
 
     def add(self, other: Work) -> None:
         """Add more work of the same kind."""
-        self.operations = _both(self.operations, other.operations)
-        self.moved_bytes = _both(self.moved_bytes, other.moved_bytes)
-        self.busy = _both(self.busy, other.busy)
+        self.operations = _sum_of_known(self.operations, other.operations)
+        self.moved_bytes = _sum_of_known(self.moved_bytes, other.moved_bytes)
+        self.busy = _sum_of_known(self.busy, other.busy)
         for name, number in other.parts.items():
             self.parts[name] = self.parts.get(name, 0) + number
 
@@ -99,7 +99,7 @@ def _metadata(asked: Mapping[str, OperationCount]) -> Work:
     )
 
 
-def _both(one: int | None, other: int | None) -> int | None:
+def _sum_of_known(one: int | None, other: int | None) -> int | None:
     if one is None or other is None:
         return other if one is None else one
     return one + other

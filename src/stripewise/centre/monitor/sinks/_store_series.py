@@ -108,7 +108,7 @@ class SeriesBook:
             and (value := _number(one)) is not None
         }
         kept = [one for one in readings if one.metric.series]
-        for reading in sorted(kept, key=_of_host):  # what is served is known by then
+        for reading in sorted(kept, key=_is_about_host):  # what is served is known by then
             value = _number(reading)
             if value is None:
                 continue
@@ -238,7 +238,7 @@ def _number(reading: Reading) -> float | None:
     return value
 
 
-def _of_host(reading: Reading) -> bool:
+def _is_about_host(reading: Reading) -> bool:
     return "fs" not in reading.metric.labels
 
 

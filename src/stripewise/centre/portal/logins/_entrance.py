@@ -227,12 +227,12 @@ class Proxy(Login):
                 secrets.append(value)
         if not users and not secrets:
             return None
-        if why := self._doubt(peer, users, secrets):
+        if why := self._reason_for_distrust(peer, users, secrets):
             _log.warning("login by a header ignored: %s (peer %s)", why, printable(peer[:64]))
             return None
         return Identity(users[0], self.name) if users[0] else None
 
-    def _doubt(self, peer: str, users: list[str], secrets: list[str]) -> str:
+    def _reason_for_distrust(self, peer: str, users: list[str], secrets: list[str]) -> str:
         """Return why headers are not trusted, or "" if they are."""
         if not is_listed(peer, self._networks):
             return "the peer is not in login.proxy.networks"

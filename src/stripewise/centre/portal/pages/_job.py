@@ -16,10 +16,10 @@ from stripewise.centre.database.queries import (
     list_runs,
     loads_beside,
     next_run,
+    pairs_of_job,
     served_of,
     view_job,
 )
-from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
 from stripewise.centre.portal.pages import (
     _job_files,
     _job_findings,
@@ -53,7 +53,7 @@ class Job(Page):
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None
-        pairs = pairs_of(asked.connection, asked.viewer, view.row)
+        pairs = pairs_of_job(asked.connection, asked.viewer, view.row)
         runs = list_runs(asked.connection, asked.viewer, view.row)
         facts = facts_of_runs(asked.connection, asked.viewer, runs)
         served = served_of(asked.connection, view)

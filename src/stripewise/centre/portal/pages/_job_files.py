@@ -205,13 +205,13 @@ def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSize
     for number, name in enumerate(names[:_MOST_STORAGES], 1):
         rows = [one for one in found if one.file_system == name]
         ending = f"_{number}" if several else ""
-        blocks += _of_storage(name, rows, {} if several else asked, ending)
+        blocks += _storage_blocks(name, rows, {} if several else asked, ending)
     if found and several and asked:
         blocks += _asked_bars(asked)
-    return blocks + _offer(view, found)
+    return blocks + _profile_advice(view, found)
 
 
-def _of_storage(
+def _storage_blocks(
     name: str, rows: Sequence[Served], asked: Mapping[str, AskedSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
@@ -303,11 +303,11 @@ def _operations(one: Served, ending: str) -> list[Block]:
     return [Bars(f"served_operations{ending}", title, labels, counts, "operations")]
 
 
-def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
+def _profile_advice(view: JobView, found: Sequence[Served]) -> list[Block]:
     """Return whether a profile of the next run would be useful, for a job without one."""
     if not found or view.sources:
         return []
-    reasons = [words for one in found for words in (_worth(view, one),) if words]
+    reasons = [words for one in found for words in (_reason_for_profile(view, one),) if words]
     if reasons:
         text = (
             f"A profile of the next run pays: {', and '.join(reasons)}. It shows which calls make "
@@ -323,7 +323,7 @@ def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
     return [Notice("served_next", "Is a profile worth it?", [text], "good")]
 
 
-def _worth(view: JobView, one: Served) -> str:
+def _reason_for_profile(view: JobView, one: Served) -> str:
     """Return why a profile is useful, or "" if these counters give no reason."""
     if one.operations is None:
         return ""

@@ -18,9 +18,9 @@ from stripewise.centre.database.queries import (
     full_profile,
     is_of_pattern,
     next_run,
+    pairs_of_job,
     view_job,
 )
-from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
 from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Asked, Page
 from stripewise.centre.portal.pages._jobs import finding_words
@@ -233,7 +233,7 @@ class _Settings(Page):
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None
-        found = next_run(view, pairs_of(asked.connection, asked.viewer, view.row))
+        found = next_run(view, pairs_of_job(asked.connection, asked.viewer, view.row))
         text = "" if found is None else self.text(found)
         if found is None or not text:
             return None

@@ -43,7 +43,7 @@ def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = Fals
     return [
         block
         for number, load in enumerate(found, 1)
-        for block in _of_storage(view, load, f"_{number}" if several else "")
+        for block in _storage_blocks(view, load, f"_{number}" if several else "")
     ]
 
 
@@ -85,7 +85,7 @@ def verdict(load: StorageLoad) -> str:
     )
     longer = took_longer(load.service)
     if usual >= _BUSY:
-        return _of_busy(compared, part, longer)
+        return _busy_words(compared, part, longer)
     if slow:
         return (
             f"The load of others does not explain it, but a slow target may: {compared}, which is "
@@ -134,7 +134,7 @@ def _around(load: StorageLoad) -> str:
     return text if text.startswith(("a ", "an ")) else f"the {text}"
 
 
-def _of_busy(compared: str, part: str, longer: bool | None) -> str:
+def _busy_words(compared: str, part: str, longer: bool | None) -> str:
     """Return what a busy storage means: only longer times, not load by itself, delay a job."""
     if longer:
         return (
@@ -163,7 +163,7 @@ def took_longer(service: ServiceBeside | None) -> bool | None:
     return any(known) if known else None
 
 
-def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
+def _storage_blocks(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
     share = load.job_share
     tone = (
         "warn"

@@ -69,7 +69,7 @@ class OneProgram(Page):
         program_id = find_program(asked.connection, asked.viewer, name)
         public = _public(asked, name)
         if program_id is None:
-            return None if public is None else _of_everybody(public, asked)
+            return None if public is None else _public_content(public, asked)
         found = survey(asked.connection, asked.viewer, period, program_id=program_id)
         whole = found[0] if found else None
         job = median_job(asked.connection, asked.viewer, program_id, period)
@@ -112,7 +112,7 @@ def _details(asked: Asked, program_id: int, name: str, period: Period) -> list[B
     ]  # fmt: skip
 
 
-def _of_everybody(public: ProgramSurvey, asked: Asked) -> Content:
+def _public_content(public: ProgramSurvey, asked: Asked) -> Content:
     text = (
         f"You have no job of {public.program}. These figures are medians over the jobs of all "
         f"users {public_period(asked.now).text}; there are at least {FEWEST_USERS} of them, and "
