@@ -10,20 +10,21 @@
  *
  * Content of a file (equal for all back ends, so that they can be compared):
  *   - elements of one type (--type) in the machine's byte order;
- * - a step contains all variables, one after the other, each a global array in C order (last
- * dimension fastest). The number of an element, counted from 0 over all steps, is its position
- * there, and its value is
+ *   - a step contains all variables, one after the other, each a global array in C order (last
+ *     dimension fastest). The number of an element, counted from 0 over all steps, is its position
+ *     there, and its value is
  *         seed + 1 + number              int64: no other element of the run has it
- * the same modulo 2^53, 2^24     double, float: integers that they represent exactly
- * halos contain SW_SENTINEL and are never written;
- * - shared, posix and mpiio: exactly these bytes;
+ *         the same modulo 2^53, 2^24     double, float: integers that they represent exactly
+ *     halos contain SW_SENTINEL and are never written;
+ *   - shared, posix and mpiio: exactly these bytes;
  *   - shared, hdf5: dataset /step_SSSSSS/VARIABLE of the global shape;
  *   - shared, netcdf4 and pnetcdf: variable VARIABLE of the global shape with a leading dimension
  *     `step`, as long as there are steps (pnetcdf: CDF-5, whose elements are big-endian);
  *   - shared, adios2: a directory; variable VARIABLE of the global shape in each of its steps;
  *   - per-process: FILE.RRRRRR; step by step, variable by variable, the elements of the rank in
  *     ascending order of their place in the global array, without gaps;
- * - per-node: FILE.nodeNNNNNN; a step contains, rank by rank, the content of a file per process.
+ *   - per-node: FILE.nodeNNNNNN; a step contains, rank by rank, the content of a file per
+ *     process.
  */
 #ifndef STRIPEWISE_KERNEL_H
 #define STRIPEWISE_KERNEL_H

@@ -3,8 +3,8 @@
 /*
  * What one rank owns of the global arrays, and where it is in its memory.
  *
- * sw_part    how one dimension is distributed (BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), *)
- * sw_box     a regular hyperslab of a global array and its position in memory
+ *   sw_part    how one dimension is distributed (BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), *)
+ *   sw_box     a regular hyperslab of a global array and its position in memory
  *   sw_domain  a rank's boxes of one global shape; variables of the same shape share it
  *   sw_share   all variables of one rank: the domain, memory and file region of each
  */

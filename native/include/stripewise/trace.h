@@ -6,7 +6,7 @@
  *
  *   THREAD block payload := struct sw_thread_record, slots (n_slots x struct sw_run), records
  *   EVENTS block payload := records that were moved out of the log of one thread
- * RECORDS blocks contain what the threads of a process share: names, objects, shapes,
+ *   RECORDS blocks contain what the threads of a process share: names, objects, shapes,
  *                  views, time bins
  *
  * An event is one call. Equal calls at a regular stride are folded into one run while they are

@@ -5,7 +5,7 @@
  * length. Included once by each of the two back ends, which defines
  *
  *     NC(verb)       the call, nc_VERB or ncmpi_VERB
- * NC_NAME(verb)  its name as a string
+ *     NC_NAME(verb)  its name as a string
  *     NC_LENGTH      the type of the length of a dimension
  *     struct state   with `int file` and `int *variables`, their numbers in the file
  */

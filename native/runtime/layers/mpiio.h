@@ -85,8 +85,7 @@ void sw_mpi_hints_merge(struct sw_mpi_hints *hints, enum sw_setting_group group,
 void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handle info);
 /* Adds these hints to `with`, a copy of hints, unless the program or the configuration has them;
  * returns false if that fails or adds nothing. Afterwards, one of them must replace the other, or
- * its `merged` must be released.
- * `merged` is given back. */
+ * its `merged` must be released. */
 bool sw_mpi_hints_extend(struct sw_mpi_hints *with, const struct sw_hint *wanted, size_t count);
 void sw_mpi_hints_replace(struct sw_mpi_hints *hints, const struct sw_mpi_hints *with);
 void sw_mpi_hints_done(struct sw_mpi_hints *hints);

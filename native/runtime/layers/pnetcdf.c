@@ -110,8 +110,7 @@ static int64_t external_bytes(int ncid, int varid)
 
 /* Returns the bytes of an MPI datatype; -1 for MPI_DATATYPE_NULL, which means the type in the
  * file, whatever the count. Otherwise, PnetCDF ignores the datatype of an empty access: it may be
- * any word, which must not be passed to MPI.
- * must not be asked. */
+ * any word, which must not be passed to MPI. */
 static int64_t type_bytes(sw_handle datatype, sw_mpi_offset count)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();

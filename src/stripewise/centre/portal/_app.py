@@ -60,7 +60,7 @@ def create_app(
     """Return the portal of a database.
 
     Args:
-        engine: Of the database, whose tables are up to date.
+        engine: Engine of the database, whose tables are up to date.
         gate: Identifies who sends a request; None to use accounts, with which people can log in.
         settings: Settings of the portal.
         workers: Processes that make pages, once they have started; None to make them in this one.

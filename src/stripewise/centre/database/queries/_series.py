@@ -420,8 +420,7 @@ def rollups_within(ids: Sequence[int], since: int, until: int, resolution: int) 
 #
 # A series describes a target, a server (if it has no target), or the whole file system (if it has
 # neither). Totals come from the series of the whole if there is one, otherwise from the targets,
-# otherwise from the servers. Large centres should deliver the whole as well. otherwise from the
-# servers; large centres do well to deliver the whole as well.
+# otherwise from the servers. Large centres should deliver the whole as well.
 
 READ = "read_bytes"
 """Counter, bytes: read from a target."""

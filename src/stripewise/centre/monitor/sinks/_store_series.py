@@ -7,7 +7,6 @@ during a pause. A target that was restarted counts from zero, even if it has exc
 counts, and its counts belong to the time since. If a target comes from another server and was
 started here while this server was monitored, nothing of it has been reported yet: all of it is
 growth.
-started here while this server was monitored has told nothing of it yet: all of it is growth.
 """
 
 from __future__ import annotations
