@@ -136,7 +136,7 @@ class Bench:
 
 
 def per_call(bench: Bench, layer: str, bursts: int, *order: str) -> list[Figure]:
-    """Return the cost of a 4 KiB write in each mode, relative to the same one around the library."""
+    """Return the cost of a 4 KiB write in each mode, relative to one around the library."""
     figures = []
     for mode in MODES[1:]:
         pairs = bench.pairs(mode, layer, 4096, BLOCKS * bursts, CALLS, *order)

@@ -114,7 +114,7 @@ class Bench:
         return Figure(name, "%", *scaled, without, "s", len(pairs), 1)
 
     def derived_share(self, cost: Figure, synced: Figure, calls: int) -> Figure:
-        """Return the same share derived from the cost of a call, without the storage's own noise."""
+        """Return the same share derived from the cost of a call, without the storage's noise."""
         per_call_ns = synced.without / calls * 1e9
         scale = 2 * 100 / per_call_ns  # a write and an fsync
         return Figure(

@@ -100,7 +100,7 @@ class Emulated(Bench):
         return Figure(name, "ns", *blockwise(pairs, bursts), without, "ns", 40, 300)
 
     def ends(self, *, at_once: bool) -> np.ndarray:
-        """Run processes that write interleaved blocks of one file; shape (ranks, calls), seconds."""
+        """Run processes that write interleaved blocks of a file; shape (ranks, calls), seconds."""
         with Emulation.begin(storage_of(BUSY), self.directory) as clocks:
             self.variables = clocks.variables
             (self.directory / "shared").write_bytes(b"")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes figures of a benchmark, which are differences with intervals, and prints their table."""
+"""Computes figures of a benchmark, differences with intervals, and prints their table."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ class Figure:
 def options_of(
     description: str, **more: tuple[str, Callable[[str], object]]
 ) -> argparse.Namespace:
-    """Return the options of the command line: `json`, `directory`, `quick`, and `more` (help,
-    type)."""
+    """Return the command line's options: `json`, `directory`, `quick`, and `more` (help, type)."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--directory", type=Path, help="file system to write to (default: temp)")
