@@ -29,8 +29,7 @@ enum sw_series_decision {
 #define SW_SERIES_UNFIT 0x2u    /* no settings in the table fit the first file */
 #define SW_SERIES_UNKNOWN 0x4u  /* some rank has no data about a first file */
 #define SW_SERIES_UNMERGED 0x8u /* some rank could not merge the hints */
-#define SW_SERIES_FEW                                                                             \
-    0x10u /* not every rank had registered when the first one needed the decision */
+#define SW_SERIES_FEW 0x10u     /* some rank had not registered when the first one had to know */
 
 struct sw_series_mapping {
     char magic[8];

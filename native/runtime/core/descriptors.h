@@ -10,8 +10,7 @@
 #define SW_FD_WRITTEN 0x2u /* written through this descriptor since the last sync */
 #define SW_FD_ASK 0x4u     /* the position must be queried: shared, or O_APPEND */
 #define SW_FD_CAN_WRITE 0x8u
-#define SW_FD_TAKEN_OVER                                                                          \
-    0x10u /* open when the process began: its record is created at first use */
+#define SW_FD_TAKEN_OVER 0x10u /* inherited open: its record is created at first use */
 
 struct sw_fd {
     struct sw_file *posix; /* NULL: not recorded, or opened by stdio and not used directly */

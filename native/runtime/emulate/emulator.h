@@ -179,9 +179,8 @@ enum { SW_FILE_UNKNOWN = 0, SW_FILE_ELSEWHERE = 1, SW_FILE_HERE = 2 };
 #define SW_EMULATED_ALONE_READ 0x20u
 #define SW_EMULATED_ALWAYS_WRITE 0x40u /* always */
 #define SW_EMULATED_ALWAYS_READ 0x80u
-#define SW_EMULATED_THRESHOLD                                                                     \
-    0x100u /* ROMIO's Lustre driver does not always use collective buffering */
-#define SW_EMULATED_SHARES 0x200u /* shares the clocks of another file: the table was full */
+#define SW_EMULATED_THRESHOLD 0x100u /* ROMIO's Lustre driver may not buffer collectively */
+#define SW_EMULATED_SHARES 0x200u    /* shares the clocks of another file: the table was full */
 
 struct sw_emulated {
     uint32_t state; /* set last */
