@@ -265,30 +265,30 @@ def job_record(
     Raises:
         ValueError: The record lacks what identifies a job, or a figure is impossible.
     """
-    told = dict(columns)
+    values = dict(columns)
     if raw_id is None or submit_at is None:
         raise ValueError("it has no job id" if raw_id is None else "it has no submit time")
     user, uid = owner_of(user, uid)
-    state = str(told.get("state") or "").partition(" ")[0]
+    state = str(values.get("state") or "").partition(" ")[0]
     if not _STATE.fullmatch(state):
         raise ValueError(f"{state!r} is no state of a job")
-    told["state"] = state[:64]
-    if told.get("node_list") in NOT_ASSIGNED:
-        told["node_list"] = None
-    if told.get("run_seconds") == 0 and told.get("node_list", "") is None:
+    values["state"] = state[:64]
+    if values.get("node_list") in NOT_ASSIGNED:
+        values["node_list"] = None
+    if values.get("run_seconds") == 0 and values.get("node_list", "") is None:
         start_at = None  # Slurm before 20.11 sets a start for a job cancelled in the queue
     if start_at is None:
-        told["run_seconds"] = None
+        values["run_seconds"] = None
     if end_at is None:
-        told["exit_code"] = told["exit_signal"] = None
+        values["exit_code"] = values["exit_signal"] = None
     for name, length in _LENGTHS.items():
-        if told.get(name) is not None:
-            told[name] = _storable(told[name])[:length] or None
-    _check({**told, "job_id": raw_id, "uid": uid, "submit_at": submit_at, "start_at": start_at,
+        if values.get(name) is not None:
+            values[name] = _storable(values[name])[:length] or None
+    _check({**values, "job_id": raw_id, "uid": uid, "submit_at": submit_at, "start_at": start_at,
             "end_at": end_at})  # fmt: skip
     cluster, sluid, user, account = map(_storable, (cluster, sluid, user, account))
     return JobRecord(cluster[:64], raw_id, submit_at, sluid[:64], user[:255], uid, account[:255],
-                     start_at, end_at, told)  # fmt: skip
+                     start_at, end_at, values)  # fmt: skip
 
 
 def owner_of(user: str, uid: int | None) -> tuple[str, int | None]:

@@ -107,7 +107,7 @@ class LocalHost(Host):
         self.abandoned = 0
         self._lock = threading.Lock()
         self._running: set[Command] = set()
-        self._left: dict[str, Command] = {}
+        self._hanging: dict[str, Command] = {}
         self._is_closed = False
 
     def text(self, path: str) -> str:
@@ -148,7 +148,7 @@ class LocalHost(Host):
             self._running.discard(command)
             if is_gone:
                 return
-            self._left[program] = command
+            self._hanging[program] = command
             self.abandoned += 1
         number = command.process.pid
         _log.warning("%s: process %d was killed and does not end: it is left", program, number)
@@ -158,12 +158,12 @@ class LocalHost(Host):
         with self._lock:
             if self._is_closed:
                 raise HostError("error", f"{program} is not started: the agent ends")
-            earlier = self._left.get(program)
+            earlier = self._hanging.get(program)
             if earlier is not None and earlier.process.poll() is None:
                 raise HostError(
                     "slow", f"{program}: process {earlier.process.pid} was killed and does not end"
                 )
-            self._left.pop(program, None)
+            self._hanging.pop(program, None)
 
     def close(self) -> None:
         """Kill the commands that run, and start no new ones."""

@@ -186,10 +186,10 @@ class Portal:
         return answer
 
 
-def _wait_seconds(told: str, attempt: int) -> float:
+def _wait_seconds(retry_after: str, attempt: int) -> float:
     """Return the seconds to wait: as requested by the portal, else longer with each attempt."""
     try:
-        seconds = float(told)
+        seconds = float(retry_after)
     except ValueError:  # empty, or a date
         seconds = -1.0
     return min(seconds, _LONGEST_WAIT_SECONDS) if seconds >= 0 else 2.0**attempt

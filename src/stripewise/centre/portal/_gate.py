@@ -166,8 +166,8 @@ def client_of(request: Request, proxies: Sequence[IpNetwork]) -> str:
     peer = request.client.host if request.client else ""
     if not is_listed(peer, proxies):
         return peer
-    told = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
-    given = (one.strip() for one in reversed(told))
+    addresses = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+    given = (one.strip() for one in reversed(addresses))
     return next((one for one in given if one and not is_listed(one, proxies)), peer)
 
 

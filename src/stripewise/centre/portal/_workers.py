@@ -84,13 +84,13 @@ class Workers:
 
     async def answer(self, scope: Scope) -> list[Message] | None:
         """Return the answer to a request without a body, or None if a process has died."""
-        told = {name: scope[name] for name in _KEPT if name in scope}
+        kept_scope = {name: scope[name] for name in _KEPT if name in scope}
         pool = self._pool
         if pool is None:
             return None
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(pool, _answer, told)
+            return await loop.run_in_executor(pool, _answer, kept_scope)
         except BrokenExecutor:
             _LOG.error("a process that makes pages has died: the portal goes on in one process, "
                        "more slowly, until it is started anew")  # fmt: skip
@@ -136,7 +136,7 @@ def _begin(app: ASGIApp, engine: Engine, parent: int) -> None:
     _app, _loop = app, asyncio.new_event_loop()
 
 
-def _answer(told: dict[str, Any]) -> list[Message]:
+def _answer(kept_scope: dict[str, Any]) -> list[Message]:
     """Answer a request, in a process that makes pages."""
     assert _app is not None
     assert _loop is not None
@@ -149,9 +149,9 @@ def _answer(told: dict[str, Any]) -> list[Message]:
         answer.append(message)
 
     try:
-        _loop.run_until_complete(_app({**told, "state": {}}, receive, send))
+        _loop.run_until_complete(_app({**kept_scope, "state": {}}, receive, send))
     except Exception as error:  # the page that reports the error is made already
-        _LOG.error("%s: exception in the portal", told["path"], exc_info=error)
+        _LOG.error("%s: exception in the portal", kept_scope["path"], exc_info=error)
         if not answer:
             raise
     return answer

@@ -129,9 +129,9 @@ class StudyFeed(Feed):
         except (OSError, ValueError) as error:
             raise TraceError(f"{file}: no result of a study: {error}") from error
         columns = _columns(result, file) if result.result == "improved" else {}
-        told = result.provenance
-        what = identity("study", result.directory, result.command, told.get("date", ""),
-                        told.get("host", ""))  # fmt: skip
+        provenance = result.provenance
+        what = identity("study", result.directory, result.command, provenance.get("date", ""),
+                        provenance.get("host", ""))  # fmt: skip
         return Reading((PairRecord(what, _program(result.command), "", columns),))
 
 

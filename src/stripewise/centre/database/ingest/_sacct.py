@@ -146,20 +146,20 @@ class _Reader:
         if self.last is None or raw_id != str(self.last.raw_id):
             raise ValueError(f"the step {row['jobid'][:40]} does not follow its job")
         for place, name in enumerate(_OF_STEPS):
-            told = parse_resource(row.get(name, ""), DISK)
-            if told is not None:
-                self.usage[place] = (self.usage[place] or 0) + told
+            amount = parse_resource(row.get(name, ""), DISK)
+            if amount is not None:
+                self.usage[place] = (self.usage[place] or 0) + amount
 
     def _end_of_job(self) -> None:
         """Store the latest job, with what its steps read and wrote."""
         record = self.last
         if record is not None:
             sums = zip(_OF_STEPS.items(), self.usage, strict=True)
-            told = {
+            reported = {
                 column: amount for (name, column), amount in sums if name in self.table.columns
             }
             assert isinstance(record.columns, dict)  # made by job_record, and not shared yet
-            record.columns.update(told)
+            record.columns.update(reported)
             key = record.cluster, record.raw_id, record.submit_at
             self.jobs.pop(key, None)
             self.jobs[key] = record
@@ -186,7 +186,7 @@ def _record(row: dict[str, str], seen: JobId, cluster: str) -> JobRecord:
         "het_job_id": None if seen.offset is None else seen.number,
         "het_offset": seen.offset,
     }
-    columns |= {name: read(row[told]) for told, name, read in _FURTHER if told in row}
+    columns |= {name: read(row[column]) for column, name, read in _FURTHER if column in row}
     if not columns.get("cpu_count") and "reqcpus" in row:
         columns["cpu_count"] = parse_count(row["reqcpus"]) or None
     return job_record(

@@ -82,8 +82,8 @@ class SchedulerFeed(Feed):
 
 def _check_zone(records: Sequence[JobRecord], path: Path) -> None:
     """Refuse times that were in the future when the file was written: they are not in UTC."""
-    told = (moment for one in records for moment in (one.submit_at, one.start_at, one.end_at))
-    ahead = max((moment for moment in told if moment), default=0) - path.stat().st_mtime
+    moments = (moment for one in records for moment in (one.submit_at, one.start_at, one.end_at))
+    ahead = max((moment for moment in moments if moment), default=0) - path.stat().st_mtime
     if ahead > _CLOCKS_SECONDS:
         raise TraceError(
             f"{path}: it tells of times up to {ahead / 3600:.1f} h after it was written: "
@@ -182,8 +182,8 @@ def _uid(job: Any) -> int | None:
     Slurm itself does not report it: it writes the name, else null (JOB_USER in parsers.c, uid is
     skipped). Exports of sites add it as `uid` or, as the controller does, as `user_id`.
     """
-    told = [rest_member(job, "uid"), rest_member(job, "user_id")]
-    return next((number for one in told if (number := rest_number(one)) is not None), None)
+    numbers = [rest_member(job, "uid"), rest_member(job, "user_id")]
+    return next((number for one in numbers if (number := rest_number(one)) is not None), None)
 
 
 def _rest_of_array(job: Any) -> str:
@@ -201,11 +201,11 @@ def _usage(job: Any) -> dict[str, int | None]:
     """Sum the bytes of the steps: `requested` is TRESUsageIn, `consumed` is TRESUsageOut."""
     found: dict[str, int | None] = {}
     for column, name in (("slurm_read_bytes", "requested"), ("slurm_write_bytes", "consumed")):
-        told = [
+        reported = [
             rest_resource(rest_member(step, "tres", name, "total"), "fs", "disk")
             for step in rest_items(job, "steps")
         ]
-        known = [amount for amount in told if amount is not None]
+        known = [amount for amount in reported if amount is not None]
         found[column] = sum(known) if known else None
     return found
 
@@ -214,8 +214,8 @@ def _requested(job: Any, kind: str) -> int | None:
     return rest_resource(rest_member(job, "tres", "requested"), kind) or None
 
 
-def _seconds(told: Any) -> float | None:
-    number = rest_number(told)
+def _seconds(value: Any) -> float | None:
+    number = rest_number(value)
     return None if number is None else float(number)
 
 

@@ -390,9 +390,9 @@ def count_unknown(column: Any, name: str) -> ColumnElement[int]:
 def with_missing(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row with what is missing of its sums, if `count_unknown` counted that."""
     counts = {name.removeprefix(_LEFT_OUT): n for name, n in row.items() if _LEFT_OUT in name}
-    told = {name: value for name, value in row.items() if _LEFT_OUT not in name}
+    values = {name: value for name, value in row.items() if _LEFT_OUT not in name}
     missing = {name: f"of {plural(n, 'job')} it is not known" for name, n in counts.items() if n}
-    return {**told, "missing": missing}
+    return {**values, "missing": missing}
 
 
 def total(one: Any, other: Any) -> ColumnElement[float]:

@@ -112,10 +112,10 @@ def _settings(
     connection: Connection, viewer: Viewer, jobs: Sequence[int]
 ) -> dict[int, dict[str, str]]:
     """Return the effective value of each setting in each job; several values are joined."""
-    told = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
+    fields = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
     query = (
         jobs_of(viewer, Job.id, SettingRow.name)
-        .add_columns(*(without_paths(viewer, one).label(one.key) for one in told))
+        .add_columns(*(without_paths(viewer, one).label(one.key) for one in fields))
         .join(JobSource, JobSource.job_id == Job.id)
         .join(SettingRow, SettingRow.source_id == JobSource.id)
         .where(JobSource.job_id.in_(jobs), SettingRow.number < _MOST_SETTINGS)
@@ -250,12 +250,12 @@ def are_close(one: float, other: float, factor: float = SAME_FACTOR) -> bool:
 
 
 def _settings_changes(now: Mapping[str, str], before: Sequence[Mapping[str, str]]) -> list[Change]:
-    told = [one for one in before if one]
-    if not now or not told:
+    known = [one for one in before if one]
+    if not now or not known:
         return []
     found = []
-    for name in sorted(set(now).union(*told)):
-        usual = Counter(one.get(name, NOT_SET) for one in told).most_common(1)[0][0]
+    for name in sorted(set(now).union(*known)):
+        usual = Counter(one.get(name, NOT_SET) for one in known).most_common(1)[0][0]
         value = now.get(name, NOT_SET)
         if value != usual:
             found.append(Change(f"setting {name}", usual, value))

@@ -132,13 +132,13 @@ def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | N
 
 def _mark_counted(sources: Sequence[Source]) -> None:
     """Set for each source whether the job's figures are made from it."""
-    told = [
+    figures = [
         SourceFigures(one.about["kind"], one.about["program_id"], one.about["start_at"],
              one.about["end_at"], one.figures)
         for one in sources
     ]  # fmt: skip
-    counted = {id(one) for one in distinct(told)}
-    for source, one in zip(sources, told, strict=True):
+    counted = {id(one) for one in distinct(figures)}
+    for source, one in zip(sources, figures, strict=True):
         source.about["is_counted"] = id(one) in counted
 
 
@@ -344,13 +344,13 @@ def served_of(connection: Connection, view: JobView) -> list[Served]:
 
 
 def _served(row: Any, times: Mapping[tuple[int, str], tuple[float, int]]) -> Served:
-    told = row.operations > 0 or not row.moved_bytes
+    has_operations = row.operations > 0 or not row.moved_bytes
     seconds, timed = times.get((row.file_system_id, row.kind), (None, None))
     if timed is None:  # the rows are not kept any more
         seconds, timed = row.busy_seconds, row.operations
     return Served(
         row.name, row.kind, row.first_at, row.last_at,
-        row.operations if told else None, row.moved_bytes,
+        row.operations if has_operations else None, row.moved_bytes,
         seconds / timed if seconds is not None and timed else None,
         parts_of(row.parts),
     )  # fmt: skip

@@ -300,17 +300,17 @@ class _Use(NamedTuple):
 
 def _used(connection: Connection, view: JobView) -> list[_Use]:
     """Return the sampled storage systems that a job used, the one with most bytes first."""
-    told: dict[str, list[Amount]] = defaultdict(list)
+    amounts_by_name: dict[str, list[Amount]] = defaultdict(list)
     storages: dict[str, _Sampled] = {}
     for source in view.counted:
         for row in source.io:
             sampled = _sampled(connection, row["file_system"])
             if sampled is not None:
                 storages[sampled.name] = sampled
-                told[sampled.name] += [known_amount(row, "read_bytes"),
+                amounts_by_name[sampled.name] += [known_amount(row, "read_bytes"),
                                        known_amount(row, "write_bytes")]  # fmt: skip
     found: dict[str, _Use] = {}
-    for name, amounts in told.items():
+    for name, amounts in amounts_by_name.items():
         moved = total(amounts)
         found[name] = _Use(storages[name], int(moved.least) if moved.is_exact else None, False)
     for name, counted in bytes_served(connection, view).items():

@@ -145,8 +145,8 @@ def _forms_of_enough_users(each: Any) -> Select[Any]:
         .subquery()
     )
     users, lost = func.count(), of_user.c.lost
-    is_told = and_(func.count(lost) >= FEWEST_USERS, is_mixed(lost))
-    seconds = case((is_told, func.sum(lost)))
+    is_known = and_(func.count(lost) >= FEWEST_USERS, is_mixed(lost))
+    seconds = case((is_known, func.sum(lost)))
     query = (
         select(of_user.c.form, of_user.c.is_write, func.sum(of_user.c.jobs).label("job_count"))
         .add_columns(users.label("user_count"), seconds.label("lost_seconds"))

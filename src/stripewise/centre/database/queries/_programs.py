@@ -179,11 +179,11 @@ def survey_of(
     table = _table(connection, query, len(names))
     order = np.argsort(table[:, 0], kind="stable")
     keys, firsts = np.unique(table[order, 0], return_index=True)
-    told = _names_and_areas(connection, [int(key) for key in keys])
+    names_and_areas = _names_and_areas(connection, [int(key) for key in keys])
     found = []
     for key, rows in zip(keys, np.split(order, firsts[1:]), strict=False):
         columns = dict(zip(names, table[rows].T, strict=True))
-        found.append(_summary(*told[int(key)], columns, fewest_users))
+        found.append(_summary(*names_and_areas[int(key)], columns, fewest_users))
     return sorted(found, key=lambda one: one.program)
 
 
@@ -374,27 +374,27 @@ def program_patterns(
 
 def _with_moved(row: Row) -> Row:
     """Return a row of patterns; jobs with incomplete data make its bytes a lower bound."""
-    partly, told = row["partly"], {name: row[name] for name in row if name != "partly"}
+    partly, fields = row["partly"], {name: row[name] for name in row if name != "partly"}
     why = f"of {plural(partly, 'job')} not all is known" if partly else ""
     amount = Amount.of(row["moved_bytes"], why)
     moved = None if amount.value is None else int(amount.value)
-    return {**told, "moved_bytes": moved, "missing": {"moved_bytes": why} if why else {}}
+    return {**fields, "moved_bytes": moved, "missing": {"moved_bytes": why} if why else {}}
 
 
 def program_settings(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> Sequence[Row]:
     """Return used settings by jobs: name, requested, applied, effective, job_count, last_at."""
-    told = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
+    fields = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
     # In a query of its own: PostgreSQL does not group by an expression with parameters.
     each = (
         _jobs(viewer, program_id, period, Job.id, Job.start_at, SettingRow.name)
-        .add_columns(*(without_paths(viewer, one).label(one.key) for one in told))
+        .add_columns(*(without_paths(viewer, one).label(one.key) for one in fields))
         .join(JobSource, JobSource.job_id == Job.id)
         .join(SettingRow, SettingRow.source_id == JobSource.id)
         .subquery()
     )
-    setting = (each.c.name, *(each.c[one.key] for one in told))
+    setting = (each.c.name, *(each.c[one.key] for one in fields))
     number = func.count(distinct(each.c.id))
     query = (
         select(*setting, number.label("job_count"), func.max(each.c.start_at).label("last_at"))

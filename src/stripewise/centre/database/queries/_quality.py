@@ -148,9 +148,9 @@ def _within(one: Any, other: Any, factor: float) -> ColumnElement[bool]:
 
 def _with_ratio(row: dict[str, Any]) -> dict[str, Any]:
     names = [f"{name}_bytes" for name, _ in _WITNESSES]
-    told = {name: int(row[name]) for name in names if row[name] is not None}
-    least, most = min(told.values()), max(told.values())
-    return {**row, **told, "ratio": most / least if least else None}
+    amounts = {name: int(row[name]) for name in names if row[name] is not None}
+    least, most = min(amounts.values()), max(amounts.values())
+    return {**row, **amounts, "ratio": most / least if least else None}
 
 
 # Three sources for what a job moved: its profile, the storage's counters, and Slurm.

@@ -176,17 +176,17 @@ def _state(
     newest_at = max((one.end for one in last.values()), default=None)
     is_stale = newest_at is None or abs(now - newest_at) > STALE_SECONDS
     targets = {one.target for one in parts if one.target}
-    now_told = parts_now(parts, last)
+    parts_in_use = parts_now(parts, last)
     drawn = parts_before(connection, key, parts)
 
     times = {} if newest_at is None else _times(connection, key, int(newest_at))
     slow = {one.target: one for one in slow_among(times)}
-    flagged = None if is_stale else _flagged(now_told, last, IS_SLOW, newest_at)
+    flagged = None if is_stale else _flagged(parts_in_use, last, IS_SLOW, newest_at)
     if flagged is None and not is_stale and can_compare(times):
         flagged = sorted(slow)
 
     def rate(metric: str) -> Rate:
-        ids, ids_now, current = for_whole(drawn, metric), for_whole(now_told, metric), None
+        ids, ids_now, current = for_whole(drawn, metric), for_whole(parts_in_use, metric), None
         if newest_at is not None and not is_stale:
             current = _current(connection, ids_now, int(newest_at))
         before = _busiest(connection, ids, len(ids_now), now) if compares else Rate()
@@ -198,15 +198,15 @@ def _state(
         newest_at,
         is_stale,
         len(targets),
-        None if is_stale else _flagged(now_told, last, IS_FAILED, newest_at),
+        None if is_stale else _flagged(parts_in_use, last, IS_FAILED, newest_at),
         flagged,
-        () if newest_at is None else _silent(now_told, last, newest_at),
+        () if newest_at is None else _silent(parts_in_use, last, newest_at),
         open_events(connection, key, now),
         rate(READ),
         rate(WRITE),
         rate(METADATA),
-        _space(connection, (drawn, now_told), (USED_BYTES, TOTAL_BYTES), last, now),
-        _space(connection, (drawn, now_told), (USED_FILES, TOTAL_FILES), last, now),
+        _space(connection, (drawn, parts_in_use), (USED_BYTES, TOTAL_BYTES), last, now),
+        _space(connection, (drawn, parts_in_use), (USED_FILES, TOTAL_FILES), last, now),
         newest_benchmark(connection, name),
         {target: slow[target] for target in flagged or () if target in slow},
     )
@@ -277,12 +277,12 @@ def _flagged(
     parts: Sequence[Part], last: dict[int, Newest], metric: str, newest_at: float | None
 ) -> list[str] | None:
     """Return the targets whose level is 1, or None if no target reports one now."""
-    told = {
+    levels = {
         one.target: last[one.id].value
         for one in parts
         if one.metric == metric and one.id in last and not _is_late(last[one.id], newest_at)
     }
-    return sorted(target for target, level in told.items() if level > 0.5) if told else None
+    return sorted(target for target, level in levels.items() if level > 0.5) if levels else None
 
 
 def _silent(parts: Sequence[Part], last: dict[int, Newest], newest_at: float) -> list[str]:

@@ -45,17 +45,17 @@ def store_figures(connection: Connection, names: Names, job_id: int) -> None:
     if not sources and not job["is_recorded"]:
         connection.execute(delete(Job).where(Job.id == job_id))
         return
-    told = _source_figures(connection, job_id, sources)
-    row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), "missing": {}, **totals(told)}
+    source_figures = _source_figures(connection, job_id, sources)
+    row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), "missing": {}, **totals(source_figures)}
     profiled = row.pop("profiled_seconds", None)
     if not job["is_recorded"]:
-        row |= _unrecorded_columns(names, job["cluster_id"], sources, told)
+        row |= _unrecorded_columns(names, job["cluster_id"], sources, source_figures)
         row["run_seconds"] = profiled
     node_count = row.get("node_count", job["node_count"])
-    if told:
+    if source_figures:
         row |= _avoidable_on_nodes(row, node_count)
-    row["source_count"] = len(told)
-    row["no_data_reason"] = None if told else reason(dict(job))
+    row["source_count"] = len(source_figures)
+    row["no_data_reason"] = None if source_figures else reason(dict(job))
     changes = {name: value for name, value in fitted(Job, row).items() if job[name] != value}
     if changes:
         line = update(Job).where(Job.id == job_id)
@@ -129,14 +129,14 @@ _AMOUNTS = ("read_bytes", "write_bytes", "io_seconds", "meta_operations", "n_fil
 
 
 def _unrecorded_columns(
-    names: Names, cluster_id: int, sources: Sequence[Any], told: Sequence[SourceFigures]
+    names: Names, cluster_id: int, sources: Sequence[Any], source_figures: Sequence[SourceFigures]
 ) -> dict[str, Any]:
     """Return the columns that profiles provide for a job without a scheduler record."""
     users = [row.user for row in sources if row.user]
     uid = next((row.uid for row in sources if row.uid is not None), None)
     starts = [row.start_at for row in sources if row.start_at is not None]
     ends = [row.end_at for row in sources if row.end_at is not None]
-    hosts = [one.figures.get("n_hosts") or 0 for one in told]
+    hosts = [one.figures.get("n_hosts") or 0 for one in source_figures]
     return {
         "person_id": names.person(users[0]) if users else names.owner(cluster_id, uid),
         "uid": uid,

@@ -80,11 +80,11 @@ class JobRows:
         every = [self._key_and_columns(record) for record in records]
         known = self._known({key[1] for key, _ in every})
         fresh: dict[JobKey, dict[str, Any]] = {}
-        for key, told in every:
+        for key, reported in every:
             if key in known:
-                known[key] = self._change(known[key], told)
+                known[key] = self._change(known[key], reported)
             else:
-                fresh[key] = merged(fresh[key], told) if key in fresh else told
+                fresh[key] = merged(fresh[key], reported) if key in fresh else reported
         self._insert(fresh)
 
     def add(self, columns: Mapping[str, Any]) -> int:
@@ -117,7 +117,7 @@ class JobRows:
         person_id = self.names.person(record.user)
         project_id = self.names.project(record.account)
         self.names.member(project_id, person_id)
-        told = {
+        reported = {
             **record.columns,
             "person_id": person_id,
             "uid": record.uid,
@@ -126,13 +126,13 @@ class JobRows:
             "end_at": record.end_at,
             "sluid": record.sluid or None,
         }
-        told = fitted(Job, told)
-        self.names.note_uid(cluster_id, told["uid"], person_id)
-        return (cluster_id, record.raw_id, record.submit_at), told
+        reported = fitted(Job, reported)
+        self.names.note_uid(cluster_id, reported["uid"], person_id)
+        return (cluster_id, record.raw_id, record.submit_at), reported
 
-    def _change(self, row: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    def _change(self, row: dict[str, Any], reported: dict[str, Any]) -> dict[str, Any]:
         """Update a job from a record, and return its row."""
-        after = merged(row, told)
+        after = merged(row, reported)
         if not row["source_count"]:
             after["no_data_reason"] = reason(after)
         changes = {name: value for name, value in after.items() if row[name] != value}
@@ -149,31 +149,31 @@ class JobRows:
         if not fresh:
             return
         now = int(time.time())
-        names = {name for told in fresh.values() for name in told}
+        names = {name for reported in fresh.values() for name in reported}
         rows = [
             {
                 **dict.fromkeys(names),
-                **told,
+                **reported,
                 **dict(zip(("cluster_id", "raw_id", "submit_at"), key, strict=True)),
                 "is_recorded": True,
                 "source_count": 0,
-                "no_data_reason": reason(told),
+                "no_data_reason": reason(reported),
                 "changed_at": now,
             }
-            for key, told in fresh.items()
+            for key, reported in fresh.items()
         ]
         self.connection.execute(insert(Job), rows)
         self.made |= set(fresh)
         self.to_settle |= {key[1] for key in fresh}
 
 
-def merged(row: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def merged(row: Mapping[str, Any], reported: Mapping[str, Any]) -> dict[str, Any]:
     """Return the combined content of two records of a job.
 
     The record with the later end, or else the later start, is the newer one; of equals, the
     second. What one of them does not report is taken from the other.
     """
-    newer, older = (told, row) if _progress(told) >= _progress(row) else (row, told)
+    newer, older = (reported, row) if _progress(reported) >= _progress(row) else (row, reported)
     known = {name: value for name, value in newer.items() if value is not None}
     return {**dict.fromkeys(newer), **older, **known}
 

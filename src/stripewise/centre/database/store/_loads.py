@@ -329,12 +329,12 @@ def parse_tag(text: str, templates: Sequence[Template]) -> TagParts:
     return _tag_parts(dict(ways.pop())) if len(ways) == 1 else UNKNOWN
 
 
-def _tag_parts(told: dict[str, str]) -> TagParts:
+def _tag_parts(facts: dict[str, str]) -> TagParts:
     return TagParts(
-        raw_id=_number(told.get("raw_id"), _MOST_ID) or None,  # 0 is not a job
-        uid=_number(told.get("uid"), _MOST_UID),
-        program=told.get("program"),
-        host=told.get("host"),
+        raw_id=_number(facts.get("raw_id"), _MOST_ID) or None,  # 0 is not a job
+        uid=_number(facts.get("uid"), _MOST_UID),
+        program=facts.get("program"),
+        host=facts.get("host"),
     )
 
 

@@ -164,13 +164,13 @@ def _run(program: str, url: URL | None, words: Sequence[str]) -> str:
     if url is not None:
         from psycopg.conninfo import make_conninfo
 
-        told: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "host": url.host,
             "port": url.port,
             "user": url.username,
             "dbname": url.database,
         }
-        known = {name: value for name, value in {**told, **url.query}.items() if value}
+        known = {name: value for name, value in {**settings, **url.query}.items() if value}
         if password := known.pop("password", url.password):
             environment["PGPASSWORD"] = str(password)
         place = [f"--dbname={make_conninfo(**known)}"]

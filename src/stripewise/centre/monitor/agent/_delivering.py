@@ -157,9 +157,9 @@ class Delivering(Worker):
             ]
             if self._last_success is not None and not self._waits_to_be_asked:
                 made.append(Reading(metrics.SINK_LAST, name, self._last_success))
-        told = own.pop((metrics.SINK_LOST, name), None)
-        if told is not None and isinstance(told.value, int | float):
-            lost += int(told.value)
+        lost_reading = own.pop((metrics.SINK_LOST, name), None)
+        if lost_reading is not None and isinstance(lost_reading.value, int | float):
+            lost += int(lost_reading.value)
         made.append(Reading(metrics.SINK_LOST, name, float(lost)))
         yield from own.values()
         yield from (one for one in made if (one.metric, one.labels) not in own)

@@ -69,8 +69,8 @@ class LustreClient(LustreCollector):
         values: dict[str, str] = {}
         yield from self.read(host, asked, values)
         if self._parameters.names and not asked:
-            told = f"mounts list no stats, which root alone may read: {rights_remedy()}"
-            yield Problem(told, "denied")
+            reason = f"mounts list no stats, which root alone may read: {rights_remedy()}"
+            yield Problem(reason, "denied")
         for name in asked:
             if name in values:
                 yield from self._take(name, values[name])

@@ -269,8 +269,8 @@ def _hidden(targets: Sequence[Target], names: Sequence[str]) -> Iterator[Problem
     ):  # fmt: skip
         if count:
             who = "1 target lists" if count == 1 else f"{count} targets list"
-            told = f"{who} no {what}, which root alone may read: {rights_remedy()}"
-            yield Problem(told, "denied")
+            reason = f"{who} no {what}, which root alone may read: {rights_remedy()}"
+            yield Problem(reason, "denied")
 
 
 # Counters of exports: what each client did to this server.

@@ -96,18 +96,18 @@ class Nfs(Collector):
         mounts, problems = read_mountstats(text, read_devices(host.text(_INFO)))
         yield from damages(_STATS, problems)
         unnamed = 0
-        told: set[str] = set()
+        reported: set[str] = set()
         for mount in self._apart(mounts):
             point = unescaped(mount.point)
             name = self._names.of(point, point.rstrip("/").rpartition("/")[2])
             if name is None:
                 unnamed += 1
-            elif name in told:
+            elif name in reported:
                 yield Problem(f"{_STATS}: {name} is the name of two file systems: change `names`")
             else:
-                told.add(name)
+                reported.add(name)
                 yield from self._readings(mount, name)
-        self._seen = {name: seen for name, seen in self._seen.items() if name in told}
+        self._seen = {name: seen for name, seen in self._seen.items() if name in reported}
         if unnamed:
             yield Problem(
                 f"{unnamed} NFS mounts beyond the first {self.settings.most_mounts} are left out: "

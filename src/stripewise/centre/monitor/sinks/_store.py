@@ -112,7 +112,7 @@ class StoreSink(Sink):
         self._books: Books | None = None
         self._waiting = WaitingBatches(settings.queue_rounds, _MOST_ROWS)
         self._parts: dict[str, bytes] = {}
-        self._said: list[EventRecord] = []
+        self._waiting_events: list[EventRecord] = []
         self._twice: set[tuple[str, str]] = set()
         self._look_at = 0.0
         self._token = os.urandom(8).hex()
@@ -269,10 +269,10 @@ class StoreSink(Sink):
             if found is not None:
                 batch, parts = found
                 self._books.clock.note_cut()
-                told = on_told_clock(batch, self._books.clock)
-                self._waiting.add(told)
+                dated = on_told_clock(batch, self._books.clock)
+                self._waiting.add(dated)
                 self._parts |= parts
-                self._report_set_back({one.key[0] for one in told.samples}, self._books.clock)
+                self._report_set_back({one.key[0] for one in dated.samples}, self._books.clock)
 
     def _report_set_back(self, file_systems: Iterable[str], clock: SinkClock) -> None:
         from stripewise.centre.database import EventRecord
@@ -280,7 +280,7 @@ class StoreSink(Sink):
         for one in clock.set_back():
             text = set_back_words(self.server, one)
             _log.warning("sink %s: %s", self.name, text)
-            self._said += [
+            self._waiting_events += [
                 EventRecord(name, int(one.at), None, CLOCK_EVENT, text)
                 for name in sorted(file_systems)
             ]
@@ -314,13 +314,17 @@ class StoreSink(Sink):
                 text = twice_words(self.server, one.file_system, one.server, one.targets)
                 _log.warning("sink %s: %s", self.name, printable(text))
                 at = int(delivery.at)
-                self._said.append(EventRecord(one.file_system, at, None, TWICE_EVENT, text))
+                self._waiting_events.append(
+                    EventRecord(one.file_system, at, None, TWICE_EVENT, text)
+                )
 
     def _arrived(self, delivery: Delivery) -> None:
         with self._lock:
             self._mark, self._tried = delivery.mark, None
             self._waiting.sent()
-            self._said = [one for one in self._said if one not in delivery.events]
+            self._waiting_events = [
+                one for one in self._waiting_events if one not in delivery.events
+            ]
             for part, data in delivery.parts.items():
                 if self._parts.get(part) is data:
                     del self._parts[part]
@@ -332,7 +336,7 @@ class StoreSink(Sink):
         self._number += 1
         clock = self._books.clock
         at = clock.wall(self._books.now)
-        told = [one for batch in batches for one in batch.samples]
+        series_samples = [one for batch in batches for one in batch.samples]
         mark = json.dumps(
             {"agent": self._token, "number": self._number, "at": at, "clock": clock.memory()}
         )
@@ -343,8 +347,8 @@ class StoreSink(Sink):
             mark=mark.encode(),
             last_mark=self._mark,
             parts=dict(self._parts),
-            samples=_samples(told, self.server),
-            events=[*_events(told, self.server), *self._said],
+            samples=_samples(series_samples, self.server),
+            events=[*_events(series_samples, self.server), *self._waiting_events],
             loads=[load for batch in batches for load in _loads(batch)],
             templates=self._templates(),
         )
@@ -361,11 +365,11 @@ def _check_names(names: Iterable[str]) -> None:
             raise UsageError(f"file_systems: {name!r}: give a name of one line without a slash")
 
 
-def _samples(told: Sequence[SeriesSample], server: str) -> list[SampleRecord]:
+def _samples(series_samples: Sequence[SeriesSample], server: str) -> list[SampleRecord]:
     from stripewise.centre.database import SampleRecord
 
     found = []
-    for one in told:
+    for one in series_samples:
         if one.value is not None:
             file_system, target, name = one.key
             values = ((one.at, one.seconds, float(one.value)),)
@@ -375,12 +379,12 @@ def _samples(told: Sequence[SeriesSample], server: str) -> list[SampleRecord]:
     return found
 
 
-def _events(told: Sequence[SeriesSample], server: str) -> list[EventRecord]:
+def _events(series_samples: Sequence[SeriesSample], server: str) -> list[EventRecord]:
     """Return an event for each file system with growth that cannot be dated."""
     from stripewise.centre.database import EventRecord
 
     pauses: dict[str, SeriesSample] = {}
-    for one in told:
+    for one in series_samples:
         if one.value is None:
             pauses.setdefault(one.key[0], one)
     return [

@@ -143,7 +143,7 @@ class JobBook:
         within = self._within(one, jobs, now)  # changes the state
         grown, one.state = grow_entries(one.state, within)
         tracked: dict[str, int] = {}
-        is_told = False
+        is_reported = False
         for growth in grown:
             works = works_of(jobs.target, growth.operations)
             for kind, work in works.items():
@@ -153,12 +153,12 @@ class JobBook:
             if works and end - begin <= DAY_SECONDS:
                 self._pending.add((self._name(jobs.fs), growth.tag), works, begin, end)
             elif works:
-                is_told = True
+                is_reported = True
         for tag in jobs.gone:
             self._pending.end((self._name(jobs.fs), tag))
         one.note(now, is_settled=jobs.is_settled)
         _leave(one, totals, tracked, is_dated)
-        return since if is_told or (is_restored and not is_dated) else None
+        return since if is_reported or (is_restored and not is_dated) else None
 
     def _new(self, now: float) -> _Target:
         """Return the state of a target that was not on this server before.

@@ -188,9 +188,9 @@ class SeriesBook:
         found, self._early = self._early, []
         for key, one in self._every.items():
             if one.last - one.since >= self._interval - 0.5:
-                told = self._sample(key, one, clock)
-                if told is not None:
-                    found.append(told)
+                sample = self._sample(key, one, clock)
+                if sample is not None:
+                    found.append(sample)
         return found
 
     def _sample(self, key: SeriesKey, one: _Series, clock: SinkClock) -> SeriesSample | None:

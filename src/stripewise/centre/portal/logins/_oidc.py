@@ -101,8 +101,8 @@ class Oidc(Login):
         """Return the highest role of the groups, or None if the provider does not decide it."""
         if not self._settings.roles:
             return None
-        told = claims.get(self._settings.groups_claim)
-        listed = told if isinstance(told, list) else [told]
+        claimed = claims.get(self._settings.groups_claim)
+        listed = claimed if isinstance(claimed, list) else [claimed]
         groups = {group for group in listed if isinstance(group, str)}
         has = [role for role in ROLES if groups & set(self._settings.roles.get(role, ()))]
         return has[-1] if has else "user"

@@ -246,9 +246,11 @@ def findings_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
         ("cost_seconds", "Expected gain, all jobs", "seconds"),
         ("cost_node_seconds", "in node-hours", "node-hours"),
     )  # fmt: skip
-    told = [{**row, "url": address("/jobs", {**words, "finding": row["code"]})} for row in rows]
+    table_rows = [
+        {**row, "url": address("/jobs", {**words, "finding": row["code"]})} for row in rows
+    ]
     note = "Findings overlap: their gains do not add up."
-    return Table("findings", "What costs time", columns(specs, {"code": "url"}), told, note,
+    return Table("findings", "What costs time", columns(specs, {"code": "url"}), table_rows, note,
                  empty="Nothing was found that costs time.")  # fmt: skip
 
 
@@ -259,8 +261,8 @@ def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
         ("job_count", "Jobs", "count"), ("moved_bytes", "Moved", "bytes"),
         ("lost_seconds", "Lost, all jobs", "seconds"),
     )  # fmt: skip
-    told = [with_direction(row, words) for row in rows]
-    return Table("patterns", "Patterns of access", columns(specs, {"form": "url"}), told,
+    table_rows = [with_direction(row, words) for row in rows]
+    return Table("patterns", "Patterns of access", columns(specs, {"form": "url"}), table_rows,
                  "What is lost is the expected gain of findings about the same files.",
                  empty="No profile of these jobs records its patterns.")  # fmt: skip
 

@@ -136,7 +136,7 @@ def _table(
     note: str,
 ) -> Table:
     rows = [(f"program {one.program}", row_of(one)) for one in shown]
-    told: list[dict[str, Any]] = [
+    table_rows: list[dict[str, Any]] = [
         {"figure": title, "name": figure, "kind": kind}
         | {column: row[figure] for column, row in rows}
         for figure, title, kind in figures
@@ -145,7 +145,7 @@ def _table(
     for (column, _), one in zip(rows, shown, strict=True):
         title_of = f"{one.program} (all users)" if one.is_everybody else one.program
         heads.append(Column(column, title_of, "number", kinds="kind"))
-    return Table(name, title, heads, told if shown else [], note,
+    return Table(name, title, heads, table_rows if shown else [], note,
                  empty="Choose programs by their names.")  # fmt: skip
 
 

@@ -125,10 +125,10 @@ def _table(rows: Sequence[Row], by: str) -> Table:
         *((f"{kind}_share", f"Jobs with {kind}", "share") for kind in kinds),
     ]
     zeros = {f"{kind}_share": 0.0 for kind in kinds}
-    told = [{**zeros, **row} for row in reversed(rows)] if by == "day" else [
+    table_rows = [{**zeros, **row} for row in reversed(rows)] if by == "day" else [
         {**zeros, **row} for row in rows
     ]  # fmt: skip
-    return Table("groups", f"By {by}", columns(specs), told,
+    return Table("groups", f"By {by}", columns(specs), table_rows,
                  "A job may have profiles of several kinds.", empty="No job started.")  # fmt: skip
 
 

@@ -334,9 +334,9 @@ def _chosen(cases: Sequence[CaseHistory], asked: Asked) -> CaseHistory:
     """Return the requested case, else the first."""
     words = asked.words
     for one in cases:
-        told = (one.case, one.operation, str(one.nodes), str(one.ranks))
+        case_key = (one.case, one.operation, str(one.nodes), str(one.ranks))
         wanted = tuple(words.get(name, "") for name in ("case", "operation", "nodes", "ranks"))
-        if told == wanted and one.is_emulated == (words.get("emulated") == "yes"):
+        if case_key == wanted and one.is_emulated == (words.get("emulated") == "yes"):
             return one
     return cases[0]
 

@@ -307,9 +307,9 @@ class Parameters:
         """
         values: dict[str, str] = {}
         problems: list[Problem] = []
-        for part, told in self.parts(host, names):
+        for part, part_problems in self.parts(host, names):
             values |= part
-            problems += told
+            problems += part_problems
         return values, problems
 
     def parts(
