@@ -33,14 +33,14 @@ _WHAT = "How jobs read and write files here, what costs time, and the state of t
 
 
 class Front(Page):
-    """What this is, the storage now, and the viewer's own jobs."""
+    """The first page: what the portal is, the storage now, and the viewer's own jobs."""
 
     path = "/"
     section = ""
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """Show it."""
+        """Build the page."""
         states = view_storage(asked.connection, asked.now, compares=False)
         own = own_summary(asked.connection, asked.viewer, asked.now)
         blocks: list[Block] = []
@@ -55,7 +55,7 @@ class Front(Page):
 
 
 def _lead(own: OwnSummary | None) -> str:
-    """Return the conclusion for somebody with jobs; "" for others."""
+    """Return the conclusion for a viewer with jobs, or "" for others."""
     if own is None or not own.jobs:
         return ""
     text = f"You ran {plural(own.jobs, 'job')} in the last {OWN_DAYS} days. "
@@ -77,12 +77,12 @@ def _lead(own: OwnSummary | None) -> str:
 
 
 def _known(own: OwnSummary) -> float | None:
-    """Return what can be avoided; nothing beside jobs that have no estimate is not known."""
+    """Return the avoidable time; zero is unknown if some jobs have no estimate."""
     return own.avoidable_seconds or (None if own.not_estimated else own.avoidable_seconds)
 
 
 def _own(own: OwnSummary, now: float) -> list[Block]:
-    """Return the figures of own jobs; a viewer may see the jobs of others as well."""
+    """Return the figures of the viewer's own jobs, even if they see the jobs of others as well."""
     mine = {"user": own.user, "since": int(now) - OWN_DAYS * 86400}
     unknown = own.jobs - own.profiled
     note = f"{plural(unknown, 'job')} ran without a profile" if unknown else ""
@@ -119,7 +119,7 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
 
 
 def _now(states: Sequence[FileSystemState]) -> Facts:
-    """Return the few figures of the storage that matter most, of all file systems together."""
+    """Return the few most important figures of the storage, over all file systems."""
     fresh = [one for one in states if not one.is_stale]
     old = f"{plural(len(states) - len(fresh), 'file system')} without samples now"
     note = old if len(fresh) < len(states) else ""

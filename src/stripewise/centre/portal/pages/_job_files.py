@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows what a job did to its files by its profiles and by the servers, and if both agree."""
+"""Shows what a job did to its files by its profiles and by the servers, and whether both agree."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def patterns(view: JobView) -> list[Block]:
 
 
 def file_systems(view: JobView) -> list[Block]:
-    """Return what was moved on each file system."""
+    """Return the bytes moved on each file system."""
     found: dict[str, list[Row]] = defaultdict(list)
     for source in view.counted:
         for one in source.io:
@@ -144,7 +144,7 @@ def file_systems(view: JobView) -> list[Block]:
 
 
 def files(asked: Asked, view: JobView) -> list[Block]:
-    """Return the first files of the source with most I/O time, and where the others are."""
+    """Return the first files of the source with most I/O time, and a link to the others."""
     if not view.counted:
         return []
     main = max(view.counted, key=lambda one: one.about["io_seconds"] or 0.0).about
@@ -159,32 +159,32 @@ def files(asked: Asked, view: JobView) -> list[Block]:
 
 
 def _files(listing: Listing, title: str, following: str) -> Table:
-    """Return a table of files, without a column of paths where these are hidden."""
+    """Return a table of files, without a column of paths if these are hidden."""
     return files_table(listing.rows, title, next=following)
 
 
 def _chosen(word: str, sources: list[Row]) -> Row | None:
-    """Return the source that a query names; without a name the one with most I/O time."""
+    """Return the source that a query names, or the one with most I/O time if it names none."""
     if not word:
         return max(sources, key=lambda one: one["io_seconds"] or 0.0, default=None)
     key = number_word("source", word)
     return next((one for one in sources if one["id"] == key), None)
 
 
-# The requests of a job as the servers saw them, beside the calls of its programs.
+# The requests of a job that the servers counted, beside the calls of its programs.
 
 _TITLES = {"read": "Read", "write": "Written", "metadata": "Metadata"}
 _DONE = {"read": ("read", "reads"), "write": ("wrote", "writes")}
 _MOST_STORAGES = 3
 _JOINED = 2.0
-"""From this factor on, requests are of another size than calls (chosen)."""
+"""Factor from which the sizes of requests and calls differ (chosen)."""
 _SAME = 2.0
-"""Beyond this factor of bytes, calls and requests did not move the same data (chosen)."""
+"""Factor of bytes beyond which calls and requests did not move the same data (chosen)."""
 _SMALL_BYTES = 256 << 10
-"""Mean size of requests below which they are small: a quarter of Lustre's usual one (chosen)."""
+"""Mean size below which requests are small: a quarter of Lustre's usual one (chosen)."""
 _MANY_REQUESTS = 10_000
 _MANY_A_SECOND = 100.0
-"""Metadata operations of a job each second that are worth a look (chosen)."""
+"""Metadata operations of a job per second that are worth attention (chosen)."""
 COMMAND = "stripewise run -- srun ./program"
 _SERVED_COLUMNS = (
     Column("kind", "Kind"),
@@ -204,20 +204,20 @@ _NOTE = (
 
 
 def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSizes]) -> list[Block]:
-    """Return what servers saw of a job, by file system; [] if they counted nothing."""
+    """Return what servers counted for a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
     several = len(names) > 1
     blocks: list[Block] = []
     for number, name in enumerate(names[:_MOST_STORAGES], 1):
         rows = [one for one in found if one.file_system == name]
         ending = f"_{number}" if several else ""
-        blocks += _of_storage(name, rows, {} if several else asked, ending)
+        blocks += _storage_blocks(name, rows, {} if several else asked, ending)
     if found and several and asked:
         blocks += _asked_bars(asked)
-    return blocks + _offer(view, found)
+    return blocks + _profile_advice(view, found)
 
 
-def _of_storage(
+def _storage_blocks(
     name: str, rows: Sequence[Served], asked: Mapping[str, AskedSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
@@ -247,7 +247,7 @@ def _row(one: Served) -> dict[str, Any]:
 
 
 def _conclusion(one: Served, asked: AskedSizes | None) -> str:
-    """Say in a sentence what became of the program's calls; "": nothing can be said."""
+    """Return a sentence on what became of the program's calls, or "" if nothing is known."""
     size = one.request_bytes
     if one.kind not in _DONE or not size:
         return ""
@@ -309,11 +309,11 @@ def _operations(one: Served, ending: str) -> list[Block]:
     return [Bars(f"served_operations{ending}", title, labels, counts, "operations")]
 
 
-def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
-    """Say whether a profile of the next run would pay, of a job without one."""
+def _profile_advice(view: JobView, found: Sequence[Served]) -> list[Block]:
+    """Return whether a profile of the next run would be useful, for a job without one."""
     if not found or view.sources:
         return []
-    reasons = [words for one in found for words in (_worth(view, one),) if words]
+    reasons = [words for one in found for words in (_reason_for_profile(view, one),) if words]
     if reasons:
         text = (
             f"A profile of the next run is worthwhile: {', and '.join(reasons)}. It shows "
@@ -329,8 +329,8 @@ def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
     return [Notice("served_next", "Is a profile worthwhile?", [text], "good")]
 
 
-def _worth(view: JobView, one: Served) -> str:
-    """Return why a profile pays; "": by these counters it does not."""
+def _reason_for_profile(view: JobView, one: Served) -> str:
+    """Return why a profile is useful, or "" if these counters give no reason."""
     if one.operations is None:
         return ""
     if one.kind == "metadata":
@@ -349,7 +349,7 @@ def _worth(view: JobView, one: Served) -> str:
     )
 
 
-# Three witnesses of what a job moved, side by side.
+# Three sources for what a job moved, side by side.
 
 _HEADS = {
     "profile": "Profile of the program", "server": "Counters of the servers", "slurm": "Slurm",
@@ -357,7 +357,7 @@ _HEADS = {
 
 
 def witnesses(view: JobView) -> list[Block]:
-    """Return what profile, servers and Slurm say, and why they may differ; [] if none speaks."""
+    """Return what profile, servers and Slurm report, and why they may differ; [] if none does."""
     is_partial = any(one.about["is_partial"] for one in view.sources)
     found = statements(view.row, is_partial=is_partial)
     if not any(one.known for one in found):

@@ -56,14 +56,14 @@ _NO_NODES = "the nodes of some jobs are not known"
 
 
 class Staff(Page):
-    """Where to look."""
+    """Overview for staff."""
 
     path = "/staff"
     section = "Staff"
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Sum up the last days."""
+        """Summarise the last days."""
         period = Period.parse(asked.words, asked.now, DAYS)
         days = coverage(asked.connection, asked.viewer, period)
         jobs, profiled = (
@@ -96,7 +96,7 @@ class Staff(Page):
 
 
 def _avoidable(programs: Sequence[Row]) -> Amount:
-    """Return what can be avoided in all of them; the least, where jobs have no estimate."""
+    """Return the total avoidable time; a lower bound if jobs have no estimate."""
     known = [row["avoidable_node_seconds"] for row in programs]
     every = [seconds for seconds in known if seconds is not None]
     why = not_estimated(sum(row["not_estimated"] for row in programs))
@@ -136,7 +136,7 @@ class StaffPrograms(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """List them."""
+        """List the programs."""
         period = Period.parse(asked.words, asked.now)
         rows = [
             {**row, "url": program_url(row["program"]),
@@ -183,7 +183,7 @@ def _missing(row: Row) -> dict[str, str]:
 
 
 class StaffIgnored(Page):
-    """Advice that nobody follows."""
+    """Findings that nobody acts on."""
 
     path = "/staff/ignored"
     section = "Staff"
@@ -191,7 +191,7 @@ class StaffIgnored(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """List it, the most costly first."""
+        """List the findings, most costly first."""
         period = Period.parse(asked.words, asked.now)
         word = asked.words.get("least_avoidable_seconds", "")
         least = JobFilter.parse({"least_avoidable_seconds": word}).least_avoidable_seconds
@@ -246,7 +246,7 @@ def _jobs_url(row: Any) -> str:
     return address("/jobs", {**words, "finding": row["code"], "since": row["since_at"]})
 
 
-# Whether the monitoring is well: what delivers, what is silent, what nobody counts.
+# State of the monitoring: what delivers, what is silent, what nobody counts.
 
 MOST_AGENTS = 100
 _COLUMNS = (
@@ -257,7 +257,7 @@ _COLUMNS = (
 
 
 def monitoring(asked: Asked) -> list[Block]:
-    """Return the health of the monitoring: in words, then the agents, the silent ones first."""
+    """Return the state of the monitoring: in words, then the agents, silent ones first."""
     found = view_monitors(asked.connection, asked.now)
     missing = uncounted(asked.connection, asked.now)
     words = [*_agents_words(found), *_missing_words(missing)]

@@ -60,7 +60,7 @@ class StaffCoverage(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Tell them."""
+        """Build the page."""
         period = Period.parse(asked.words, asked.now)
         by = asked.words.get("by") or "day"
         rows = list(map(_with_shares, coverage(asked.connection, asked.viewer, period, by)))
@@ -125,10 +125,10 @@ def _table(rows: Sequence[Row], by: str) -> Table:
         *((f"{kind}_share", f"Jobs with {kind}", "share") for kind in kinds),
     ]
     zeros = {f"{kind}_share": 0.0 for kind in kinds}
-    told = [{**zeros, **row} for row in reversed(rows)] if by == "day" else [
+    table_rows = [{**zeros, **row} for row in reversed(rows)] if by == "day" else [
         {**zeros, **row} for row in rows
     ]  # fmt: skip
-    return Table("groups", f"By {by}", columns(specs), told,
+    return Table("groups", f"By {by}", columns(specs), table_rows,
                  "A job may have profiles of several kinds.", empty="No job started.")  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _reasons(rows: Sequence[Row]) -> Table:
                  empty="All jobs have figures.")  # fmt: skip
 
 
-# For staff: what was taken in and what was refused; for admins: the audit trail.
+# For staff: what was ingested and what was refused; for admins: the audit trail.
 
 _DAYS = 7
 
@@ -154,7 +154,7 @@ class StaffIngest(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Show sums, the rate, and what was refused."""
+        """Show sums, the rate, and refused inputs."""
         period = Period.parse(asked.words, asked.now, _DAYS)
         sums = intake_sums(asked.connection, asked.viewer, period)
         hours = intake_hours(asked.connection, asked.viewer, period)
@@ -211,7 +211,7 @@ class StaffAudit(Page):
     audience = Audience.ADMIN
 
     def build(self, asked: Asked) -> Content:
-        """List it, the latest first."""
+        """List the entries, latest first."""
         login = asked.words.get("login", "").strip()
         found = audit_trail(
             asked.connection, asked.viewer, login=login, after=asked.words.get("after", "")
@@ -231,7 +231,7 @@ class StaffAudit(Page):
         return Content("Audit", lead, [search, table])
 
 
-# For staff: whether three witnesses of jobs' I/O agree, and whether profiles have their job.
+# For staff: whether three sources for jobs' I/O agree, and whether profiles have their job.
 
 _NAMES = {"profile": "Profile", "server": "Storage", "slurm": "Slurm"}
 _JOB: tuple[Spec, ...] = (
@@ -251,7 +251,7 @@ _WHY = (
 
 
 class StaffQuality(Page):
-    """The three witnesses side by side, outliers, matches, clocks."""
+    """The three sources side by side, outliers, matches, clocks."""
 
     path = "/staff/quality"
     section = "Staff"
@@ -259,7 +259,7 @@ class StaffQuality(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Compare them."""
+        """Compare the sources."""
         about = (asked.connection, asked.viewer, Period.parse(asked.words, asked.now))
         period = about[2]
         word = asked.words.get("least_ratio", "")

@@ -83,7 +83,7 @@ class Storage(Page):
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """Show them."""
+        """Build the page."""
         states = view_storage(asked.connection, asked.now)
         coarse = any(one.read.resolution_seconds > 3600 for one in states)
         blocks: list[Block] = [*notices(states, asked.now)]
@@ -103,7 +103,7 @@ class Storage(Page):
 
 
 def lead(states: Sequence[FileSystemState], now: float) -> str:
-    """Return how the storage is as a whole, in a sentence or two."""
+    """Return the overall state of the storage, in a sentence or two."""
     if not states:
         return "No file system is known yet: no samples, events or benchmarks were taken in."
     tones = [health(one, now)[0] for one in states]
@@ -156,7 +156,7 @@ def _load_row(one: FileSystemState, now: float) -> dict[str, Any]:
 
 
 def benchmark_text(one: FileSystemState, now: float) -> str | None:
-    """Return the age of the newest benchmark; None: there is none."""
+    """Return the age of the newest benchmark, or None if there is none."""
     if one.benchmark is None:
         return None
     at, is_emulated = one.benchmark
@@ -186,14 +186,14 @@ class StoragePage(Page):
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content | None:
-        """Return what the page says; None: there is no such file system."""
+        """Return the content of the page, or None if there is no such file system."""
         name = str(asked.path["name"])
         key = find_file_system(asked.connection, name)
         return None if key is None else self.build_for(asked, name, key)
 
     @abstractmethod
     def build_for(self, asked: Asked, name: str, key: int) -> Content:
-        """Return what the page says about the file system of a name and key."""
+        """Return the content of the page for the file system with a name and key."""
 
 
 # The state of a file system in words, and addresses of its pages.
@@ -216,13 +216,13 @@ def width_text(seconds: int) -> str:
 
 
 def names_text(names: Sequence[str]) -> str:
-    """Return some names, and how many there are besides."""
+    """Return some names, and how many more there are."""
     text = ", ".join(map(printable, names[:NAMED]))
     return f"{text} and {len(names) - NAMED} more" if len(names) > NAMED else text
 
 
 def health(state: FileSystemState, now: float) -> tuple[str, str]:
-    """Return how a file system is, as (tone, sentences)."""
+    """Return the state of a file system as (tone, sentences)."""
     tone, said = _samples(state, now)
     if state.silent:
         tone = _worse(tone, "warn")
@@ -281,7 +281,7 @@ def _worse(one: str, other: str) -> str:
 
 
 def full_text(space: Space) -> str:
-    """Return when something is full, in words."""
+    """Return in words when something will be full."""
     if space.used is None or space.total is None:
         return "not known: not sampled"
     if space.weekly is None:
@@ -292,7 +292,7 @@ def full_text(space: Space) -> str:
 
 
 def curve_text(title: str, curve: Curve, kind: str) -> str:
-    """Return a curve in words, for those who do not see it."""
+    """Return a curve in words, for readers who do not see it."""
     if not curve.values:
         return f"{title}: nothing is known about it."
     values = curve.values
@@ -305,7 +305,7 @@ def curve_text(title: str, curve: Curve, kind: str) -> str:
 
 
 def gaps_text(*curves: Curve) -> str:
-    """Say where curves have gaps since too few series reported; "" if they have none."""
+    """Return where curves have gaps because too few series reported, or "" if they have none."""
     gaps = max((curve.gaps for curve in curves), default=0)
     if not gaps:
         return ""
@@ -335,7 +335,7 @@ def pages_of(name: str) -> Links:
     )
 
 
-# Advice of the site, and what happened to its storage.
+# Advice of the site, and events of its storage.
 
 _LOG = logging.getLogger("stripewise.centre.portal")
 _EVENTS = (
@@ -348,14 +348,14 @@ _EVENTS = (
 
 
 class StorageAdvice(Page):
-    """What the site advises: its page of advice, and events that are advice."""
+    """Advice of the site: its page of advice, and events that are advice."""
 
     path = "/storage/advice"
     section = "Storage"
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """Show it."""
+        """Build the page."""
         news = advice_now(asked.connection, asked.now)
         text, problem = _text(asked.advice)
         blocks: list[Block] = []
@@ -373,25 +373,25 @@ class StorageAdvice(Page):
 
 
 def _text(path: Path | None) -> tuple[str, str]:
-    """Return the site's page of advice, and why it cannot be shown."""
+    """Return the site's page of advice, or why it cannot be shown."""
     if path is None:
         return "", ""
     try:
         return read_input(path, SITE_ADVICE).decode("utf-8", "replace"), ""
     except (OSError, StripewiseError) as error:
-        _LOG.error("%s: %s", path, error)  # the page does not tell of files of the server
+        _LOG.error("%s: %s", path, error)  # the page must not mention files of the server
         return "", "The page of advice cannot be read at the moment; its administrators were told."
 
 
 class StorageEvents(Page):
-    """What happened to the storage, the newest first."""
+    """Events of the storage, newest first."""
 
     path = "/storage/events"
     section = "Storage"
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """List it."""
+        """List the events."""
         wanted = EventFilter.parse(asked.words)
         listing = list_events(asked.connection, wanted, after=asked.words.get("after", ""))
         words = {

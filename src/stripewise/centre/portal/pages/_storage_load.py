@@ -115,7 +115,7 @@ class StorageLoad(StoragePage):
 
 
 def period_of(asked: Asked, default: str = "day") -> LoadPeriod:
-    """Return the period that the words of a URL ask for.
+    """Return the period that the parameters of a URL define.
 
     Raises:
         UsageError: They cannot be used.
@@ -171,7 +171,7 @@ def _far_text(far: Sequence[TargetLoad]) -> str:
 
 
 def _spans(events: Sequence[Any], period: LoadPeriod) -> list[Span]:
-    """Return events as spans; one that is a moment is as wide as can be seen."""
+    """Return events as spans; a momentary event is wide enough to be seen."""
     least = (period.until - period.since) / 200
     return [
         Span(f"{row.kind}: {row.text}", max(row.at, period.since),

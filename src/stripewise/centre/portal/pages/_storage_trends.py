@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the pages of a file system over weeks: when its load comes, and its benchmarks."""
+"""Builds the pages of a file system over weeks: load over time, and benchmarks."""
 
 from __future__ import annotations
 
@@ -127,10 +127,10 @@ class StoragePatterns(StoragePage):
 
 
 def _days_of(text: str) -> int:
-    """Return how many days are asked for.
+    """Return the requested number of days.
 
     Raises:
-        UsageError: It is none of the choices.
+        UsageError: It is not one of the choices.
     """
     choices = {str(number): number for number in TEMPO_DAYS}
     if text and text not in choices:
@@ -150,7 +150,7 @@ def _lead(found: StorageTempo, days: int) -> str:
 
 
 def _within_days(found: StorageTempo) -> str:
-    """Say what most days are by their minutes, where that is something else than their hours."""
+    """Return the behaviour of most days by minutes, if it differs from that by hours."""
     said = []
     for metric, whole in found.patterns.items():
         of_days = Counter(
@@ -188,7 +188,7 @@ def _pattern_row(metric: str, one: TemporalPattern) -> dict[str, Any]:
 
 
 def _is_daily(one: TemporalPattern) -> bool:
-    """Return whether a period is of whole days."""
+    """Return whether a period is a whole number of days."""
     days = (one.period_seconds or 0.0) / 86400
     return days > 0.9 and abs(days - round(days)) < _NEAR_DAY
 
@@ -232,14 +232,14 @@ _DATA = "bytes/s"
 
 
 class StorageBenchmarks(Page):
-    """Each case of the campaigns: the latest beside those before, and all of them over time."""
+    """Each case of the campaigns: the latest figure and those before, and all over time."""
 
     path = "/storage/{name}/benchmarks"
     section = "Storage"
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content | None:
-        """Show them."""
+        """Build the page."""
         name = str(asked.path["name"])
         cases = benchmark_history(asked.connection, name)
         if not cases and find_file_system(asked.connection, name) is None:
@@ -323,7 +323,7 @@ def _case_row(one: CaseHistory, storage: str) -> dict[str, Any]:
 
 
 def verdict_text(one: CaseHistory) -> str:
-    """Return how the latest figure is beside those before, in words."""
+    """Return in words how the latest figure compares with those before."""
     if one.change is None:
         return "the first campaign"
     change = f"{written(abs(one.change), 'share')} {'lower' if one.change < 0 else 'higher'}"
@@ -335,12 +335,12 @@ def verdict_text(one: CaseHistory) -> str:
 
 
 def _chosen(cases: Sequence[CaseHistory], asked: Asked) -> CaseHistory:
-    """Return the case that is asked for, else the first."""
+    """Return the requested case, else the first."""
     words = asked.words
     for one in cases:
-        told = (one.case, one.operation, str(one.nodes), str(one.ranks))
+        case_key = (one.case, one.operation, str(one.nodes), str(one.ranks))
         wanted = tuple(words.get(name, "") for name in ("case", "operation", "nodes", "ranks"))
-        if told == wanted and one.is_emulated == (words.get("emulated") == "yes"):
+        if case_key == wanted and one.is_emulated == (words.get("emulated") == "yes"):
             return one
     return cases[0]
 
