@@ -69,7 +69,7 @@ def test_a_byte_that_passes_through_layers_counts_once():
 def test_gathered_writes_are_shown_at_both_levels():
     rows = [(rank, 0, IoLayer.MPIIO, 0, 0.0, 1e6, 0.9) for rank in range(4)]
     maps, _ = maps_of(profile_of(*rows, (0, 0, IoLayer.POSIX, 0, 0.0, 4e6, 0.8)))
-    asked = maps["rank", "Written, each rank: what the program asked for (MPI-IO)"]
+    asked = maps["rank", "Written, each rank: what the program requested (MPI-IO)"]
     reached = maps["rank", "Written, each rank: what reached the file system (POSIX)"]
     assert (asked.values[:, 0] == 1e6).all()
     assert reached.values[:, 0].tolist() == [4e6, 0, 0, 0]
@@ -204,7 +204,9 @@ def test_nothing_moved_has_no_chart():
 
 def test_phases_in_words():
     phase = Periodicity("read", False, math.nan, 0.1, 3, 2.0, 1 << 20, 0.5)
-    assert phase_words(phase).startswith("Reads: 3 phases of 2 s and 1 MiB each (medians), at")
+    assert phase_words(phase).startswith(
+        "Reads: 3 phases of 2 s and 1 MiB each (medians), without"
+    )
     assert phase_words(replace(phase, n_phases=1)) == "Reads: one phase of 2 s and 1 MiB."
     assert phase_words(replace(phase, n_phases=0)) == "Reads: no phases."
 

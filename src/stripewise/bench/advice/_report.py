@@ -20,11 +20,11 @@ _LIMITS = {
     "client.file_write": "One node writes into one file",
     "client.file_read": "One node reads from one file",
     "client.node_write": "One node writes", "client.node_read": "One node reads",
-    "servers.target_write": "One target takes", "servers.target_read": "One target gives",
-    "servers.whole_write": "The whole storage takes",
-    "servers.whole_read": "The whole storage gives",
-    "metadata.create": "All together create", "metadata.open": "All together open",
-    "metadata.stat": "All together look at (stat)", "metadata.remove": "All together remove",
+    "servers.target_write": "Writes to one target", "servers.target_read": "Reads from one target",
+    "servers.whole_write": "Writes to the whole storage",
+    "servers.whole_read": "Reads from the whole storage",
+    "metadata.create": "File creation, all processes", "metadata.open": "File open, all processes",
+    "metadata.stat": "File stat, all processes", "metadata.remove": "File removal, all processes",
 }  # fmt: skip
 _UNLIMITED = 1e14
 """Rate, in bytes per second, from which a described figure means that there is no limit."""
@@ -97,8 +97,10 @@ def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
         ]))  # fmt: skip
     elif book.basis.limits and book.missing:
         blocks.append(Notice("missing", "", [
-            "More advice needs what these cases do not tell: --why-not says what; --like MACHINE "
-            "takes it from a description."
+            (
+                "More advice needs figures that these cases do not provide: --why-not lists "
+                "them; --like MACHINE takes them from a description."
+            )
         ]))  # fmt: skip
     return as_lines(_content(book, blocks))
 
@@ -114,10 +116,10 @@ def advice_page(book: AdviceBook) -> str:
     if book.defaults:
         lines = [f"export {name}={value}" for name, (value, _) in book.defaults.items()]
         note = (
-            "A site can set these for all its users; they lose for no size of job, and a user can "
-            "change them."
+            "A site can set these for all its users; they make no size of job slower, and "
+            "users can override them."
         )
-        blocks.append(Lines("defaults", "Defaults for everybody", lines, note))
+        blocks.append(Lines("defaults", "Defaults for all users", lines, note))
     if book.missing:
         texts = [f"{name}: {why}" for name, why in book.missing.items()]
         blocks.append(Points.of("missing", "What is not known", texts))
@@ -153,7 +155,7 @@ def _limits(book: AdviceBook) -> Iterator[Block]:
             Column("words", "Limit"),
             Column("value", "At most", "figure"),
             Column("interval", "Interval of 95 %"),
-            Column("known_by", "Known by"),
+            Column("known_by", "Basis"),
         )
         yield Table("limits", "What limits a job", columns, rows)
 

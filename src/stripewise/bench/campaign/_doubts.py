@@ -135,7 +135,7 @@ def _doubts_of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple
     if number == 1:
         yield (
             "few-repeats",
-            "One run does not tell how much runs differ: repeat it at least 5 times.",
+            "One run does not show how much runs vary: repeat it at least 5 times.",
         )
     elif number < FEW:
         yield (
@@ -151,7 +151,7 @@ def _doubts_of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple
         why = f"{bad[0].status}: {bad[0].message}" if bad[0].message else bad[0].status
         yield (
             "failed-runs",
-            f"{len(bad)} of {plural(len(runs), 'run')} did not end well ({printable(why)}): the "
+            f"{len(bad)} of {plural(len(runs), 'run')} did not succeed ({printable(why)}): the "
             "figures are of the others.",
         )
     for text in partly_alone(one.operation, runs):

@@ -197,7 +197,7 @@ def case_words(key: str) -> str:
         if name in ("nodes", "ranks_per_node"):
             noun = "node" if name == "nodes" else "rank"
             one = f"{value} {noun}{'' if value == '1' else 's'}"
-            words.append(one if name == "nodes" else f"{one} a node")
+            words.append(one if name == "nodes" else f"{one} per node")
         elif name == "directory":
             words.append(value)
         elif name not in _USUAL:

@@ -25,7 +25,7 @@ from stripewise.bench.comparison._cells import (
 )
 from stripewise.bench.comparison._targets import TargetFinding, changed_targets, slow_targets
 from stripewise.core.errors import UsageError
-from stripewise.present import plural
+from stripewise.present import count_text, plural
 
 COMPARISON_METHOD = (
     "ratio of medians; interval of 95 % by a parametric bootstrap of log rates whose variances "
@@ -295,7 +295,7 @@ def _table(
                 for place, one in enumerate(best)
             ]
             rows.append(FactorRow(operation, tuple(best), tuple(factors)))
-    words = " and ".join(f"{one:,}" for one in dict.fromkeys(nodes))
+    words = " and ".join(map(count_text, dict.fromkeys(nodes)))
     title = plural(nodes[0], "node") if len(set(nodes)) == 1 else f"{words} nodes"
     return FactorTable(title, tuple(nodes), tuple(rows))
 

@@ -35,7 +35,7 @@ class Series(OfOperation):
     """One figure of every night.
 
     Attributes:
-        name: Name for users: "MPI-IO nodes=4, write", "write on target 7, beside the others".
+        name: Name for users: "MPI-IO nodes=4, write", "write on target 7, relative to others".
         operation: "write", "create", ...
         case: Key of the case; empty for a target.
         target: Number of the target; -1 for a case.
@@ -77,14 +77,14 @@ class Finding:
     @property
     def sentence(self) -> str:
         """Sentence on what changed and since when, with its figures."""
-        beside = " than before, beside the other targets" if self.series.target >= 0 else ""
+        beside = " than before, relative to the other targets" if self.series.target >= 0 else ""
         name = (
             f"{self.series.operation} on target {self.series.target}"
             if self.series.target >= 0
             else self.series.name
         )
         text = f"since {day_of(self.since_unix_seconds)}, {name} is {difference_words(self)}"
-        with_ = f"; at that time: {', '.join(self.versions)}" if self.versions else ""
+        with_ = f"; changed at that time: {', '.join(self.versions)}" if self.versions else ""
         return text + beside + with_
 
 
@@ -130,7 +130,7 @@ class History:
         return (
             *cases,
             *(
-                Series(f"{way} on target {number}, beside the others", way, target=number)
+                Series(f"{way} on target {number}, relative to the others", way, target=number)
                 for way, number in parted
             ),
         )
@@ -246,7 +246,7 @@ def _missing(nights: Sequence[Night]) -> list[str]:
     last = nights[-1]
     texts = []
     if last.failed:
-        texts.append(f"{plural(last.failed, 'run')} of the last night did not end well")
+        texts.append(f"{plural(last.failed, 'run')} of the last night did not succeed")
     if len(nights) > 1:
         lost = _lost(nights[-2].rates, last.rates)
         if lost:

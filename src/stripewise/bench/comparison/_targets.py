@@ -62,7 +62,9 @@ class TargetFinding:
     @property
     def sentence(self) -> str:
         """Sentence on what was found, with its figures."""
-        than = "than before, beside the other targets" if self.changed else "than on the others"
+        than = (
+            "than before, relative to the other targets" if self.changed else "than on the others"
+        )
         return (
             f"{self.operation} on target {self.target} is {difference_words(self)} {than} "
             f"({plural(self.runs, 'run')})"

@@ -223,16 +223,16 @@ _WORDS = {
     "servers.whole": "The whole storage {takes} at most {rate}, however many nodes there are",
 }
 _OTHER = {
-    "client.request": "Each request takes a process {time} beside its data",
-    "servers.target_request": "Each request takes a target {time} beside its data",
-    "servers.jitter": "Targets vary: {share} of the time of a request is chance",
+    "client.request": "Each request takes a process {time} in addition to its data",
+    "servers.target_request": "Each request takes a target {time} in addition to its data",
+    "servers.jitter": "Targets vary: {share} of the time of a request is random",
     "client.turns": "Writes of a node into one file take turns for {share} of their time",
     "exchange.bandwidth": "An aggregator of collective calls receives at most {rate} from others",
-    "exchange.round": "Each round of collective buffering takes {time} beside its data",
-    "locks.revoke": "A lock that goes from one node to another takes {time}",
-    "locks.ahead": "Asking for a lock ahead takes a writer {time} for each request",
-    "locks.hold": "A node's stream into a file waits {time} for a lock that is asked for ahead",
-    "locks.extent": "Each further writer at other nodes makes that wait {time} longer",
+    "exchange.round": "Each round of collective buffering takes {time} in addition to its data",
+    "locks.revoke": "Moving a lock from one node to another takes {time}",
+    "locks.ahead": "Requesting a lock ahead takes a writer {time} for each request",
+    "locks.hold": "A node's stream into a file waits {time} for a lock that is requested ahead",
+    "locks.extent": "Each further writer on other nodes makes that wait {time} longer",
 }
 
 
@@ -271,7 +271,7 @@ def disagreement(figure: Figure, seen: Plateau | None) -> str:
     if seen.low <= figure.high * APART and figure.low <= seen.high * APART:
         return ""
     return (
-        f" Read off the figures without the model it is {rate_text(seen.value)} "
+        f" Read from the figures without the model, it is {rate_text(seen.value)} "
         f"({rate_text(seen.low)} to {rate_text(seen.high)}): the model does not explain these "
         "cases, so measure them again."
     )

@@ -340,8 +340,8 @@ def _tell_way(server: Server, waits: Sequence[tuple[float, str]]) -> None:
     server.figures["metadata.latency"] = _figure(value, low, high)
     keys = tuple(dict.fromkeys(key for _, key in waits))
     text = (
-        f"One process alone waits {value * 1e3:.2g} ms for the way to the metadata server and "
-        f"back, so that it does at most {1 / value:,.0f} operations a second."
+        f"One process alone waits {value * 1e3:.2g} ms for each round trip to the metadata "
+        f"server, so it makes at most {1 / value:,.0f} operations a second."
     )
     server.limits.append(Limit("metadata.latency", value, low, high, keys, text))
 

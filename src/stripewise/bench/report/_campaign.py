@@ -127,7 +127,7 @@ def limit_lines(limits: Limits) -> list[str]:
     lines = labelled("limits", [_limit(one) for one in limits.limits])
     lines += labelled("laws", map(law_words, limits.laws))
     untold = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
-    return lines + labelled("not told", untold)
+    return lines + labelled("unknown", untold)
 
 
 def _limit(one: Limit) -> str:
@@ -216,7 +216,11 @@ def _pairs(name: str, title: str, values: Mapping[str, str]) -> Iterator[Block]:
 def _limits(campaign: Campaign, limits: Limits | None, why_not: str) -> Iterator[Block]:
     blocks: list[Block] = []
     if why_not:
-        blocks.append(Notice("none", "", [f"The campaign does not tell limits: {why_not}"]))
+        blocks.append(
+            Notice(
+                "none", "", [f"The campaign does not show the limits of the storage: {why_not}"]
+            )
+        )
     if limits is not None:
         blocks += _limit_blocks(campaign, limits)
     if blocks:
@@ -240,10 +244,13 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
         yield Points("laws", "Laws", laws)
     if limits.untold:
         texts = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
-        yield Points.of("untold", "What the campaign does not tell", texts)
+        yield Points.of("untold", "What the campaign does not show", texts)
     if predicted := predicted_chart(limits):
         error = (
-            f"Cells that the fit did not see are {percent_text(limits.error)} off in the median."
+            (
+                "Cells that were left out of the fit are predicted with a median error of "
+                f"{percent_text(limits.error)}."
+            )
             if isfinite(limits.error)
             else ""
         )
@@ -253,8 +260,8 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
 
 
 _PATH_NOTE = (
-    "The path of the data of the largest job, and what goes through each part of it together, on "
-    "a logarithmic axis. The narrowest part limits a job that writes a file per process."
+    "The data path of the largest job, with the total bandwidth of each part, on a "
+    "logarithmic axis. The narrowest part limits a job that writes a file per process."
 )
 
 
@@ -284,21 +291,23 @@ def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[Bl
     for name, cells in doubts_of(campaign, figures).items():
         texts = [f"{cell}. {text}" for cell, text in cells[:MOST_SENTENCES]]
         if (more := len(cells) - MOST_SENTENCES) > 0:
-            texts.append(f"and {more} more, which the table of cells has.")
+            texts.append(f"and {more} more: see the table of cells.")
         key = f"doubt-{slug(name)}"
         title = f"{name}: {plural(len(cells), 'figure')}"
         points = Points.of(f"{key}-cells", "", texts)
         blocks.append(Section(key, title, [points], len(cells) > _MOST_OPEN))
     if blocks:
         note = Notice("doubts-note", "", [
-            "These figures stand in the charts and tables as they were measured; the sentences "
-            "say why not to rely on them."
+            (
+                "Charts and tables show these figures as measured; the sentences below say why "
+                "they are not reliable."
+            )
         ])  # fmt: skip
         yield Section("doubts", "Doubts", [note, *blocks])
 
 
 def _circumstances(campaign: Campaign) -> Section:
-    honest = Points.of("honest", "What keeps the figures honest", protections(campaign))
+    honest = Points.of("honest", "How errors were avoided", protections(campaign))
     blocks: list[Block] = [honest]
     blocks += _pairs("of-runs", "Circumstances of all runs together", circumstances(campaign))
     if campaign.suite.text:
@@ -313,7 +322,7 @@ def _badges(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[tuple[st
     if not campaign.ended_because:
         found.append(("warn", "has not ended"))
     if doubtful := sum(bool(one.flags) for one in figures):
-        found.append(("warn", f"{plural(doubtful, 'figure')} with doubts"))
+        found.append(("warn", f"{plural(doubtful, 'doubtful figure')}"))
     if failed := sum(run.status != "ok" for run in campaign.runs):
         found.append(("bad", f"{plural(failed, 'failed run')}"))
     return found

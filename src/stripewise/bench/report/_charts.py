@@ -63,8 +63,10 @@ _GLYPHS = "●■▲◆✚▼▶◀"
 _CURVES, _HEAT = ("curves", "Curves"), ("heat", "Heat maps")
 _BARS, _METADATA, _RUNS = ("bars", "Against the peak"), ("metadata", "Metadata"), ("runs", "Runs")
 _SECTIONS = {
-    kinds.CURVES: (_CURVES, "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: "
-                   "an outlier, which counts all the same."),
+    kinds.CURVES: (_CURVES, (
+        "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: an outlier, "
+        "which is included in the figures."
+    )),
     kinds.HEAT: (_HEAT, "The median of each cell; the brighter, the faster. Of many maps, those "
                  "of the largest job are shown."),
     kinds.BARS: (_BARS, "The best cell of each series on as many nodes, and its share of the "
@@ -72,7 +74,8 @@ _SECTIONS = {
                  "outlier."),
     kinds.METADATA: (_METADATA, "Operations per second of all ranks. Line: interval of 95 %. "
                      "Tick: the best run. Cross: an outlier."),
-    kinds.PERCENTILES: (_METADATA, "How long a single operation took as its process saw it."),
+    kinds.PERCENTILES: (_METADATA, "Time of single operations, measured by the process that made "
+                        "them."),
     kinds.RUNS: (_RUNS, "When many cells are slow at the same time, something else used the "
                  "storage."),
     kinds.TARGETS: (_RUNS, "A target that is slow in every run needs a look by its "

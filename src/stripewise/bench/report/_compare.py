@@ -100,10 +100,10 @@ def headline_of(found: Comparison) -> str:
         ]
         slower, faster = verdicts.count("slower"), verdicts.count("faster")
         parts.append(
-            f"{found.names[place]}: {slower} slower, {faster} faster of "
+            f"{found.names[place]} is slower in {slower} and faster in {faster} of "
             f"{plural(len(verdicts), 'cell')}"
         )
-    return f"against {found.names[0]} – {'; '.join(parts)}"
+    return f"Compared with {found.names[0]}: {'; '.join(parts)}"
 
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
@@ -207,7 +207,7 @@ def _factors(table: FactorTable, found: Comparison, number: int) -> Table:
     columns = [Column("operation", "Operation"), Column("best_0", found.names[0], "figure")]
     for place, name in enumerate(found.names[1:], 1):
         columns.append(Column(f"best_{place}", name, "figure"))
-        columns.append(Column(f"factor_{place}", "Factor", "figure", small=f"unlike_{place}"))
+        columns.append(Column(f"factor_{place}", "Ratio", "figure", small=f"unlike_{place}"))
     rows = []
     for row in table.rows:
         cells = {"operation": operation_title(row.operation)}
@@ -219,8 +219,8 @@ def _factors(table: FactorTable, found: Comparison, number: int) -> Table:
             }
         rows.append(cells)
     caption = (
-        f"The best median of any case on {table.title}, and the factor to {found.names[0]} with "
-        "its interval of 95 %"
+        f"The best median of any case on {table.title}, and its ratio to {found.names[0]} "
+        "with an interval of 95 %"
     )
     name = f"factors-{number + 1}"
     return Table(name, f"Throughput and metadata on {table.title}", columns, rows, total=caption)

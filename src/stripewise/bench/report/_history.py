@@ -126,9 +126,9 @@ _TONES = {"slower": "bad", "unchanged": "good"}
 
 def _figures(history: History, shown: Sequence[int]) -> Table:
     caption = (
-        "The height is 70 to 115 % of the usual figure, or more: the line is the middle of "
-        "neighbouring nights, the band their range; red lines: slower since, green lines: faster "
-        "since"
+        "The height is 70 to 115 % of the usual figure, or more. The line is the median of "
+        "neighbouring nights, the band their range; a red line marks where it became "
+        "slower, a green line where it became faster."
     )
     columns = (
         Column("name", "Figure", small="change"),

@@ -82,13 +82,14 @@ def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart 
     many = len(found) > MOST_DOTS
     parts = _band(found, at, x) if many else _dots(campaign, found, at, x)
     meaning = "; band: middle half, line: median" if many else ""
-    title = {"text": "Every run by the median of its cell",
+    title = {"text": "Every run relative to the median of its cell",
              "subtitle": f"below 1: slower than the cell's other runs{meaning}"}  # fmt: skip
     spec = {"width": chart.WIDE, "layer": [_EQUAL, *parts], "height": 190, "title": title}
     slow = sum(one.ratio < 0.8 for one in found)
     words = (
-        f"{plural(len(found), 'figure')} of runs over {seconds_text(end - start)}, each by the "
-        f"median of its cell: {percent_text(slow / len(found))} are below 0.8."
+        f"{plural(len(found), 'figure')} of runs over {seconds_text(end - start)}, each "
+        f"relative to the median of its cell: {percent_text(slow / len(found))} are below "
+        "0.8."
     )
     return Chart(chart.column(spec), words)
 
@@ -106,7 +107,7 @@ def _dots(
     campaign: Campaign, found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec
 ) -> list[Spec]:
     """Return a dot for each figure, and a mark for each run without one."""
-    y = _ratio("by the cell's median")
+    y = _ratio("rate divided by the cell's median")
     rows = [
         {
             "at": at(one.run), "ratio": one.ratio, "cell": one.run.key, "repeat": one.run.repeat,
@@ -134,7 +135,7 @@ def _dots(
 
 def _band(found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec) -> list[Spec]:
     """Return the quartiles of successive runs, if there would be too many dots."""
-    y = _ratio("by the cell's median")
+    y = _ratio("rate divided by the cell's median")
     rows = []
     for part in np.array_split(sorted((at(one.run), one.ratio) for one in found), _SPANS):
         low, middle, high = np.quantile(part[:, 1], (0.25, 0.5, 0.75))
@@ -199,19 +200,19 @@ def targets(campaign: Campaign) -> Chart | None:
     ]  # fmt: skip
     x: Spec = {"field": "target", "type": "ordinal", "title": "target of the file",
                      "sort": None, "axis": {"labelAngle": 0}}  # fmt: skip
-    y = _ratio("by the case's median")
+    y = _ratio("rate divided by the case's median")
     colour = {"condition": {"test": "datum.slow", "value": chart.TROUBLE}, "value": chart.BASELINE}
     spec = chart.layers(
         rows,
         _EQUAL,
         chart.points({"x": x, "y": y, "color": colour,
-                      "tooltip": chart.tips(target="target", ratio="by the case's median")},
+                      "tooltip": chart.tips(target="target", ratio="rate / median")},
                      size=26, opacity=0.6),
         chart.layer("tick", {"x": x, "y": {**y, "aggregate": "median"}}, color=chart.INK,
                     thickness=2, size=20),
         height=170,
         title={"text": "Runs by the target that their file was on",
-               "subtitle": "each by the median of its case; line: median of the target"},
+               "subtitle": "each relative to the median of its case; line: median of the target"},
     )  # fmt: skip
     slow_texts = [f"target {key} reaches {percent_text(value)} of the others"
             for key, value in slow.items()]  # fmt: skip

@@ -192,7 +192,7 @@ def _kind(stage: Stage) -> str:
 def _rate_words(stage: Stage) -> str:
     """Return the rate of all of a part, and the interval of one of them."""
     if not isfinite(stage.one):
-        return "not told: it limits nothing that was seen"
+        return "not known: it limited no case"
     if stage.limit:
         low, high = (rate_text(value) for value in (stage.limit.low, stage.limit.high))
         return f"{stage.words} ({low} – {high}{' each' if stage.count > 1 else ''})"

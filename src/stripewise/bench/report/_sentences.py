@@ -44,7 +44,7 @@ def storage_words(campaign: Campaign) -> str:
     name = printable(campaign.storage) or "a storage that is not named"
     how = {
         MADE: name,
-        EMULATED: f"{name}: emulated here, its limits played by the description"
+        EMULATED: f"{name}: emulated here, with the limits of the description"
         f"{_slow_motion(campaign)}",
         SIMULATED: f"{name}: simulated, nothing was written",
     }
@@ -85,7 +85,7 @@ def headline(figures: Sequence[CaseFigures]) -> str:
                 if (one := peak_of(figures, name, credible=True))]  # fmt: skip
     if metadata:
         return ", ".join(_per_second_text(one) for one in metadata)
-    return "No run ended well"
+    return "No run succeeded"
 
 
 def _per_second_text(one: CaseFigures) -> str:
@@ -105,7 +105,7 @@ def summary(
             lines.append(_peak(peak, axes))
             sound = peak_of(figures, operation, credible=True)
             if sound is not None and sound is not peak:
-                lines.append(f"Without figures that a cache may explain: {_at(sound, axes)}.")
+                lines.append(f"Leaving out figures that a cache may explain: {_at(sound, axes)}.")
             lines += _slow_series(figures, peak)
     lines += [*_doubtful(figures), *(printable(flag.text) for flag in flags)]
     lines += [*_slow(campaign), *_failed(campaign)]
@@ -116,14 +116,16 @@ def _extent(campaign: Campaign) -> str:
     good = sum(bool(run.samples) for run in campaign.runs)
     held = sum(run.node_seconds for run in campaign.runs)
     written = sum(run.written_bytes for run in campaign.runs)
-    text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'run')} that ended well"
+    text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'successful run')}"
     would = " that would have been" if how_made(campaign) == SIMULATED else ""
     if held > 0:
         text += f", {number_text(held / 3600)} node-hours{would + ' used' if would else ''}"
     if written > 0:
         text += f", {size_text(written)}{would} written"
     ended = printable(campaign.ended_because)
-    return f"{text}. " + (f"It ended because {ended}." if ended else "It has not ended.")
+    return f"{text}. " + (
+        f"The campaign ended: {ended}." if ended else "The campaign has not ended."
+    )
 
 
 def _peak(one: CaseFigures, axes: Iterable[Axis]) -> str:
@@ -151,18 +153,18 @@ def _slow_series(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[
     if slow:
         listed = ", ".join(f"{printable(name)} {percent_text(share)}" for name, share in
                          sorted(slow.items(), key=lambda pair: -pair[1])[:8])  # fmt: skip
-        yield f"Everywhere below half of that rate: {listed}."
+        yield f"Always below half of that rate: {listed}."
 
 
 def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
     names = Counter(name for one in figures for name in {flag.name for flag in one.flags})
     doubtful = sum(bool(one.flags) for one in figures)
     if doubtful:
-        verb = "has" if doubtful == 1 else "have"
+        verb = "is" if doubtful == 1 else "are"
         listed = ", ".join(f"{printable(name)} ({count})" for name, count in names.most_common())
-        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} reasons to doubt: {listed}."
+        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} doubtful: {listed}."
     elif figures:
-        yield "No figure has a reason to doubt it."
+        yield "No figure is doubtful."
 
 
 def _slow(campaign: Campaign) -> Iterator[str]:
@@ -176,7 +178,7 @@ def _failed(campaign: Campaign) -> Iterator[str]:
         listed = ", ".join(
             f"{printable(status)} ({count})" for status, count in found.most_common()
         )
-        yield f"{plural(total, 'run')} did not end well: {listed}. None of them is in the figures."
+        yield f"{plural(total, 'run')} did not succeed: {listed}. None of them is in the figures."
 
 
 def doubts_of(
@@ -210,19 +212,22 @@ def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
 # ---- how the figures were protected ----------------------------------------------------------
 
 _CACHE = {
-    "shift": "other ranks read than wrote, on another node, whose page cache does not hold the "
-    "data",
-    "drop": "the pages of the file are dropped from the cache before it is read, and other ranks "
-    "read than wrote",
+    "shift": "other ranks read the data, on another node, whose page cache does not hold it",
+    "drop": (
+        "the pages of the file are dropped from the cache before it is read, and other "
+        "ranks read it"
+    ),
     "direct": "requests go past the page cache (O_DIRECT)",
-    "same node": "other ranks read than wrote, but on the same node, so its page cache may answer",
+    "same node": "other ranks read the data, but on the same node, so its page cache may answer",
     "none": "nothing keeps the page cache from answering them",
 }
 
 
 _METADATA = {
-    False: "files are looked up, read and removed by ranks of another node than created them, so "
-    "the cache of a client does not answer",
+    False: (
+        "files are looked up, read and removed by ranks on another node than the one that "
+        "created them, so no client's cache answers"
+    ),
     True: "files are looked up on the node that created them, so its cache may answer",
 }
 
@@ -270,7 +275,7 @@ def _memory(campaign: Campaign) -> Iterator[str]:
     """Yield comparisons of the bytes of a run with the memory of its nodes."""
     memory = campaign.about.get("memory_bytes")
     if not isinstance(memory, int | float) or not memory > 0:
-        yield "How much memory the nodes have is not known, so the bytes are not compared with it"
+        yield "The memory of the nodes is not known, so the bytes written are not compared with it"
         return
     nodes = {case.key: case.nodes for case in campaign.suite.cases}
     shares = [run.written_bytes / (memory * nodes[run.key]) for run in campaign.runs

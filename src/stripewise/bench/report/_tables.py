@@ -52,7 +52,7 @@ def cell_table(campaign: Campaign, figures: Iterable[CaseFigures], most: int) ->
             "report --csv FILE`"
         )
     note = (
-        "Median, interval and best are of all runs that ended well, outliers included. Spread: "
+        "Median, interval and best are of all successful runs, including outliers. Spread: "
         "coefficient of variation of these runs."
     )
     return Table("cells", "All cells", columns, shown, note, total=total, is_sortable=True)
@@ -173,7 +173,7 @@ def failed_table(campaign: Campaign) -> Iterator[Block]:
         columns = [Column(name, name.capitalize()) for name in ("cell", "runs", "status", "why")]
         shown = rows[:_MOST_ROWS]
         first = f"The first {len(shown)} of {len(rows)}" if len(rows) > len(shown) else ""
-        total = f"{first or 'Runs that did not end well'}; none of them is in the figures"
+        total = f"{first or 'Runs that did not succeed'}; none of them is in the figures"
         yield Table("failed", "Failed runs", columns, shown, total=total)
 
 
@@ -186,17 +186,14 @@ def striping_section(campaign: Campaign) -> Iterator[Block]:
     if striping := _striping_rows(campaign):
         columns = (
             Column("directory", "Directory"),
-            Column("asked", "Asked for"),
+            Column("asked", "Requested"),
             Column("found", "Found"),
             Column("targets", "Targets used"),
         )
         total = "Files of each directory, read back from the storage"
         blocks.append(Table("found-striping", "", columns, striping, total=total))
     if hints := _hint_rows(campaign)[:_MOST_ROWS]:
-        note = (
-            "A hint that is reported is one that the library knows, which does not prove that it "
-            "acts."
-        )
+        note = "A reported hint is one that the library knows; this does not prove that it acts."
         total = "Hints that MPI-IO reported of the open file"
         both = (Column("cells", "Cells"), Column("hints", "Hints"))
         blocks.append(Table("found-hints", "", both, hints, note, total=total))
@@ -232,7 +229,7 @@ def _striping_row(campaign: Campaign, name: str, found: Sequence[Mapping[str, An
     return {
         "directory": name,
         "asked": striping_words(place) or "the storage's default",
-        "found": f"{text}, which is not what was asked for" if differs else text,
+        "found": f"{text}, which is not what was requested" if differs else text,
         "targets": _number_ranges(targets) or "not known",
         "look": "doubtful" if differs else "",
     }

@@ -79,7 +79,7 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
     """
     facts = question.facts
     if facts is None:
-        return default_answer("no run of this program is known; this one is remembered")
+        return default_answer("no earlier run of this program is known; this one is recorded")
     judged = max(question.judged, key=lambda one: one.unix_seconds, default=None)
     if judged is not None:
         lessons = [one for one in lessons if one.recorded_unix_seconds > judged.unix_seconds]
@@ -280,7 +280,7 @@ def _why_no_gain(near: Near) -> str:
 
 def _why_none_is_near(case: Case, lessons: Sequence[Lesson]) -> str:
     if not lessons:
-        return "no study of a program like it is kept"
+        return "no study of a similar program is stored"
     compared = [(compare(case, lesson.case).distance, lesson) for lesson in lessons]
     distance, lesson = min(compared, key=lambda pair: pair[0])
     name = lesson.case.fingerprint.program

@@ -131,7 +131,7 @@ def _answer_of_tuned(
     warnings: list[str],
 ) -> Answer:
     """Return the answer of a study of the program, of which no run is known, or the default."""
-    nothing = default_answer("no run of this program is known; this one is remembered")
+    nothing = default_answer("no earlier run of this program is known; this one is recorded")
     if identity is None or known.judged:
         return nothing
     machine = describe_machine(directory)

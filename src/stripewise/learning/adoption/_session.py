@@ -182,9 +182,9 @@ class Adoption:
             return self._plan_from_known(found, known, state)
         if not several and state.partition(":")[0] not in ("", "0"):
             return self._plan_from_known(found, Known(), state)
-        why = "no run of this program is known; this one is remembered"
+        why = "no earlier run of this program is known; this one is recorded"
         if several:
-            why = "what this program does depends on its arguments; this run is remembered"
+            why = "what this program does depends on its arguments; this run is recorded"
         return AdoptionPlan(default_answer(why), True, found, state=state)
 
     def _plan_from_known(self, found: Identity, known: Known, state: str) -> AdoptionPlan:

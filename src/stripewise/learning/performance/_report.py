@@ -40,7 +40,7 @@ def models_lines(found: Sequence[Model], paths: Sequence[Path], own: Path) -> It
     owners = ["" if path.parent == own else "site's" for path in paths]
     models = zip(models_json(found, paths), owners, strict=True)
     rows = [{**one, "owner": owner} for one, owner in models]
-    empty = "no model is kept; `stripewise knowledge train` makes them"
+    empty = "no model is stored; `stripewise knowledge train` creates models"
     yield from block_lines(Table("models", "", columns, rows, empty=empty))
 
 

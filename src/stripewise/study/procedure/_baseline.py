@@ -275,7 +275,7 @@ def _warnings(facts: ProgramFacts) -> list[str]:
         )
     if facts.mpi_family == "mpich" and facts.n_hosts == 1 and facts.n_ranks > cores:
         warnings.append(
-            f"{facts.n_ranks} ranks on {cores} cores: MPICH spins while it waits, so the ranking "
-            "of settings may be upside down; use at most as many ranks as cores"
+            f"{facts.n_ranks} ranks on {cores} cores: MPICH spins while it waits, so the "
+            "ranking of settings may be wrong; use at most as many ranks as cores"
         )
     return warnings

@@ -97,8 +97,8 @@ def _without_pairs(context: Context, trial: Trial) -> Verdict:
     shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
     left_open = (
         f"trial {trial.number} ({shown}) was {ratio_text(1 / trial.io_ratio)}x faster in its "
-        f"trial, and no fresh pairs could confirm it: {why}; go on with --resume and a "
-        "larger limit"
+        f"trial, but no fresh pairs could be run to confirm it: {why}; continue with "
+        "--resume and a larger limit"
     )
     return Verdict(text=f"undecided: {left_open}", left_open=left_open)
 

@@ -27,7 +27,7 @@ from stripewise.core import (
     total,
 )
 from stripewise.evidence.facts import cannot_act
-from stripewise.present import size_text
+from stripewise.present import plural, size_text
 from stripewise.settings.formats import matches
 from stripewise.settings.tunables import hint_text, said_of_files, scopes, split_scope
 from stripewise.study.plan import TRIAL_RUNS, RunSlot, Steps, failure_text
@@ -429,8 +429,8 @@ def without_effect(
         for match in matches_of
     ):
         yield (
-            f"what reaches the storage looks the same with and without "
-            f"{said_of_files(trial.settings, lambda name, _: name)}: the gain lies in "
+            "what reaches the storage looks the same with and without "
+            f"{said_of_files(trial.settings, lambda name, _: name)}: the gain comes from "
             "what happens before (copying, communication, locks)"
         )
 
@@ -454,9 +454,10 @@ def observed_line(files: Sequence[ObservedFile]) -> str:
         return "no system writes seen"
     largest = max(written, key=lambda file: file.system_write_bytes)
     aligned = largest.aligned_fraction.get(1 << 20, 0.0)
+    writers = largest.amount("writers").words(_count)
     return (
-        f"{largest.amount('writers').words(_count)} writer(s), "
-        f"{sum(f.system_writes for f in written)} system writes, "
+        f"{writers} {'writer' if writers == '1' else 'writers'}, "
+        f"{plural(sum(f.system_writes for f in written), 'system write')}, "
         f"median {size_text(largest.median_write_bytes)}, "
         f"largest {size_text(largest.largest_write_bytes)}, {aligned:.0%} aligned to 1 MiB"
     )

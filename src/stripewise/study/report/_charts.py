@@ -161,10 +161,9 @@ def timeline_chart(result: StudyResult) -> Chart | None:
     looks = {name.format(best=best): look for name, look in _LOOKS.items()}
     looks = {name: look for name, look in looks.items() if name in used}
     troubles = sum(not run.measurement.ok for run in runs)
-    description = (
-        f"{plural(len(runs), 'run')} over {seconds_text(end - start)}, I/O time of each;"
-        f" {plural(troubles, 'run')} failed or timed out"
-    )
+    description = f"{plural(len(runs), 'run')} over {seconds_text(end - start)}, I/O time of each"
+    if troubles:
+        description += f"; {plural(troubles, 'run')} failed or timed out"
     return Chart(chart.column(_timeline(rows, looks, unit)), description)
 
 

@@ -191,9 +191,9 @@ _SAID = {
     VerificationStatus.SAME_CONTENT: (
         "output has the same content as the baseline's ({files}; HDF5 by element)"
     ),
-    VerificationStatus.DIFFERENT: "OUTPUT DIFFERS from the baseline's in {different} file(s)",
+    VerificationStatus.DIFFERENT: "OUTPUT DIFFERS from the baseline's in {different}",
     VerificationStatus.NOT_VERIFIABLE: (
-        "output not verifiable: two runs without any change differ or write nothing"
+        "output cannot be verified: two unchanged runs differ or write nothing"
     ),
     VerificationStatus.NOT_DONE: "no configuration is recommended, so there is nothing to verify",
 }
@@ -213,7 +213,8 @@ def is_verified(result: StudyResult) -> bool | str:
 def describe_verification(verification: Verification) -> str:
     """Return a phrase on how the winner's files compare with the baseline's."""
     text = _SAID[verification.status].format(
-        files=plural(len(verification.compared), "file"), different=len(verification.differences)
+        files=plural(len(verification.compared), "file"),
+        different=plural(len(verification.differences), "file"),
     )
     skipped = len(verification.not_verifiable) if verification.status in _VERIFIED else 0
-    return f"{text}; {skipped} not verifiable" if skipped else text
+    return f"{text}; {plural(skipped, 'file')} not verifiable" if skipped else text

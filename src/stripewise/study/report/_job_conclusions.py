@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from stripewise.core import JobStorage, JobStudy, RungRun, Speedup
 from stripewise.present import (
+    count_text,
     known,
     plural,
     printable,
@@ -56,7 +57,7 @@ def _decision(run: RungRun) -> str:
         text += f"I/O {seconds_text(run.io_seconds)} ({speedup_text(run.io_ratio)})"
         text += f", whole run {known(run.elapsed_seconds)}"
         if run.system_writes:
-            text += f", {run.system_writes} system writes"
+            text += f", {plural(run.system_writes, 'system write')}"
     reason = printable(run.reason).rstrip(".")
     return f"{text}. {reason[:1].upper()}{reason[1:]}." if reason else f"{text}."
 
@@ -99,7 +100,7 @@ def _best(study: JobStudy) -> Iterator[str]:
         if study.left_open:
             yield f"Nothing was decided: {printable(study.left_open)}. Keep the job as it is."
         elif first is None or not first.ok:
-            yield "The job as it is gave no figure, so there is nothing to compare with."
+            yield "The unchanged job could not be measured, so there is nothing to compare with."
         else:
             yield f"{tried} tried; none was confirmed to be faster. Keep the job as it is."
     elif best.ok and first is not None and first.ok:
@@ -122,7 +123,7 @@ def _rungs_left(study: JobStudy) -> Iterator[str]:
     trials = "trial" if more == "1" else "trials"
     yield (
         f"Rungs not reached: {nodes} burst-buffer nodes ({printable(study.stopped_because)})."
-        f" To reach {which} takes {more} more {trials}: go on with --resume and larger limits."
+        f" Reaching {which} takes {more} more {trials}: continue with --resume and larger limits."
     )
 
 
@@ -189,8 +190,8 @@ def _striping(study: JobStudy) -> Iterator[str]:
         plain = _without_unit(study, sweep.fastest)
         if plain < sweep.fastest.io_seconds:
             yield (
-                "No striping unit that was set was faster than the default's"
-                f" {seconds_text(plain)} ({sweep.where}): {figures}."
+                "No striping unit that was tried was faster than the default "
+                f"({seconds_text(plain)}) ({sweep.where}): {figures}."
             )
         elif _differs(sweep):
             yield (
@@ -202,8 +203,9 @@ def _striping(study: JobStudy) -> Iterator[str]:
         few, many = large.system_writes, small.system_writes
         if few and many and many > few * (1 + _CLEAR):
             yield (
-                f"From {_unit(large)} to {_unit(small)} the system writes rose from"
-                f" {few} to {many} ({ratio_text(many / few)} times as many)."
+                f"A striping unit of {_unit(small)} instead of {_unit(large)} raised the number"
+                f" of system writes from {count_text(few)} to {count_text(many)}"
+                f" ({ratio_text(many / few)}x)."
             )
 
 
@@ -284,4 +286,4 @@ def _failed(study: JobStudy) -> Iterator[str]:
     without = [run for run in was_run if not run.ok]
     if without:
         which = ", ".join(f"{run.number} ({state_word(run)})" for run in without)
-        yield f"{plural(len(without), 'run')} gave no figure: {which}."
+        yield f"{plural(len(without), 'run')} could not be measured: {which}."

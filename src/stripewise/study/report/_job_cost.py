@@ -49,10 +49,10 @@ def payback(study: JobStudy) -> Payback:
     runs = fewest = most = None
     if study.best is None:
         found = "decided nothing" if study.left_open else "found nothing faster"
-        sentences.append(f"It {found}, so there is nothing that could pay for it.")
+        sentences.append(f"It {found}, so its cost cannot be recovered.")
     elif not math.isfinite(saved):
         sentences.append(
-            "What a run costs is not known, so it is not known when that is paid back."
+            "The cost of a run is not known, so it is not known when the study pays for itself."
         )
     elif saved <= 0:
         sentences.append(_costs_more(before, after))
@@ -102,12 +102,12 @@ def _interval(study: JobStudy, saved: float) -> tuple[int | None, int | None]:
 
 
 def _paid(runs: int, fewest: int | None, most: int | None, speedup: Speedup | None) -> str:
-    text = f"The study has paid for itself after {plural(runs, 'run')}"
+    text = f"The study pays for itself after {plural(runs, 'run')}"
     if fewest is None or speedup is None:
         return f"{text}; this comes from single runs, so it has no interval."
     level = f"{100 * speedup.confidence:.0f} %"
     if most is None:
-        return f"{text}, but at the lower end of the {level} interval never."
+        return f"{text}; at the lower end of the {level} interval it never does."
     if fewest == most:
         return f"{text}, at both ends of the {level} interval."
     return f"{text} ({fewest} to {most}, from the {level} interval of the speed-up)."

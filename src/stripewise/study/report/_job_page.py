@@ -99,7 +99,7 @@ def times_chart(study: JobStudy) -> Chart | None:
         "I/O": (chart.BEST, "circle"),
         "whole run": (chart.BASELINE, "square"),
         "with staging": (chart.TRIAL, "diamond"),
-        "no figure": (chart.TROUBLE, "cross"),
+        "not measured": (chart.TROUBLE, "cross"),
     }
     looks = {what: look for what, look in looks.items() if what in used}
     names = [label(run) + (" *" if run.number == study.best else "") for run in shown]
@@ -138,7 +138,7 @@ def _figures(run: RungRun) -> str:
 def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
     row = _tooltip(run) | {"label": label(run) + (" *" if run.number == study.best else "")}
     if not run.ok:
-        return [{**row, "what": "no figure", "seconds": 0.0, "io": state_word(run)}]
+        return [{**row, "what": "not measured", "seconds": 0.0, "io": state_word(run)}]
     times = {"I/O": run.io_seconds, "whole run": run.elapsed_seconds}
     if run.staging_seconds > 0:
         times["with staging"] = run.elapsed_seconds + run.staging_seconds
@@ -166,7 +166,7 @@ def bandwidth_chart(study: JobStudy) -> Chart | None:
     looks = {one: look for one, look in _SERIES_LOOKS.items() if one in found}
     tooltip = [*chart.tips(curve="series", **_TIPS), chart.tip("y", f"bandwidth, {unit}")]
     x = _doubling("burst-buffer nodes", {node: str(node) for node in nodes})
-    title = {"text": f"Bandwidth, {unit}", "subtitle": "of the best run with so many nodes"}
+    title = {"text": f"Bandwidth, {unit}", "subtitle": "of the best run at each number of nodes"}
     texts = {
         one: [
             (f"{plural(run.nodes, 'node')} " if run.nodes else "")
@@ -303,12 +303,12 @@ def job_hints(study: JobStudy) -> list[Block]:
     """Return the line that sets the hints for each file, if there are any."""
     if not study.hints:
         return []
-    lost = f"Lost in this form: {'; '.join(study.hints_lost)}" if study.hints_lost else ""
-    title = "The hints for each file, a line for the job script"
+    lost = f"This form cannot express: {'; '.join(study.hints_lost)}" if study.hints_lost else ""
+    title = "Hints for each file, as a line for the job script"
     return [Lines("job-hints", title, study.hints.splitlines(), lost)]
 
 
-MPIIO_TITLE = "What Cray MPICH printed of the last baseline run and of the last best run"
+MPIIO_TITLE = "Output of Cray MPICH in the last baseline run and in the last best run"
 _KINDS = {"B": "bytes", "B/s": "rate", "%": "share"}
 
 

@@ -79,7 +79,7 @@ def what_was_set(run: RungRun) -> str:
 def state_word(run: RungRun) -> str:
     """Return how a rung ended: "measured", "stopped early", "failed"."""
     if run.state == TrialState.COMPLETE:
-        return "measured" if run.ok else "no figure"
+        return "measured" if run.ok else "not measured"
     return "stopped early" if run.state == TrialState.HOPELESS else printable(run.state)
 
 

@@ -52,7 +52,9 @@ def write_outputs(result: StudyResult, job: JobStudy | None = None) -> tuple[lis
         for name, format_name in BEST_FILES.items():
             written = get(format_name).write(result.winner.configuration)
             if not written.text:
-                notes.append(f"{name} is not written, it cannot hold: {', '.join(written.lost)}")
+                notes.append(
+                    f"{name} is not written, as it cannot hold: {', '.join(written.lost)}"
+                )
                 continue
             directory.write(name, os.fsencode(written.text))
             notes += [f"{name} cannot hold: {text}" for text in written.lost]

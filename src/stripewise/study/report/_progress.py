@@ -163,7 +163,7 @@ def _before(case: str) -> str:
 
 # Events in words that fit on one line.
 
-_ROLE = {
+ROLE_WORDS = {
     RunRole.WARM_UP: "warm-up run (not counted)",
     RunRole.BASELINE: "baseline run",
     RunRole.TRIAL: "trial {trial}",
@@ -212,4 +212,6 @@ def _role_name(slot: RunSlot) -> str:
     where = f"{printable(slot.case)}: " if slot.case else ""
     if slot.role is RunRole.BASELINE and slot.trial_number is not None:
         return f"{where}baseline beside trial {slot.trial_number}"
-    return where + _ROLE[slot.role].format(trial=slot.trial_number, pair=slot.pair_number or "")
+    return where + ROLE_WORDS[slot.role].format(
+        trial=slot.trial_number, pair=slot.pair_number or ""
+    )

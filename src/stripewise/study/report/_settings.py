@@ -62,7 +62,7 @@ def file_settings(result: StudyResult, prefix: str) -> list[Block]:
         for number, path in enumerate(paths[:MOST_FILES])
     ]
     if (more := len(paths) - MOST_FILES) > 0:
-        text = f"{plural(more, 'more file')} of these runs, smaller than those shown."
+        text = f"{plural(more, 'more file')} of these runs not shown; all are smaller."
         blocks.append(Notice(f"{prefix}-more", "", [text], "plain"))
     return blocks
 
@@ -118,7 +118,7 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
     ]
     rows = {
         "Interface of the program": file.interface or "unknown",
-        "Program asked for": ", ".join(moved) or "nothing",
+        "Requested by the program": ", ".join(moved) or "nothing",
         "I/O time (slowest rank)": file.amount("io_seconds").words(seconds_text),
     }
     if file.readers:
@@ -183,7 +183,7 @@ def recipes(result: StudyResult) -> list[Block]:
     for number, (title, text, lost) in enumerate(_ways(result, result.winner.configuration)):
         if text and allowed and title.startswith(_WITHOUT):
             title, text = f"{title}, as root", allowed + text
-        note = f"Lost in this form: {'; '.join(lost)}" if lost else ""
+        note = f"This form cannot express: {'; '.join(lost)}" if lost else ""
         name = f"apply-{number}"
         blocks.append(
             Lines(name, title, text.splitlines(), note)
@@ -199,7 +199,7 @@ _Way = tuple[str, str, Sequence[str]]
 
 def _ways(result: StudyResult, configuration: Configuration) -> Iterator[_Way]:
     """Yield the ways to apply a configuration."""
-    yield "With Stripewise, the same binary", "\n".join(run_commands(result)), ()
+    yield "With Stripewise (same binary)", "\n".join(run_commands(result)), ()
     if configuration.job.resources:
         yield _resources(result, configuration)
     openmpi = result.facts.mpi_family == "openmpi"
@@ -208,7 +208,7 @@ def _ways(result: StudyResult, configuration: Configuration) -> Iterator[_Way]:
             f"export {name}={shlex.quote(printable(value))}"
             for name, value in formats.job_environment(configuration).items()
         ]
-        yield f"{_WITHOUT}: Open MPI's parameters", "\n".join(exports), ()
+        yield f"{_WITHOUT}: MCA parameters of Open MPI", "\n".join(exports), ()
     if not any(rule.mpiio for rule in configuration.files):
         return
     # Only ROMIO reads ROMIO_HINTS.
@@ -223,7 +223,11 @@ def _ways(result: StudyResult, configuration: Configuration) -> Iterator[_Way]:
         yield f"{_WITHOUT}: a hints file for ROMIO", text, written.lost
     if not openmpi:
         written = formats.get("mpich-hints").write(configuration)
-        yield f"{_WITHOUT}: Cray MPICH's variable", written.text.strip(), written.lost
+        yield (
+            f"{_WITHOUT}: the environment variable of Cray MPICH",
+            written.text.strip(),
+            written.lost,
+        )
 
 
 def _resources(result: StudyResult, configuration: Configuration) -> _Way:

@@ -147,8 +147,8 @@ def _without_sync(result: StudyResult) -> str:
         return ""
     before, after = (amount_words(one, "io_seconds") for one in unsynced.values())
     return (
-        f"I/O {before} → {after} (one run each, for the record; data may still be in memory when"
-        " the clock stops)"
+        f"I/O {before} → {after} (one run each, for information only; data may still be in "
+        "memory when the clock stops)"
     )
 
 
@@ -167,14 +167,14 @@ def price_phrase(price: Price) -> str:
     """Return how many runs a study made and what they cost."""
     text = f"{plural(price.n_runs, 'run')} in all"
     if isfinite(price.ratio):
-        text += f"; they cost as much as {plural(round(price.ratio), 'unchanged run')}"
+        text += f"; total cost: {plural(round(price.ratio), 'normal run')}"
     return text
 
 
 def figures_phrase(figures: Digest, *, with_runs: bool = False) -> str:
     """Return runs, I/O time and bandwidth as a phrase."""
     if not figures.n_runs:
-        return "no run that counts"
+        return "no usable run"
     runs = f"{plural(figures.n_runs, 'run')}   " if with_runs else ""
     return f"{runs}I/O {amount_words(figures, 'io_seconds')}   {bandwidth_words(figures)}"
 

@@ -58,7 +58,7 @@ def storage_phrase(result: StudyResult) -> str:
     """Return which storage was emulated, and what that means; empty if none was."""
     if not result.emulated:
         return ""
-    return f"emulated: {result.emulated}; what is found holds there, not on this host's storage"
+    return f"emulated: {result.emulated}; results apply to that storage, not to this host's"
 
 
 def limits_phrase(result: StudyResult) -> str:
@@ -96,8 +96,8 @@ def wide(speedup: Speedup) -> str:
     if not speedup.high > 3 * speedup.low:
         return ""
     return (
-        "the size of the gain is uncertain, because the runs differ widely; a larger problem or a"
-        " quieter machine would tell more"
+        "the size of the gain is uncertain, because run times vary widely; a larger problem "
+        "or a quieter machine would narrow it down"
     )
 
 
@@ -124,7 +124,7 @@ def whole_program(speedup: Speedup | None) -> str:
 
 def _evidence(result: StudyResult) -> str:
     before, after = baseline_figures(result), best_figures(result)
-    whose = f"Over {len(result.cases)} cases I/O" if result.is_ensemble else "The program's I/O"
+    whose = f"Over {len(result.cases)} cases, I/O" if result.is_ensemble else "The program's I/O"
     text = (
         f"{whose} takes {amount_words(after, 'io_seconds')} instead of"
         f" {amount_words(before, 'io_seconds')}"
@@ -149,10 +149,8 @@ def _why_not(result: StudyResult) -> str:
         tried = more if not result.trials else "the settings that you have stay as they are"
         return f"{printable(result.left_open)}. {tried.capitalize()}."
     if not result.trials:
-        return (
-            "No configuration was tried: none of the known and allowed tunables can act"
-            " on this program as it was run. Its settings stay as they are."
-        )
+        why = result.stopped_because or "no tunable acts on this program"
+        return f"No configuration was tried: {printable(why)}. The settings stay as they are."
     if result.speedup is not None and result.winner is not None:
         return _not_confirmed(result, result.speedup)
     tried = plural(len(result.trials), "configuration")
@@ -168,19 +166,24 @@ def _why_not(result: StudyResult) -> str:
 def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
     settings = format_settings(result.winner.settings) if result.winner else ""
     measured = f"{ratio_text(speedup.median)}x {interval_text(speedup)}"
-    text = (
-        f"The most promising of {plural(len(result.trials), 'configuration')} ({settings})"
-        f" measured {measured} in fresh paired runs"
+    tried = len(result.trials)
+    which = (
+        f"The most promising of {tried} configurations" if tried > 1 else "The only configuration"
     )
+    text = f"{which} ({settings}) reached a speed-up of {measured} in fresh runs"
     losses = _slower_phrase(result)
     if speedup.low > 1 and losses:
         return (
-            f"{text} over all cases, but {losses}. A configuration must not make any case worse,"
-            " so it is not kept; tune that case apart from the others to use it for them."
+            f"{text} over all cases, but {losses}. A configuration must not make any case "
+            "slower, so it is not kept. To use it for the other cases, tune that case "
+            "separately."
         )
     if speedup.low > 1 and any(case.outcome is CaseOutcome.OPEN for case in result.cases):
         names = ", ".join(printable(c.name) for c in result.cases if c.outcome is CaseOutcome.OPEN)
-        return f"{text} over all cases, but the budget ended before it was clear of {names}."
+        return (
+            f"{text} over all cases, but the budget ran out before the effect on {names} was "
+            "clear."
+        )
     if speedup.low > 1:
         return f"{text}, but the whole program got slower with it, so it is not kept."
     if math.isfinite(speedup.low):
@@ -189,7 +192,7 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
             f" that you have.{_more_would_help(speedup)}"
         )
     return (
-        f"{text}, after which more pairs would hardly have shown an improvement. Keep the settings"
+        f"{text}; more pairs were unlikely to show an improvement. Keep the settings"
         " that you have."
     )
 
@@ -215,7 +218,7 @@ def _more_would_help(speedup: Speedup) -> str:
     if speedup.high < 2 * speedup.low:
         return ""
     return (
-        " The runs differ widely among themselves: a larger problem (more I/O in a run) or a"
+        " Run times vary widely: a larger problem (more I/O in a run) or a"
         " quieter machine would narrow the interval."
     )
 
@@ -227,7 +230,10 @@ def trials_phrase(result: StudyResult) -> str:
     for state, words in (
         (TrialState.HOPELESS, "stopped early as clearly slower"),
         (TrialState.FAILED, "failed"),
-        (TrialState.LOST, "not known (ended from outside, or an output that differs by chance)"),
+        (
+            TrialState.LOST,
+            "unknown (ended from outside, or with an output that differs by chance)",
+        ),
         (TrialState.REJECTED, "REJECTED"),
     ):
         if counts[state]:

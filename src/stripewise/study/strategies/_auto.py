@@ -198,7 +198,7 @@ class AutoStrategy(BurstBufferRules):
     """
 
     name = "auto"
-    summary = "rules that begin with what the first run's counters point at"
+    summary = "rules, starting with what the counters of the first run point to"
     uses_models = True
 
     def begin(self) -> None:
@@ -217,7 +217,7 @@ class AutoStrategy(BurstBufferRules):
         hinted = [self._preferred_first(by_name[name]) for name in self._hints if name in by_name]
         if self.is_on_burst_buffer:
             self.what_was_tried = (
-                "all that acts on a burst buffer, and what the counters point at, was tried"
+                "everything that acts on a burst buffer, and that the counters point to, was tried"
             )
             return [self._preferred_only(dimension) for dimension in hinted]
         rest = [d for d in left if d.tunable.name not in self._hints]

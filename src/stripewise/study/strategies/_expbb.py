@@ -66,15 +66,15 @@ class ExpbbStrategy(StepwiseStrategy):
     summary = "burst-buffer nodes, aggregators, striping unit and buffer, by the rules of ExPBB"
     declared = (
         StrategyOption(
-            "tolerance", 0.05, "relative difference of two times that counts", maximum=1
+            "tolerance", 0.05, "smallest relative difference of two times that counts", maximum=1
         ),
         StrategyOption(
-            "small_bytes", SMALL_BYTES, "files of at most so many bytes are small", minimum=1,
+            "small_bytes", SMALL_BYTES, "largest size of a small file, bytes", minimum=1,
             maximum=1e15,
         ),
         StrategyOption(
             "small_cost", LEAST_COST,
-            "share of the run above which a small file that all ranks share is costly", maximum=1,
+            "share of the run above which a small file shared by all ranks is costly", maximum=1,
         ),
     )  # fmt: skip
     climbs_nodes = True

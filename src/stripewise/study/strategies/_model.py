@@ -294,14 +294,17 @@ class ModelStrategy(AutoStrategy):
     """
 
     name = "model"
-    summary = "what a trained model of this storage predicts to be best; auto where no model fits"
+    summary = (
+        "configurations that a trained model of this storage predicts to be best; auto "
+        "where no model fits"
+    )
     declared = (
         StrategyOption(
-            "top", 20, "how many configurations the model chooses at a time", minimum=1,
+            "top", 20, "number of configurations that the model proposes at a time", minimum=1,
             maximum=1000,
         ),
         StrategyOption(
-            "refit", YES, "fit the model again with their runs, and choose anew", (YES, NO)
+            "refit", YES, "fit the model again with their runs, and propose again", (YES, NO)
         ),
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ class RandomStrategy(Strategy):
     """Draws uniformly from the valid points without repetition, leaving out the default."""
 
     name = "random"
-    summary = "points drawn uniformly, none twice"
+    summary = "points drawn uniformly at random, none twice"
 
     def begin(self) -> None:
         """Prepare the order; small spaces are shuffled as a whole."""

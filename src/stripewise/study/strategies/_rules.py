@@ -37,7 +37,7 @@ class RulesStrategy(StepwiseStrategy):
     """
 
     name = "rules"
-    summary = "one tunable after another, up its ladder while I/O time improves"
+    summary = "one tunable after another, increasing each while I/O time improves"
     tunes_classes = True
 
     def dimensions(self) -> Sequence[Dimension]:

@@ -36,8 +36,10 @@ class TpeStrategy(Strategy):
     name = "tpe"
     summary = "tree-structured Parzen estimators (Optuna)"
     declared = (
-        StrategyOption("startup", 10, "random points before the model is used", minimum=1),
-        StrategyOption("candidates", 24, "samples of which the best is proposed", minimum=1),
+        StrategyOption("startup", 10, "random points tried before the model is used", minimum=1),
+        StrategyOption(
+            "candidates", 24, "samples drawn, of which the best is proposed", minimum=1
+        ),
     )
 
     def begin(self) -> None:

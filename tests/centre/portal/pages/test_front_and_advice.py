@@ -156,7 +156,7 @@ def test_somebody_without_own_jobs_sees_no_summary(engine: Engine, who: object) 
 def test_jobs_without_a_profile_are_not_without_io(engine: Engine) -> None:
     stored(engine, job(1, NOW - DAY, user="ann"))
     data = Portal(engine, "ann").data("/")
-    assert "Nothing is known of their I/O" in data["lead"]
+    assert "Nothing is known about their I/O" in data["lead"]
     assert data["own"]["io_seconds"] is None
 
 
@@ -165,5 +165,5 @@ def test_jobs_that_servers_counted_are_not_unknown(engine: Engine) -> None:
     served(engine, [load("1", NOW - DAY + 60)], cluster="a")
     lead = Portal(engine, "ann").data("/")["lead"]
     assert "ran 2 jobs" in lead
-    assert "servers counted bytes of 1 job" in lead
+    assert "servers counted the bytes of 1 job" in lead
     assert "Nothing is known" not in lead

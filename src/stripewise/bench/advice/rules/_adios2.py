@@ -64,7 +64,7 @@ class Adios2(Rule):
         each = int(number) // job.nodes if isinstance(number, int) and number else 1
         text = (
             f"ADIOS2 (BP5) with {'one aggregator' if each == 1 else f'{each} aggregators'} a node "
-            f"lets {of_nodes(job.nodes)} write with {shown(rate)}"
+            f"lets {of_nodes(job.nodes)} write at {shown(rate)}"
         )
         if not uses:
             text += (

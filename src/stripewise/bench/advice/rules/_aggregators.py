@@ -84,14 +84,14 @@ class CollectiveCalls(Rule):
         who = f"{of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')}"
         if fast is together:
             text = (
-                f"Write {what} by collective calls: {who} one file with {shown(rate)}, and by "
-                f"independent calls with {rate_text(lost)} ({slower(rate.value, lost)})."
+                f"Write {what} by collective calls: {who} one file at {shown(rate)}, and by "
+                f"independent calls at {rate_text(lost)} ({slower(rate.value, lost)})."
             )
             code = "MPI_File_write_all; in HDF5 H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)"
         else:
             text = (
-                f"Independent calls write {what} faster: {who} one file with {shown(rate)}, and "
-                f"by collective calls with {rate_text(lost)}."
+                f"Independent calls write {what} faster: {who} one file at {shown(rate)}, and "
+                f"by collective calls at {rate_text(lost)}."
             )
             code = "MPI_File_write_at"
         claim = Claim(fast, loses=(slow,))
@@ -146,7 +146,7 @@ class AggregatorNumber(Rule):
         each = joined([f"{count} for {of_nodes(one.nodes)}" for one, (count, _) in better.items()])
         text = (
             f"Set the {what} by the size of the job: {each}. {of_nodes(last.nodes)} then "
-            f"{verb(last.nodes, 'writes', 'write')} one file with {shown(rate)} in place of "
+            f"{verb(last.nodes, 'writes', 'write')} one file at {shown(rate)} in place of "
             f"{rate_text(basis.rate(usual))}."
         )
         every = tuple(one for _, _, one in collective_trials(basis, last, (EXTENTS,)))
@@ -187,7 +187,7 @@ class AggregatorNumber(Rule):
             "Collective calls use one writer for each stripe of the file, on different nodes: "
             f"with {stripes} stripes at most {stripes} times the {rate_text(process)} of one "
             f"process. With these defaults {of_nodes(job.nodes)} "
-            f"{verb(job.nodes, 'writes', 'write')} one file with {shown(rate)}."
+            f"{verb(job.nodes, 'writes', 'write')} one file at {shown(rate)}."
         )
         return self.predicted(basis, text, rate)
 

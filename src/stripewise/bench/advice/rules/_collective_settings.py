@@ -77,7 +77,7 @@ def measured_modes(rule: Rule, basis: Basis) -> Iterator[Advice]:
     who = "shared files" if mode == AHEAD else "a program whose I/O is all collective MPI-IO"
     text = (
         f"For {who}, set lock mode {mode} and {aggregators_text(count)} for each stripe on "
-        f"{of_nodes(found.case.nodes)}: they write one file with {_shown(found)}, "
+        f"{of_nodes(found.case.nodes)}: they write one file at {_shown(found)}, "
         f"{times(found.median, usual.median)} the best of the default locks."
     )
     words = f"cray_cb_write_lock_mode={mode}:cray_cb_nodes_multiplier={count}"

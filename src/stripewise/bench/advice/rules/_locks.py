@@ -108,7 +108,7 @@ class LockModes(Rule):
         )
         text = (
             f"For {who}, set lock mode {mode} and {aggregators_text(number)} for each stripe on "
-            f"{of_nodes(last.nodes)}: they write one file with {shown(rate)}, "
+            f"{of_nodes(last.nodes)}: they write one file at {shown(rate)}, "
             f"{times(rate.value, without)} the best of the default locks ({rate_text(without)})."
         )
         if len(better) > 1:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from stripewise.bench.advice.rules._base import GAINS, Advice, Basis, How, Need, Rule, keys_of
 from stripewise.bench.advice.rules._wording import times
-from stripewise.present import duration_text
+from stripewise.present import count_text, duration_text
 from stripewise.storage.machines import Figure
 
 _MANY = 100_000
@@ -40,9 +40,9 @@ class Metadata(Rule):
         ranks = basis.largest.nodes * basis.largest.ranks_per_node
         seconds = ranks / rate
         text = (
-            f"All users together create at most {rate:,.0f} files a second. A job of {ranks:,} "
-            "processes that opens a new file in each of them for each step waits at least "
-            f"{duration_text(seconds)} for that, and so does everybody else."
+            f"All users together create at most {count_text(rate)} files a second. A job of "
+            f"{count_text(ranks)} processes that each open a new file in every step waits at "
+            f"least {duration_text(seconds)} in each step, and so does everybody else."
         )
         if seconds >= _NOTICED:
             text += " Write one file for each node, or a shared file."
@@ -61,9 +61,10 @@ class Metadata(Rule):
                      for n, one in enumerate(ends))  # fmt: skip
         many = max(int(together * each), 1)
         text = (
-            f"One process creates at most {rate:,.0f} files a second: {_MANY:,} files of an "
-            f"archive take {_MANY / rate:,.0f} s. Keep small files in one archive, or unpack with "
-            f"several processes; up to {many:,} of them help."
+            f"One process creates at most {count_text(rate)} files a second: "
+            f"{count_text(_MANY)} files of an archive take {count_text(_MANY / rate)} s. "
+            "Keep small files in one archive, or unpack with several processes; up to "
+            f"{count_text(many)} of them help."
         )
         how = (How("command", "tar -cf files.tar DIRECTORY"),)
         yield self._rate_of(basis, text, (rate, low, high), how, "metadata.latency")
@@ -84,9 +85,9 @@ class Metadata(Rule):
         if best.median < GAINS * same.median:
             return
         text = (
-            f"Do not let all processes create files in one directory: {best.case.ranks:,} "
-            f"processes create {same.median:,.0f} files a second there, and "
-            f"{best.median:,.0f} in directories of their own, "
+            "Do not let all processes create files in one directory: "
+            f"{count_text(best.case.ranks)} processes create {count_text(same.median)} files "
+            f"a second there, and {count_text(best.median)} in directories of their own, "
             f"{times(best.median, same.median)} as many."
         )
         yield Advice(

@@ -31,7 +31,7 @@ from stripewise.bench.advice.rules._wording import (
     times,
     verb,
 )
-from stripewise.present import rate_text
+from stripewise.present import count_text, rate_text
 
 _MOST = 256
 EASIER = 1.25
@@ -64,8 +64,8 @@ class SharedOrOwn(Rule):
             near = "" if shared_rate.value >= own_rate.value / FLAT else "nearly "
             text = (
                 f"One shared file is written {near}as fast as a file for each process: "
-                f"{of_nodes(job.nodes)} write it with {shown(shared_rate)}, and files of their "
-                f"own with {rate_text(own_rate.value)}. Prefer the shared file, which is easier "
+                f"{of_nodes(job.nodes)} write it at {shown(shared_rate)}, and files of their "
+                f"own at {rate_text(own_rate.value)}. Prefer the shared file, which is easier "
                 "to keep."
             )
             claim = Claim(one, () if near else (own,))
@@ -79,11 +79,15 @@ class SharedOrOwn(Rule):
         seconds = files * (
             basis.storage.value("metadata.create") + basis.storage.value("metadata.object")
         )
-        cost = f" To create the {files:,} files takes {seconds:.1f} s." if seconds >= 0.1 else ""
+        cost = (
+            f" Creating the {count_text(files)} files takes {seconds:.1f} s."
+            if seconds >= 0.1
+            else ""
+        )
         text = (
             f"A file for each process is {times(rate.value, other)} as fast as one shared file: "
             f"{of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')} files of their own with "
-            f"{shown(rate)}, and a shared file with {rate_text(other)} at best.{cost} "
+            f"{shown(rate)}, and a shared file at {rate_text(other)} at best.{cost} "
             "Use it for what one job writes and the same job reads again, such as checkpoints."
         )
         how = How("code", "each process opens a file of its own, such as output.RANK")

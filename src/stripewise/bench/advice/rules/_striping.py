@@ -80,8 +80,8 @@ class Striping(Rule):
         yield self._by_command(
             f"Stripe a large file that many nodes write together over "
             f"{stripes_text(count, targets)}: {of_nodes(job.nodes)} "
-            f"{verb(job.nodes, 'writes', 'write')} it with {shown(best)}, and a file of one "
-            f"stripe with {rate_text(one)}. Stripe the directory before the file is made.",
+            f"{verb(job.nodes, 'writes', 'write')} it at {shown(best)}, and a file of one "
+            f"stripe at {rate_text(one)}. Stripe the directory before the file is made.",
             basis, Claim(trials[count], others, (trials[1],)), setstripe(count, targets),
         )  # fmt: skip
         yield from self._size(basis, job, count, trials[count])
@@ -116,8 +116,8 @@ class Striping(Rule):
                 continue
             text = (
                 f"Do not stripe {what}: with one stripe {of_nodes(job.nodes)} "
-                f"{verb(job.nodes, 'writes', 'write')} them with {shown(rate)}, over all "
-                f"{targets} targets with {rate_text(lost)} ({slower(rate.value, lost)})."
+                f"{verb(job.nodes, 'writes', 'write')} them at {shown(rate)}, over all "
+                f"{targets} targets at {rate_text(lost)} ({slower(rate.value, lost)})."
             )
             claim = Claim(single, loses=(all_,))
             yield self._by_command(text, basis, claim, setstripe(1, targets), warns=True)

@@ -75,7 +75,7 @@ class TransportChoice(Rule):
         setting = ", ".join(f"{k}={v}" for k, v in when.items()) or "the default"
         text = (
             f"Set {setting}: {of_nodes(job.nodes)} then write one file by collective calls with "
-            f"{shown(rate)}, and with {other} with {rate_text(lost)} "
+            f"{shown(rate)}, and with {other} at {rate_text(lost)} "
             f"({slower(rate.value, lost)})."
         )
         how = (How("variable", f"export {name}={value}") for name, value in when.items())

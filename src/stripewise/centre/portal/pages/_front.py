@@ -29,7 +29,7 @@ from stripewise.present.blocks import (
     written,
 )
 
-_WHAT = "How jobs read and write files here, what of it costs time, and how the storage is. "
+_WHAT = "How jobs read and write files here, what costs time, and the state of the storage. "
 
 
 class Front(Page):
@@ -61,9 +61,11 @@ def _lead(own: OwnSummary | None) -> str:
     text = f"You ran {plural(own.jobs, 'job')} in the last {OWN_DAYS} days. "
     if own.profiled == 0 and own.served:
         known = plural(own.served, "job")
-        return f"{text}They ran without a profile; the storage's servers counted bytes of {known}."
+        return (
+            f"{text}They ran without a profile; the storage servers counted the bytes of {known}."
+        )
     if own.profiled == 0:
-        return text + "Nothing is known of their I/O: they ran without a profile."
+        return text + "Nothing is known about their I/O: they ran without a profile."
     why = not_estimated(own.not_estimated)
     if own.avoidable_seconds:
         saved = written(own.avoidable_seconds, "duration", why)
@@ -71,7 +73,7 @@ def _lead(own: OwnSummary | None) -> str:
         return f"{text}{saved} of their I/O time could be saved."
     if why:
         return f"{text}How much of their I/O time could be saved is not known: {why}."
-    return text + "Nothing was found in them that costs much I/O time."
+    return text + "No costly I/O was found in them."
 
 
 def _known(own: OwnSummary) -> float | None:
@@ -84,21 +86,21 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
     mine = {"user": own.user, "since": int(now) - OWN_DAYS * 86400}
     unknown = own.jobs - own.profiled
     note = f"{plural(unknown, 'job')} ran without a profile" if unknown else ""
-    first = Fact("jobs", f"Your jobs in {OWN_DAYS} days", own.jobs, "count",
+    first = Fact("jobs", f"Your jobs in the last {OWN_DAYS} days", own.jobs, "count",
                  link=address("/jobs", mine))  # fmt: skip
     if not own.jobs:
         return [Facts("own", "", [first], is_large=True)]
     items = [
         first,
-        Fact("io_seconds", "Time that they spent in I/O", own.io_seconds, "duration", note),
-        Fact("avoidable_seconds", "Avoidable part of it", _known(own), "duration",
+        Fact("io_seconds", "I/O time of these jobs", own.io_seconds, "duration", note),
+        Fact("avoidable_seconds", "Avoidable I/O time", _known(own), "duration",
              "by the costliest finding of each job", why=not_estimated(own.not_estimated)),
     ]  # fmt: skip
     if own.worst is not None:
         row = own.worst
         lost = written(row["avoidable_seconds"], "seconds")
         items.append(
-            Fact("worst_job", "The job that loses most", row["name"] or row["raw_id"], "text",
+            Fact("worst_job", "The job that loses most time", row["name"] or row["raw_id"], "text",
                  f"{lost} avoidable", address(f"/jobs/{row['id']}"))
         )  # fmt: skip
     blocks: list[Block] = [Facts("own", "", items, is_large=True)]
@@ -110,8 +112,8 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
         ]  # fmt: skip
         columns = [Column("code", "Finding", "code", link="url"), Column("jobs", "Jobs", "count")]
         blocks.append(
-            Table("new_findings", "New in your jobs", columns, rows,
-                  note=f"None of your jobs of the {BEFORE_DAYS} days before had them.")
+            Table("new_findings", "New findings in your jobs", columns, rows,
+                  note=f"Your jobs in the {BEFORE_DAYS} days before did not have them.")
         )  # fmt: skip
     return blocks
 
@@ -149,11 +151,11 @@ def _entries(asked: Asked) -> Links:
         jobs = "Jobs" if viewer.is_staff else "My jobs"
         items += [
             Link(jobs, "/jobs", "what each job reads and writes, and what costs time"),
-            Link("Programs", "/programs", "which lose most time, and in which patterns"),
-            Link("Savings", "/savings", "what pairs of runs have proved"),
+            Link("Programs", "/programs", "which programs lose most time, and in which patterns"),
+            Link("Savings", "/savings", "which savings pairs of runs have proved"),
         ]
     if viewer.is_staff:
-        items.append(Link("Staff", "/staff", "where help is worth most; coverage and intake"))
+        items.append(Link("Staff", "/staff", "where help pays most; coverage and ingest"))
     items += [
         Link("Storage", "/storage", "health, load, space, benchmarks"),
         Link("Advice of the site", "/storage/advice", "for fast input and output here"),

@@ -30,7 +30,7 @@ from stripewise.centre.portal.pages import (
 from stripewise.centre.portal.pages._base import Asked, Page, address, part
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.evidence.report import phases, rank_cells
-from stripewise.present import plural
+from stripewise.present import count_text, plural
 from stripewise.present.blocks import (
     Block,
     Column,
@@ -159,7 +159,7 @@ def about(row: Row, now: float) -> Facts:
         _figure(row, "bytes_per_second", "I/O rate", "rate",
                 "bytes moved, divided by the I/O time"),
     ]  # fmt: skip
-    return Facts("about", "Whose, where and when", items)
+    return Facts("about", "About this job", items)
 
 
 def _figure(row: Row, name: str, title: str, kind: str, note: str) -> Fact:
@@ -202,7 +202,7 @@ def _source(view: JobView, about: Row) -> dict[str, Any]:
     elif about["is_counted"]:
         use = "yes"
     else:
-        use = "no: another source tells more of the same run"
+        use = "no: another source records more of the same run"
     return {
         **about,
         "kind": _KINDS.get(about["kind"], about["kind"]),
@@ -270,7 +270,7 @@ def _used(row: Row) -> str:
 
 def _shared(row: Row) -> str:
     number = row["shared_file_count"]
-    return f"{number:,} shared by ranks" if number else ""
+    return f"{count_text(number)} shared by ranks" if number else ""
 
 
 # Settings of a job: what was requested, what was applied, what the library says acts.
@@ -321,7 +321,7 @@ def _verdict(row: Row, reports_all: bool) -> dict[str, Any]:
     if asked is None:
         return {"order": 2, "acts": "the library's own value"}
     if not reports_all:
-        return {"order": 1, "acts": "not known: this library does not say what it made of it"}
+        return {"order": 1, "acts": "not known: this library does not report what it did with it"}
     if got is None:
         return {"order": 0, "acts": "no: this MPI does not know it"}
     if got.strip().lower() != asked.strip().lower():

@@ -24,7 +24,7 @@ from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Asked, Page, address
 from stripewise.centre.portal.pages._jobs import number_word
 from stripewise.evidence.report import NO_PATTERNS, files_table, size_bars, summed
-from stripewise.present import printable
+from stripewise.present import count_text, printable
 from stripewise.present.blocks import (
     Bars,
     Block,
@@ -68,7 +68,10 @@ class JobFiles(Page):
         table = _files(listing, "Files", following if listing.next else "")
         name = f"Files of job {_jobs.job_id(row)}"
         what = " ".join(filter(None, (source["kind"], source["name"])))
-        lead = f"Files that the program used, those with most time first, as told by {what}."
+        lead = (
+            "Files that the program used, those with the most I/O time first, according to "
+            f"{what}."
+        )
         if not asked.viewer.reads_names(row):
             lead += f" {_jobs.HIDDEN}"
         is_staff = asked.viewer.sight(row) is Sight.STAFF
@@ -107,8 +110,10 @@ def patterns(view: JobView) -> list[Block]:
         "Access patterns",
         columns,
         rows[:_MOST_PATTERNS],
-        note="A pattern leads to all your jobs that have it. Lost: what findings about these "
-        "files expect to gain.",
+        note=(
+            "A pattern links to all your jobs that have it. Lost: the expected gain of "
+            "findings about these files."
+        ),
         empty=NO_PATTERNS,
         total=f"{_MOST_PATTERNS} of {len(rows)} patterns" if len(rows) > _MOST_PATTERNS else "",
     )
@@ -150,7 +155,7 @@ def files(asked: Asked, view: JobView) -> list[Block]:
     words = {"source": main["id"], "after": listing.next}
     of_all = address(f"/jobs/{key}/files", words) if listing.next else ""
     several = f" of {main['program']}" if len(view.counted) > 1 and main["program"] else ""
-    return [_files(listing, f"Files{several} with most time", of_all)]
+    return [_files(listing, f"Files{several} with the most I/O time", of_all)]
 
 
 def _files(listing: Listing, title: str, following: str) -> Table:
@@ -191,9 +196,10 @@ _SERVED_COLUMNS = (
     Column("last_at", "Last (UTC)", "moment"),
 )
 _NOTE = (
-    "By the servers' own counters of jobs: no profile and no preload is needed. The time is that "
-    "of a request at the servers, without its wait in their queues. On Lustre, newer versions "
-    "count the network in, and a write ends before it is on the disks."
+    "From the servers' own counters of jobs, which need no profile and no preloaded "
+    "library. The time is that of a request at the servers, without waiting in their "
+    "queues. Newer versions of Lustre include the network, and a write ends before it is on "
+    "the disks."
 )
 
 
@@ -248,12 +254,9 @@ def _conclusion(one: Served, asked: AskedSizes | None) -> str:
     verb, calls = _DONE[one.kind]
     at_servers = f"requests of {written(size, 'bytes')} on average"
     if asked is None or not asked.call_bytes:
-        return (
-            f"What reached the servers to {'be read' if one.kind == 'read' else 'be written'} "
-            f"were {at_servers}."
-        )
+        return f"The servers received {'read' if one.kind == 'read' else 'write'} {at_servers}."
     own = written(asked.call_bytes, "bytes")
-    begin = f"Programs {verb} in pieces of {own} on average; what reached the servers were "
+    begin = f"Programs {verb} in pieces of {own} on average; the servers received "
     if not _is_same(one.moved_bytes or 0, asked.moved_bytes):
         moved = written(one.moved_bytes, "bytes")
         return (
@@ -261,10 +264,10 @@ def _conclusion(one: Served, asked: AskedSizes | None) -> str:
             f"moved {written(asked.moved_bytes, 'bytes')}, the servers {moved}."
         )
     if size >= _JOINED * asked.call_bytes:
-        return f"{begin}{at_servers}: they were joined on the way, by a library or the client."
+        return f"{begin}{at_servers}: a library or the client merged them."
     if size * _JOINED <= asked.call_bytes:
-        return f"{begin}{at_servers}: they were split on the way, by a library or the client."
-    return f"{begin}{at_servers}: nothing joined them."
+        return f"{begin}{at_servers}: a library or the client split them."
+    return f"{begin}{at_servers}: nothing merged them."
 
 
 def _is_same(one: int, other: int) -> bool:
@@ -277,7 +280,10 @@ def _sizes(one: Served, ending: str) -> list[Block]:
     known = sum(one.sizes.values())
     note = "Each size is the upper end of its class."
     if one.operations is not None and known < one.operations:
-        note += f" The sizes of {known:,} of {one.operations:,} requests are known."
+        note += (
+            f" The sizes of {count_text(known)} of {count_text(one.operations)} requests are "
+            "known."
+        )
     title = f"Sizes of requests at the servers: {_TITLES[one.kind].lower()}"
     labels = [f"up to {written(size, 'bytes')}" for size in one.sizes]
     name = f"served_{one.kind}_sizes{ending}"
@@ -285,7 +291,7 @@ def _sizes(one: Served, ending: str) -> list[Block]:
 
 
 def _asked_bars(asked: Mapping[str, AskedSizes]) -> list[Block]:
-    note = "By the profile, over all files and file systems."
+    note = "From the profile, over all files and file systems."
     return [
         size_bars(f"asked_{kind}_sizes", f"Sizes of the programs' calls: {_TITLES[kind].lower()}",
                   one.counts, note)
@@ -310,17 +316,17 @@ def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
     reasons = [words for one in found for words in (_worth(view, one),) if words]
     if reasons:
         text = (
-            f"A profile of the next run pays: {', and '.join(reasons)}. It shows which calls make "
-            f"them: `{COMMAND}`."
+            f"A profile of the next run is worthwhile: {', and '.join(reasons)}. It shows "
+            f"which calls cause them: `{COMMAND}`."
         )
-        return [Notice("served_next", "Is a profile worth it?", [text], "warn")]
+        return [Notice("served_next", "Is a profile worthwhile?", [text], "warn")]
     if any(one.operations is None for one in found):
         return []
     text = (
-        "The servers counted neither many small requests nor many metadata operations: a profile "
-        "would hardly show what to gain there."
+        "The servers counted neither many small requests nor many metadata operations: a "
+        "profile would hardly show a possible gain."
     )
-    return [Notice("served_next", "Is a profile worth it?", [text], "good")]
+    return [Notice("served_next", "Is a profile worthwhile?", [text], "good")]
 
 
 def _worth(view: JobView, one: Served) -> str:
@@ -338,7 +344,7 @@ def _worth(view: JobView, one: Served) -> str:
         return ""
     what = _DONE[one.kind][1] if one.kind in _DONE else one.kind
     return (
-        f"its {one.operations:,} {what} reached the servers as small requests, "
+        f"its {count_text(one.operations)} {what} reached the servers as small requests, "
         f"{written(size, 'bytes')} on average"
     )
 
@@ -363,13 +369,14 @@ def witnesses(view: JobView) -> list[Block]:
     ]  # fmt: skip
     table = Comparison(
         "witnesses",
-        "Three witnesses",
+        "Three sources compared",
         tuple(_HEADS.values()),
         rows,
         "The program's own calls, what reached the servers, and what Slurm counted of its "
-        "processes are three different things; they agree within a tenth where nothing lies "
-        "between them. Numbers of operations are not compared: the servers count requests, which "
-        "clients make by joining and splitting the program's calls.",
+        "processes are three different quantities; they agree within 10 % where nothing "
+        "between them caches or changes requests. Numbers of operations are not compared: "
+        "the servers count requests, which clients make by joining and splitting the "
+        "program's calls.",
     )
     reasons = list(dict.fromkeys(reason for one in found for reason in one.reasons))
     if not reasons:

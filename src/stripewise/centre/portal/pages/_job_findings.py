@@ -73,8 +73,8 @@ def seconds(view: JobView) -> list[Block]:
     found: list[Block] = []
     if parts:
         note = (
-            "Time of the slowest rank in each of the three, which need not be the same rank: "
-            "they need not add up to the I/O time."
+            "Each is the time of its slowest rank, which may differ, so the three may not "
+            "add up to the I/O time."
         )
         unknown = [title for name, title in titles.items() if name not in known]
         if unknown:
@@ -84,8 +84,8 @@ def seconds(view: JobView) -> list[Block]:
         if rest > _LEAST_REST * whole and not unknown:
             parts.append(Part("names", "calls by name, such as stat", rest, "rest"))
             note += (
-                " Calls by name, on files that were not opened, take at least what the three "
-                "leave of the I/O time."
+                " Calls by name, on files that were not opened, take at least the rest of "
+                "the I/O time."
             )
         found.append(Split("io_by_call", "I/O time by kind of call", parts, note=note))
     rows = [one for source in view.counted for one in _by_finding(source, row["io_seconds"])]
@@ -163,7 +163,7 @@ def _by_reason(rows: Sequence[Row]) -> Table:
             Column("file_count", "Files", "count"),
         ],
         sorted(rows, key=lambda one: -(one["cost_seconds"] or 0.0)),
-        note="Calls may be concerned by several findings: do not add these times up.",
+        note="Several findings may concern the same calls, so these times must not be added up.",
     )
 
 

@@ -43,7 +43,7 @@ FIGURES = {
     "read_bytes": ("Read", "bytes"), "write_bytes": ("Written", "bytes"),
     "meta_operations": ("Metadata operations", "count"), "file_count": ("Files", "count"),
     "rank_count": ("Ranks", "count"), "node_count": ("Nodes", "count"),
-    "pattern": ("Main pattern", "code"), "stripes": ("Stripes of most data", "text"),
+    "pattern": ("Main pattern", "code"), "stripes": ("Striping of most data", "text"),
     "load_bytes_per_second": ("Load of the storage by all jobs", "rate"),
 }  # fmt: skip
 """Field of `RunFacts` -> title and kind."""
@@ -78,13 +78,14 @@ def _against(now: RunFacts, before: Sequence[RunFacts], number: int) -> list[Blo
         text = [f"{_ratio(now.io_seconds, usual)} of {runs}."]
     text.append(_named(found, now.io_seconds, usual))
     rows = [_compared(one) for one in found]
-    blocks: list[Block] = [Notice("changes_words", "Against the runs before", text)]
+    blocks: list[Block] = [Notice("changes_words", "Compared with earlier runs", text)]
     if rows:
         note = (
-            "Medians of earlier runs; of words the most common one. What is not known is left out."
+            "Medians of earlier runs; for text, the most common value. Unknown values are "
+            "left out."
         )
         blocks.append(
-            Comparison("changes", "What changed", ("Runs before", "This run"), rows, note)
+            Comparison("changes", "What changed", ("Earlier runs", "This run"), rows, note)
         )
     return blocks
 
@@ -274,7 +275,7 @@ def _blocks(rows: Sequence[Row], first: RunFacts, second: RunFacts) -> list[Bloc
         Comparison("figures", "Side by side", heads, [*of_rows, *figures, *settings],
                    links=links),
         Search("other", "", CompareJobs.path, [
-            Field("a", "Job (its number in the address of its page)", str(rows[0]["id"]),
+            Field("a", "Job (the number in the address of its page)", str(rows[0]["id"]),
                   kind="number"),
             Field("b", "and job", str(rows[1]["id"]), kind="number"),
         ], button="Compare"),

@@ -36,9 +36,9 @@ def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = Fals
     if not found:
         text = (
             "The counters of this job's storage are not sampled, or not for the time of its run, "
-            "so nothing can be said of the load by others."
+            "so nothing can be said about the load of others."
         )
-        return [Notice("load", "You or others?", [text])]
+        return [Notice("load", "Your load or that of others?", [text])]
     several = len(found) > 1
     return [
         block
@@ -63,10 +63,10 @@ def verdict(load: StorageLoad) -> str:
     part = f"{written(share, 'share')} of all that {load.file_system} moved {_during(load)}"
     slow = load.service is not None and bool(load.service.slow)
     if share >= _MOSTLY_YOU:
-        return f"Mostly you: this job moved {part}. " + (
+        return f"Mostly this job: it moved {part}. " + (
             "Targets that were slow, see below, may have cost time as well."
             if slow
-            else "How it does its I/O is likelier to decide how long it takes than others are."
+            else "Its I/O time is more likely to depend on how it does its I/O than on others."
         )
     if _is_wide(load):
         run = written(max(load.end - load.begin, 1), "seconds")
@@ -97,7 +97,7 @@ def verdict(load: StorageLoad) -> str:
             f"it: {compared}, which is no unusual load, and this job moved {part}."
         )
     return (
-        f"By the bytes that were moved, nothing points to others: {compared}, which is no unusual "
+        f"The bytes that were moved do not point to others: {compared}, which is no unusual "
         f"load, and this job moved {part}."
     )
 
@@ -112,8 +112,8 @@ def metadata_words(load: StorageLoad) -> list[str]:
     if share < _MOSTLY_YOU:
         return [f"This {text}"]
     return [
-        f"Mostly you, by metadata operations: this {text} How it opens, looks up and makes files "
-        "is likelier to decide how long these take than others are."
+        f"Mostly this job, by metadata operations: this {text} How long these take is more likely "
+        "to depend on how it opens, looks up and creates files than on others."
     ]
 
 
@@ -196,7 +196,7 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
     if load.service is not None and load.service.slow:
         tone = "warn"
     return [
-        Notice(f"load{ending}", f"You or others? {load.file_system}", words, tone),
+        Notice(f"load{ending}", f"Your load or that of others? {load.file_system}", words, tone),
         Facts(f"load_facts{ending}", "", facts),
         _chart(view, load, ending),
     ]
@@ -265,6 +265,6 @@ def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
         "rate",
         spans=[Span(f"Job {_jobs.job_id(view.row)}", load.begin, last)],
         description=f"Means over {width_text(load.resolution_seconds)}; the run is marked.",
-        note="Sums over all users; whose load it was is not shown. Gaps were not sampled.",
+        note="Sums over all users, who are not shown. Gaps were not sampled.",
         style="steps",
     )

@@ -163,8 +163,12 @@ def _search(is_staff: bool, wanted: JobFilter, sort: str) -> Search:
         field("state", "State", choices=[(state, state) for state in _STATES]),
         field("finding", "Finding"),
         field("pattern", "Pattern"),
-        field("direction", "Its direction", choices=[("read", "read"), ("write", "written")]),
-        field("least_lost_seconds", "Lost in it, at least (s)", "number"),
+        field(
+            "direction",
+            "Direction of the pattern",
+            choices=[("read", "read"), ("write", "written")],
+        ),
+        field("least_lost_seconds", "Lost in the pattern, at least (s)", "number"),
         field("source", "Profile", choices=_SOURCES),
         field("least_io_seconds", "I/O time, at least (s)", "number"),
         field("least_avoidable_seconds", "Avoidable time, at least (s)", "number"),
@@ -196,8 +200,8 @@ HIDDEN = (
 )
 _REASONS = {
     "no profile": (
-        "No I/O profile of this job has been taken in, so nothing is known of its I/O.",
-        "Have the next run profiled: start the program as below, or with Darshan loaded.",
+        "No I/O profile of this job has been taken in, so nothing is known about its I/O.",
+        "To profile the next run, start the program as below or with Darshan loaded.",
     ),
     "did not run": ("This job did not run, so it made no I/O.", ""),
     "PENDING": (
@@ -209,7 +213,7 @@ _REASONS = {
         "Look again after its end.",
     ),
     "no record": (
-        "Nothing but the scheduler's record is there, and that is not complete.",
+        "There is only the scheduler's record, and it is incomplete.",
         "It is filled in when the scheduler's accounting is read again.",
     ),
 }
@@ -281,7 +285,7 @@ def missing(view: JobView, *, is_served: bool = False) -> list[Block]:
     found: list[Block] = [Notice("why", "Why there are no figures", words, "warn")]
     if reason == "no profile" or view.row["state"] == "PENDING":
         note = "Where the centre has set it up, the run reports itself to this portal."
-        found.append(Lines("profile_next", "Have the next run profiled", _PROFILED, note))
+        found.append(Lines("profile_next", "Profile the next run", _PROFILED, note))
     return found
 
 
@@ -321,10 +325,14 @@ def _share(row: Row, runs: int) -> str:
 def _avoidable(row: Row) -> str:
     why = row["missing"].get("avoidable_seconds", "")
     if not row["finding_count"]:
-        return f"Not all of the run is known: {why}." if why else "Nothing stands out."
+        return (
+            f"Not all of the run is known: {why}."
+            if why
+            else "No known cause of slow I/O was found."
+        )
     if not row["avoidable_seconds"] or not row["top_finding"]:
         number = row["finding_count"]
-        return f"{number} remark{'s'[: number != 1]}; what they cost is not known."
+        return f"{number} remark{'s'[: number != 1]}, whose cost is not known."
     words = finding_words(row["top_finding"]).title
     words = words[:1].lower() + words[1:]
     return f"About {written(row['avoidable_seconds'], 'seconds')} can be avoided: {words}."

@@ -131,7 +131,7 @@ def _facts(one: ProgramSurvey) -> Facts:
         {"name": "user_count", "title": "Users", "value": one.user_count, "kind": "count"},
         {"name": "area", "title": "Research area", "value": one.area,
          "note": "" if one.area else "not stated"},
-        {"name": "meta_share", "title": "Metadata of I/O time", "kind": "share",
+        {"name": "meta_share", "title": "Metadata share of I/O time", "kind": "share",
          "value": one.median("meta_share"), "note": "median, of opened files"},
         {"name": "typical_at_once", "title": "Jobs at the same time", "kind": "count",
          "value": one.typical_at_once,
@@ -160,7 +160,7 @@ def _lead(name: str, whole: ProgramSurvey | None, period: Period) -> str:
     if not saved and why:
         return f"{text}. What could have been avoided is not known: {why}."
     if not saved:
-        return f"{text}. No finding expects that time could be saved."
+        return f"{text}. No finding predicts a saving."
     least = written(saved, "node-seconds", why)
     return f"{text}. {least[:1].upper()}{least[1:]} could have been avoided."
 
@@ -181,7 +181,7 @@ _CASE = (
     ("cumulated_write_seconds", "Total WRITE_TIME", "seconds"),
     ("cumulated_meta_seconds", "Total META_TIME", "seconds"),
     ("io_seconds", "I/O time", "seconds"),
-    ("io_share", "I/O time of run time", "share"),
+    ("io_share", "I/O share of run time", "share"),
     ("bytes_per_second", "Estimated I/O rate", "rate"),
 )
 """Rows as in the CASE tables of the survey (see _programs_summary.py)."""
@@ -204,7 +204,7 @@ def case_table(
         heads.append(Column("job", f"Job {job['raw_id'] or job['id']}", "number", kinds="kind"))
     if whole is not None:
         heads.append(Column("median", "Median", "number", kinds="kind"))
-        heads.append(Column("high", "90 % of the jobs are below", "number", kinds="kind"))
+        heads.append(Column("high", "90th percentile of the jobs", "number", kinds="kind"))
     if public is not None:
         heads.append(Column("everybody", "Median of all users", "number", kinds="kind"))
     note = (
@@ -261,7 +261,7 @@ def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
     )  # fmt: skip
     told = [with_direction(row, words) for row in rows]
     return Table("patterns", "Patterns of access", columns(specs, {"form": "url"}), told,
-                 "What is lost is the expected gain of findings about the same files.",
+                 "Lost: the expected gain of findings about these files.",
                  empty="No profile of these jobs records its patterns.")  # fmt: skip
 
 
@@ -287,7 +287,7 @@ def settings_table(rows: Sequence[Row]) -> Table:
 PAIR_COLUMNS = (
     ("made_at", "Proved", "day"), ("user", "By", "text"), ("speedup", "Speed-up of I/O", "factor"),
     ("low", "at least (95 %)", "factor"), ("high", "at most (95 %)", "factor"),
-    ("pair_count", "Pairs", "count"), ("saved_seconds", "Saved in a run", "seconds"),
+    ("pair_count", "Pairs", "count"), ("saved_seconds", "Saved per run", "seconds"),
     ("elapsed_speedup", "Speed-up of the run", "factor"), ("node_count", "Nodes", "count"),
     ("rank_count", "Ranks", "count"), ("pattern", "Pattern", "code"),
     ("verification", "Outputs compared", "text"), ("settings", "Settings", "text"),
@@ -328,9 +328,9 @@ _PAIRS = (
     ("regained_node_seconds", "in node-hours", "node-hours"), *PAIR_COLUMNS,
 )  # fmt: skip
 _HOW = (
-    "A later run is a job of the same program after the proof whose profile has all proved "
-    "settings of files, applied or requested. It counts once, for the newest proof, with what "
-    "that proof saved in a run."
+    "A later run is a job of the same program, after the proof, whose profile shows all "
+    "proved settings of files as applied or requested. It counts once, for the newest "
+    "proof, with what that proof saved per run."
 )
 
 
@@ -392,7 +392,10 @@ def _saved_facts(ledger: SavingsLedger) -> Facts:
 
 
 def _note(ledger: SavingsLedger) -> str:
-    text = "Later runs are not counted for settings that no profile records (of the job, of HDF5)."
+    text = (
+        "Later runs are not counted for settings that no profile records (settings of the "
+        "job and of HDF5)."
+    )
     if ledger.is_whole:
         return text
     return f"{text} Only the newest {plural(len(ledger.savings), 'proof')} are counted."

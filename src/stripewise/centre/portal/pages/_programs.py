@@ -269,7 +269,7 @@ def _lead(found: Sequence[ProgramSurvey], is_staff: bool) -> str:
     if not known and why:
         return f"{text} What could have been avoided is not known: {why}."
     if not known:
-        return f"{text} No finding expects that time could be saved."
+        return f"{text} No finding predicts a saving."
     worst = max(known, key=lambda one: one.avoidable_node_seconds or 0.0)
     every = sum(one.avoidable_node_seconds or 0.0 for one in known)
     most = written(worst.avoidable_node_seconds, "node-seconds")
@@ -289,7 +289,10 @@ def _everybody(found: Sequence[ProgramSurvey], now: float) -> Table:
             f"Medians over the jobs of all users {public_period(now).text}, of programs with at "
             f"least {FEWEST_USERS} users; rounded, so that nobody's job can be told apart."
         ),
-        empty=f"No program has {FEWEST_USERS} users with profiles {public_period(now).text}.",
+        empty=(
+            f"No program has at least {FEWEST_USERS} users with profiles "
+            f"{public_period(now).text}."
+        ),
     )
 
 
@@ -345,7 +348,7 @@ class Patterns(Page):
             period_search(self.path, period, fields),
             Table("patterns", "", columns(_COLUMNS, {"form": "url"}),
                   [with_direction(row, about) for row in rows],
-                  note="What is lost is the expected gain of findings about the same files. Links "
+                  note="Lost: the expected gain of findings about these files. Links "
                        "lead to the jobs.",
                   empty="No job that you may see matches this search.",
                   total=f"{plural(len(rows), 'pattern')} {period.text}"),
@@ -384,5 +387,5 @@ def _everybody_patterns(asked: Asked, wanted: PatternFilter) -> Table:
         columns(spec for spec in _COLUMNS if spec[0] != "program_count"),
         [with_direction(row, {}) for row in rows],
         note,
-        empty=f"No such pattern has {FEWEST_USERS} users {when}.",
+        empty=f"No such pattern has at least {FEWEST_USERS} users {when}.",
     )

@@ -96,7 +96,7 @@ def _lead(rows: Sequence[Row], period: Period) -> str:
     if not spent:
         return f"{text}."
     seen = sum(row["profiled_node_seconds"] or 0.0 for row in rows) / spent
-    return f"{text}; they make {written(seen, 'share')} of the node-hours."
+    return f"{text}; they account for {written(seen, 'share')} of the node-hours."
 
 
 def _chart(rows: Sequence[Row]) -> Chart:
@@ -119,9 +119,9 @@ def _table(rows: Sequence[Row], by: str) -> Table:
     specs = [
         ("group", by.capitalize(), "day" if by == "day" else "text"),
         ("job_count", "Jobs", "count"),
-        ("share", "with a profile", "share"),
+        ("share", "Jobs with a profile", "share"),
         ("node_seconds", "Node-hours", "node-hours"),
-        ("node_share", "with a profile", "share"),
+        ("node_share", "Node-hours with a profile", "share"),
         *((f"{kind}_share", f"Jobs with {kind}", "share") for kind in kinds),
     ]
     zeros = {f"{kind}_share": 0.0 for kind in kinds}
@@ -172,7 +172,7 @@ class StaffIngest(Page):
             period_search(self.path, period),
             Table("sums", "Taken in", columns(specs), sums, empty=f"Nothing {period.text}."),
             Chart(
-                "rate", "Inputs an hour", [row["at"] for row in hours],
+                "rate", "Inputs per hour", [row["at"] for row in hours],
                 [Line("stored", "Taken in", [row["stored"] for row in hours]),
                  Line("refused", "Refused", [row["refused"] for row in hours])],
                 style="points", description="One point for each hour with inputs.",
@@ -225,7 +225,7 @@ class StaffAudit(Page):
                       empty="Nothing is in the audit trail.",
                       next=following if found.next else "")  # fmt: skip
         search = Search("search", "", self.path, [Field("login", "Account", login)])
-        lead = "Looks at what is somebody else's, and changes of rights."
+        lead = "Accesses to the data of others, and changes of rights."
         if found.rows:
             lead += f" The latest on this page is of {moment(found.rows[0]['at'])} UTC."
         return Content("Audit", lead, [search, table])
@@ -242,10 +242,11 @@ _JOB: tuple[Spec, ...] = (
     ("start_at", "Started (UTC)", "moment"),
 )
 _WHY = (
-    "They count at different places: a profile what the program asks for, the storage what "
-    "arrives there (caches, reads of the operating system, data in the metadata server), Slurm "
-    "what local devices move, which misses most network file systems. Ranks without a profile and "
-    "counters that were cut off also make a difference."
+    "They count at different places: a profile counts what the program requests, the "
+    "storage what arrives there (which caches, reads of the operating system and data in "
+    "the metadata server change), and Slurm what local devices move, which misses most "
+    "network file systems. Ranks without a profile and counters that were cut off also make "
+    "a difference."
 )
 
 
@@ -275,8 +276,8 @@ class StaffQuality(Page):
             _witnesses(found),
             _outliers(odd, ratio, words),
             _matches(match_rules(*about)),
-            _some("clocks", "Clocks apart", "profile", apart,
-                  (*_JOB, ("kind", "Profile", "text"), ("apart_seconds", "Apart", "seconds")),
+            _some("clocks", "Clock differences", "profile", apart,
+                  (*_JOB, ("kind", "Profile", "text"), ("apart_seconds", "Difference", "seconds")),
                   "Profiles that began outside the time of their job, by more than clocks usually "
                   "differ."),
             _some("unrecorded", "Jobs known from profiles only", "job", alone, _JOB,
@@ -298,9 +299,9 @@ def _ratio(word: str) -> float:
 def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]) -> str:
     both = sum(one.job_count for one in found)
     near = sum(one.near_count for one in found)
-    text = "No job has more than one witness of its bytes."
+    text = "No job has more than one source for its bytes."
     if both:
-        text = f"Two witnesses agree within a factor of two in {written(near / both, 'share')} of "
+        text = f"Two sources agree within a factor of two in {written(near / both, 'share')} of "
         text += f"{plural(both, 'comparison')}."
     late = plural(apart[0]["total"], "profile") if apart else "No profile"
     record = "every job has a record of the scheduler"
@@ -312,7 +313,7 @@ def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Seq
 
 def _witnesses(found: Sequence[Agreement]) -> Table:
     specs = (
-        ("witnesses", "Witnesses", "text"), ("job_count", "Jobs with both", "count"),
+        ("witnesses", "Sources", "text"), ("job_count", "Jobs with both", "count"),
         ("close_share", "within 10 %", "share"), ("near_share", "within a factor of 2", "share"),
         ("first_bytes", "First: bytes of all", "bytes"),
         ("second_bytes", "Second: bytes of all", "bytes"), ("ratio", "First / second", "factor"),
@@ -331,7 +332,7 @@ def _witnesses(found: Sequence[Agreement]) -> Table:
         }
         for one in found
     ]
-    return Table("witnesses", "Three witnesses", columns(specs), rows, _WHY)
+    return Table("witnesses", "Three sources compared", columns(specs), rows, _WHY)
 
 
 def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
@@ -342,7 +343,7 @@ def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
     following = address(StaffQuality.path, {**words, "after": odd.next}) if odd.next else ""
     return Table("outliers", "Outliers", columns(specs, {"raw_id": "url"}),
                  list(map(_with_url, odd.rows)),
-                 f"Jobs of which two witnesses differ by more than a factor of {ratio:g}, the "
+                 f"Jobs for which two sources differ by more than a factor of {ratio:g}, the "
                  "latest first. No ratio is given where one of them says zero.",
                  empty="There are none.", next=following)  # fmt: skip
 

@@ -59,18 +59,19 @@ _SPACE = (
     Column("used_bytes", "Used", "bytes"),
     Column("total_bytes", "Capacity", "bytes"),
     Column("used_share", "Share", "share"),
-    Column("weekly_bytes", "Growth a week", "bytes"),
+    Column("weekly_bytes", "Growth per week", "bytes"),
     Column("full", "Full on"),
     Column("used_files", "Inodes used", "count"),
     Column("total_files", "Inodes", "count"),
     Column("used_files_share", "Share", "share"),
-    Column("weekly_files", "Growth a week", "count"),
+    Column("weekly_files", "Growth per week", "count"),
     Column("full_of_files", "Full on"),
 )
 _NOTE = (
-    "“Now” is the mean over five minutes up to the newest sample, which is at most 15 minutes "
-    "old. “Busiest” is the mean of the busiest {} of the last 28 days. “Share of the busiest” is "
-    "that of the rate that comes nearest to its busiest."
+    "“Now” is the mean over five minutes up to the newest sample, which is at most 15 "
+    "minutes "
+    "old. “Busiest” is the mean of the busiest {} of the last 28 days. “Share of the "
+    "busiest” is given for the rate that comes closest to its busiest value."
 )
 
 
@@ -109,13 +110,13 @@ def lead(states: Sequence[FileSystemState], now: float) -> str:
     count = plural(len(states), "file system")
     said = f"{count}: "
     if all(tone == "good" for tone in tones):
-        said += "no trouble is known." if len(states) == 1 else "no trouble is known on any."
+        said += "no known problems."
     else:
         bad = [one.name for one, tone in zip(states, tones, strict=True) if tone in TONES[2:]]
         unknown = [one.name for one, tone in zip(states, tones, strict=True) if tone == "calm"]
         parts = [f"look at {', '.join(map(printable, bad))}"] if bad else []
         if unknown:
-            parts.append(f"nothing is known of {', '.join(map(printable, unknown))}")
+            parts.append(f"nothing is known about {', '.join(map(printable, unknown))}")
         said += "; ".join(parts) + "."
     soon = [one for one in states if one.space.full_at and one.space.full_at < now + 60 * 86400]
     if soon:
@@ -257,7 +258,7 @@ def _samples(state: FileSystemState, now: float) -> tuple[str, list[str]]:
         return "warn", [f"{number} {verb} slow: {_slow_text(state)}."]
     if state.failed is None:
         return "good", ["Samples arrive, but do not say whether targets have failed."]
-    slow = "" if state.slow is None else ", and none takes far longer than its like"
+    slow = "" if state.slow is None else ", and none is far slower than the others"
     return "good", [f"All {plural(state.targets, 'target')} serve{slow}."]
 
 
@@ -293,7 +294,7 @@ def full_text(space: Space) -> str:
 def curve_text(title: str, curve: Curve, kind: str) -> str:
     """Return a curve in words, for those who do not see it."""
     if not curve.values:
-        return f"{title}: nothing is known."
+        return f"{title}: nothing is known about it."
     values = curve.values
     mean = sum(values.values()) / len(values)
     top = max(values, key=lambda at: values[at])

@@ -98,7 +98,9 @@ def _most(top: Top) -> str:
         return ""
     best, moved = top.users[0], top.users[0].moved
     if not best.name:
-        return f" Of no known user are {written(moved.least / seen.value, 'share')} of it."
+        return (
+            f" {written(moved.least / seen.value, 'share')} of it cannot be attributed to a user."
+        )
     whole = top.whole and top.whole.moved.value
     if not seen.is_exact:
         share = written(moved.least / seen.value, "share")
@@ -161,7 +163,7 @@ def _outside(top: Top) -> str:
     """Say how much of what was moved is of no job."""
     if top.outside is None or top.outside.moved == NOTHING:
         return ""
-    return f"with {_amount_text(top.outside.moved)} of no known job"
+    return f"with {_amount_text(top.outside.moved)} outside of known jobs"
 
 
 def _whole(top: Top, is_staff: bool) -> list[Fact]:
@@ -176,9 +178,9 @@ def _whole(top: Top, is_staff: bool) -> list[Fact]:
     ]
     if is_staff and top.by_servers:
         items += [
-            _fact("rest_bytes", "Of no known job or user", rest.moved if rest else None, "bytes",
-                  "the whole without the rows below"),
-            _fact("rest_meta_operations", "Metadata operations of no known job or user",
+            _fact("rest_bytes", "Not attributed to a job or user",
+                  rest.moved if rest else None, "bytes", "the total minus the rows below"),
+            _fact("rest_meta_operations", "Metadata operations not attributed to a job or user",
                   _operations(rest) if rest else None),
         ]  # fmt: skip
     return items
@@ -278,7 +280,7 @@ def hurting(asked: Asked, key: int) -> list[Block]:
     if not found and not is_staff:
         return []
     title = (
-        "Jobs that may hurt others" if is_staff
+        "Jobs that may slow others down" if is_staff
         else "Your jobs with most of the load of a slow server"
     )  # fmt: skip
     return [

@@ -53,8 +53,8 @@ _MEANS = {
     Tempo.IDLE: "nothing was done",
     Tempo.STEADY: "it hardly changes",
     Tempo.PERIODIC: "it comes back at even intervals, as checkpoints of simulations do",
-    Tempo.BURSTY: "much comes in few moments, with little between them",
-    Tempo.RANDOM: "it changes without an order, as the load of many jobs or of data analysis does",
+    Tempo.BURSTY: "much of it comes in short bursts, with little in between",
+    Tempo.RANDOM: "it changes irregularly, as the load of many jobs or of data analysis does",
 }
 _DAILY = "it follows the hours of the day or the days of the week, as people do"
 _NEAR_DAY = 0.05
@@ -66,13 +66,13 @@ _REASONS = {
 _WHOLE = (
     Column("what", "What"),
     Column("tempo", "Over all days"),
-    Column("means", "That is"),
+    Column("means", "Meaning"),
     Column("period_seconds", "Period", "duration"),
     Column("strength", "Strength", "number"),
     Column("variation", "Variation", "number"),
-    Column("peak_share", "In the busiest tenth", "share"),
+    Column("peak_share", "Share in the busiest tenth", "share"),
     Column("burstiness", "Burstiness", "number"),
-    Column("known_share", "Known", "share"),
+    Column("known_share", "Sampled", "share"),
 )
 _DAYS = (
     Column("at", "Day (UTC)", "day"),
@@ -81,14 +81,18 @@ _DAYS = (
       for name, title in _TITLES.items()),
 )  # fmt: skip
 _HOW = (
-    "A rate is periodic if its spectrum has a peak that noise with the same memory from one "
-    "interval to the next has in 1 of 100 cases only, or if eleven bursts or more come at even "
-    "intervals, and if it resembles itself one period later; the strength is how much, 1 at "
-    "most. It is steady if its standard deviation is at "
-    "most a fifth of its mean, and bursty if the busiest tenth of the time has at least half of "
-    "it, or if bursts come far less regularly than by chance.",
-    "These are rates of the whole file system, all jobs together. Gaps are not taken for zero. "
-    "Whether the files are read sequentially or at random places is not told by rates.",
+    (
+        "A rate is periodic if its spectrum has a peak that noise with the same correlation "
+        "from one interval to the next would show in only 1 of 100 cases, or if at least eleven "
+        "bursts come at even intervals, and if it resembles itself one period later; the "
+        "strength is that similarity, at most 1. It is steady if its standard deviation is at "
+        "most a fifth of its mean. It is bursty if the busiest tenth of the time has at least "
+        "half of the total, or if bursts come far less regularly than by chance."
+    ),
+    (
+        "These are rates of the whole file system, all jobs together. Gaps do not count as "
+        "zero. Rates do not show whether files are read sequentially or at random places."
+    ),
 )
 
 
@@ -111,10 +115,10 @@ class StoragePatterns(StoragePage):
             _lead(found, days),
             [
                 Links("days_shown", "", choice, is_row=True),
-                Table("patterns", "Hours of all days together", _WHOLE,
+                Table("patterns", "All days, by the hour", _WHOLE,
                       [_pattern_row(metric, one) for metric, one in found.patterns.items()]),
                 *_charts(found),
-                Table("days", "Minutes of each day", _DAYS, [_day(one) for one in found.days],
+                Table("days", "Each day, by the minute", _DAYS, [_day(one) for one in found.days],
                       empty="This file system has too many series to look at their minutes."),
                 Notice("how", "How patterns are determined", _HOW),
                 pages_of(name),
@@ -139,10 +143,10 @@ def _lead(found: StorageTempo, days: int) -> str:
         metric: one for metric, one in found.patterns.items() if one.tempo is not Tempo.UNKNOWN
     }
     if not known:
-        return f"Nothing can be said of the last {days} days: too little of them was sampled."
+        return f"Nothing can be said about the last {days} days: too little of them was sampled."
     said = [f"{_NOUNS[metric]} is {_tempo_text(one)}" for metric, one in known.items()]
     text = ", ".join(said).replace("operations is", "operations are")
-    return f"By the hours of the last {days} days, {text}." + _within_days(found)
+    return f"In the hours of the last {days} days, {text}." + _within_days(found)
 
 
 def _within_days(found: StorageTempo) -> str:
@@ -158,7 +162,7 @@ def _within_days(found: StorageTempo) -> str:
             if 2 * number > len(found.days) and text != _tempo_text(whole):
                 said.append(f"{_NOUNS[metric]} is {text}")
     text = ", ".join(said).replace("operations is", "operations are")
-    return f" By the minutes of most days, {text}." if said else ""
+    return f" In the minutes of most days, {text}." if said else ""
 
 
 def _tempo_text(one: TemporalPattern) -> str:
