@@ -225,7 +225,7 @@ class Speedup:
     """Ratio baseline / candidate of I/O times from paired runs.
 
     Attributes:
-        median: exp(median of the log-ratios).
+        median: Median speed-up: exp(median of the log-ratios).
         low / high: Bounds of the confidence interval; NaN if there were too few pairs.
         n_pairs: Number of pairs.
         confidence: Nominal level of the interval, 0.95.
