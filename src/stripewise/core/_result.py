@@ -132,7 +132,7 @@ class Compared:
     Attributes:
         facts: Facts about the program from the first run.
         baseline: The baseline measurements (before the search).
-        speedup: Of I/O time, from the winner's fresh pairs; None if there were none.
+        speedup: Speed-up of the I/O time, from the winner's fresh pairs; None if there were none.
         elapsed_speedup: Speed-up of the elapsed time, from the same pairs.
         pairs: Measurements of the fresh pairs, as (baseline, winner).
         unsynced: Measurements without fsync at close, as (baseline, winner), for the record.

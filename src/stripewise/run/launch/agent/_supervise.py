@@ -300,7 +300,7 @@ class Supervisor:
         os.fsync(directory)
         os.close(directory)
 
-    # -- the whole ---------------------------------------------------------------------------
+    # -- the whole run ---------------------------------------------------------------------------
 
     def run(self) -> dict[str, Any]:
         """Run the command and return its result."""
