@@ -91,7 +91,7 @@ class MpiioTimers:
 
     Attributes:
         path: Name of the file as the program gave it; empty if the output does not contain it.
-        direction: "write" or "read".
+        direction: Direction of the calls: "write" or "read".
         scale: Processes whose times these are: "all ranks", "writers", "readers" or "aggregators".
         active_ranks / idle_ranks: Ranks that wrote (read), and ranks that did not; None if not
             reported.

@@ -105,9 +105,10 @@ class ProgramFacts(Figured):
     Attributes:
         n_ranks: Number of ranks in MPI_COMM_WORLD; 1 without MPI.
         n_hosts: Number of hosts on which ranks ran.
-        mpi_family: "mpich", "openmpi" or "other"; empty without MPI.
+        mpi_family: Family of the MPI: "mpich", "openmpi" or "other"; empty without MPI.
         mpi_version: First line of MPI_Get_library_version.
-        mpiio_implementation: "romio" or "ompio"; empty if MPI-IO was not used.
+        mpiio_implementation: MPI-IO implementation: "romio" or "ompio"; empty if MPI-IO was not
+            used.
         mpiio_alternatives: MPI-IO implementations that this MPI could use instead, as the values
             of MCA `io` ("ompio", "romio321"); empty if there is no choice.
         uses_hdf5: Whether any HDF5 file call was made.

@@ -60,7 +60,7 @@ class OwnedDirectory:
 
         Raises:
             StudyError: It contains something else, or is not private to the user.
-            StorageError: It cannot be made.
+            StorageError: It cannot be created.
         """
         path = path.absolute()
         with _refused("make", path, kind):
@@ -130,7 +130,7 @@ class OwnedDirectory:
         """Create the folder and its parents with private access, and return its path.
 
         Raises:
-            StorageError: It cannot be made.
+            StorageError: It cannot be created.
         """
         with _refused("make", self.path, self.kind):
             for place, part in enumerate(self.parts):
@@ -317,7 +317,7 @@ def temporary_directory(kind: str, parent: Path | None = None) -> Iterator[Path]
         parent: Directory to create it in; `TMPDIR` if not given.
 
     Raises:
-        StorageError: It cannot be made.
+        StorageError: It cannot be created.
     """
     place = Path(parent or tempfile.gettempdir()).absolute()
     prefix = f".stripewise-{kind}-"

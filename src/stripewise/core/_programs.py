@@ -63,7 +63,7 @@ def executables_in(command: Sequence[str], directory: Path | None = None) -> lis
 
     Args:
         command: The command; its options and data files are skipped.
-        directory: Where relative names start from; the current directory if not given.
+        directory: Directory for relative names; the current one if not given.
     """
     base = directory or Path.cwd()
     found: list[Path] = []

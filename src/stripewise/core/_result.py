@@ -132,10 +132,10 @@ class Compared:
     Attributes:
         facts: Facts about the program from the first run.
         baseline: The baseline measurements (before the search).
-        speedup: Of I/O time, from the winner's fresh pairs; None if there were none.
+        speedup: Speed-up of the I/O time, from the winner's fresh pairs; None if there were none.
         elapsed_speedup: Speed-up of the elapsed time, from the same pairs.
-        pairs: (baseline, winner) measurements of the fresh pairs.
-        unsynced: (baseline, winner) measurements without fsync at close, for the record.
+        pairs: Measurements of the fresh pairs, as (baseline, winner).
+        unsynced: Measurements without fsync at close, as (baseline, winner), for the record.
         verification: Comparison of the winner's output files with the baseline's.
         rejected: Number of a rejected trial to the verification that rejected it.
         resolution: Smallest gain that the noise of the baseline allows to detect, in words.
@@ -181,7 +181,7 @@ class Reference:
         name: Name of the reference, for people.
         settings: Settings of the reference.
         speedup / elapsed_speedup: Speed-ups of the I/O time and of the elapsed time.
-        pairs: (reference, winner) measurements.
+        pairs: Measurements of the pairs, as (reference, winner).
     """
 
     name: str

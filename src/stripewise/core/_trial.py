@@ -64,12 +64,12 @@ class ObservedFile(Figured):
         writers: Number of ranks (processes) that issued system writes.
         readers: Number of ranks (processes) that issued system reads; 0 in journals of earlier
             versions.
-        system_writes: Number of system writes; system_write_bytes: their bytes.
-        system_reads: Number of system reads; system_read_bytes: their bytes.
-        median_write_bytes: Approximate (from bins) median size of a system write.
+        system_writes / system_write_bytes: Number of system writes, and their bytes.
+        system_reads / system_read_bytes: Number of system reads, and their bytes.
+        median_write_bytes: Approximate median size of a system write, from bins.
         largest_write_bytes: Largest system write.
-        aligned_fraction: {alignment_bytes: fraction of system writes whose offset and size
-            are multiples of it} for 4 KiB, 64 KiB and 1 MiB.
+        aligned_fraction: Alignment in bytes (4 KiB, 64 KiB, 1 MiB) to the fraction of system
+            writes whose offset and size are multiples of it.
         requested / applied / reported: Hints that the program passed, that Stripewise added, and
             that MPI_File_get_info returned.
         missing: Figures that are unknown or only lower bounds, with the reason.
@@ -225,7 +225,7 @@ class Speedup:
     """Ratio baseline / candidate of I/O times from paired runs.
 
     Attributes:
-        median: exp(median of the log-ratios).
+        median: Median speed-up: exp(median of the log-ratios).
         low / high: Bounds of the confidence interval; NaN if there were too few pairs.
         n_pairs: Number of pairs.
         confidence: Nominal level of the interval, 0.95.

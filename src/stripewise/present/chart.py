@@ -179,7 +179,7 @@ def _numbered(svg: str) -> str:
 
 
 def _shown(part: Any) -> Any:
-    """Make every text of a specification printable."""
+    """Return a specification in which every text is printable."""
     if isinstance(part, Mapping):
         return {printable(str(name)): _shown(value) for name, value in part.items()}
     if isinstance(part, list | tuple):

@@ -36,7 +36,7 @@ class Policy:
         models: The site's directories of performance models.
         hybrid: How hybrid jobs place large files on the burst buffer, "links" or "redirect"; empty
             for no preference.
-        pack_keys: Public keys that must sign packs of knowledge before they may be installed.
+        pack_keys: Public keys for verifying signatures; packs signed with them may be installed.
         reports: Directory in which runs leave a report; empty if they leave none.
         sources: Policy files from which the policy was read.
     """

@@ -300,7 +300,7 @@ class FakeHost(Host):
         commands: Mapping[tuple[str, ...], bytes | HostError | tuple[bytes, HostError]]
         | None = None,
     ) -> None:
-        """Take copies of the dictionaries."""
+        """Copy the dictionaries."""
         self.files = dict(files or {})
         self.commands = dict(commands or {})
         self.given: list[tuple[tuple[str, ...], bytes]] = []

@@ -71,7 +71,7 @@ class Content:
         audited: Data of another user that the page shows, for the audit log; empty if there are
             none.
         subject: Subject in a few words, shown above the title of a report.
-        tone: "good" if the conclusion is a success, otherwise "calm".
+        tone: Tone of the conclusion: "good" if the conclusion is a success, otherwise "calm".
         command: Command that was run or simulated; empty if there is none.
         badges: Short remarks below the conclusion, each with a level "ok", "warn" or "bad".
     """

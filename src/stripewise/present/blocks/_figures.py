@@ -25,7 +25,8 @@ class Column:
             applies to all.
         link: Key in the rows of the address that the value links to; empty for none.
         sort: Address that sorts the list by this column; empty if it cannot be sorted.
-        sorted: "ascending" or "descending" if the list is currently sorted by this column.
+        sorted: Current order: "ascending" or "descending" if the list is currently sorted by this
+            column.
         instead: Key in the rows of a text that is shown if the value is unknown; empty for none.
         is_shown: Whether people see the column; if false, only CSV and JSON contain it.
         small: Key in the rows of a text that pages show below the value; empty for none.

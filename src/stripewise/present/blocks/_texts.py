@@ -19,7 +19,7 @@ class Advice:
 
     Attributes:
         code: Code of the finding.
-        severity: "high", "warn" or "info".
+        severity: Severity: "high", "warn" or "info".
         title: Title in words.
         text: Evidence in words; empty if file names are hidden.
         cost_seconds: Time that the change saves; None if no gain is claimed.

@@ -91,7 +91,7 @@ def copies_on_tier(on: OnTier, script: JobScript, *, links: bool = False) -> byt
 
     Args:
         on: Use of the tier by the job.
-        script: The user's.
+        script: The user's script.
         links: Whether links point to its large files.
     """
     assert on.request is not None
@@ -160,7 +160,7 @@ def script_on_tier(
     """Return the script changed to use the tier, with marks by which it can be reverted.
 
     Args:
-        script: The user's.
+        script: The user's script.
         on: Use of the tier by the job.
         step: Number of the launch line to change; None for the only one.
         wrap: Words to put before its program.

@@ -410,7 +410,7 @@ def quote(word: str, kind: str = "sh") -> str:
 
     Args:
         word: Any text without NUL.
-        kind: "sh" or "csh"; see `JobScript.kind`.
+        kind: Kind of the shell, "sh" or "csh"; see `JobScript.kind`.
 
     Raises:
         UsageError: The word cannot be quoted.

@@ -387,7 +387,7 @@ def missing_cpus(
     """Yield a warning for each srun whose tasks lack the CPUs that the job requests.
 
     Args:
-        script: The user's.
+        script: The user's script.
         environment: Environment in which the job is submitted.
         step: Number of the launch line to check; None for all.
     """

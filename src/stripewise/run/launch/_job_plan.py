@@ -80,9 +80,10 @@ class Stage:
     Attributes:
         variable: Environment variable of the job that names the burst buffer, such as
             DW_JOB_STRIPED; empty if `directory` names it.
-        mode: "all" if the run works there; "beside" if it works in its own directory and names
-            files there by the variable; "files" if files that match are there and the library
-            redirects the program to them; "links" if links in the run's directory do.
+        mode: Use of the burst buffer: "all" if the run works there; "beside" if it works in its
+            own directory and names files there by the variable; "files" if files that match are
+            there and the library redirects the program to them; "links" if links in the run's
+            directory do.
         globs: Globs for names relative to the run's directory; "*" does not match "/".
         copies: Files and directories to copy there after the files of the run, with their relative
             destinations.

@@ -163,7 +163,7 @@ class LocalLauncher(Launcher):
         )
 
     def cancel(self, handle: Handle) -> None:
-        """End the run and every process of it; returns when nothing of it is left."""
+        """End the run and all its processes; return when nothing of it is left."""
         if not self.poll(handle):
             _end_supervisor(_pid(handle), handle.run_id)
             self.poll(handle)

@@ -365,7 +365,7 @@ class SlurmLauncher(Launcher):
     # -- the end -----------------------------------------------------------------------------
 
     def cancel(self, handle: Handle) -> None:
-        """End the run and every process of it; returns when nothing of it is left."""
+        """End the run and all its processes; return when nothing of it is left."""
         if self._poll_quietly(handle):
             return
         place = self._place(handle)

@@ -257,7 +257,7 @@ class Pool:
         self.forget()
 
     def _confirm(self, spool: Spool) -> bool:
-        """Look for a job whose submission was not confirmed; return whether this was possible."""
+        """Look for a job whose submission was not confirmed; return whether it was found."""
         if spool.find_after < 0:
             return False
         with suppress(SlurmError):

@@ -46,7 +46,7 @@ class InPlaceRun:
     Attributes:
         run_id: UUID as text.
         exit_code: Exit code of the command, or minus the number of a signal.
-        elapsed_seconds: Wall clock of the command.
+        elapsed_seconds: Wall-clock time of the command.
         profile: Profile from its containers.
         handshake: Evidence that the library was loaded in the program.
         environment: Complete environment of the command.
@@ -115,7 +115,7 @@ def run_in_place(
         whole: Whether to read recorded single calls too.
 
     Raises:
-        ConfigurationError: The configuration carries a variable that can run code.
+        ConfigurationError: The configuration contains a variable that can run code.
         ProgramError: The command cannot be started.
         StorageError: There is not enough space for the containers, `root` cannot be emulated, or
             `servers` cannot be written.

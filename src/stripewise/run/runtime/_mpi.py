@@ -34,7 +34,7 @@ class IoLibrary:
 
     Attributes:
         name: Name in CMake's variables: "HDF5", "NETCDF4", "PNETCDF" or "ADIOS2".
-        title: For people.
+        title: Name for people.
         version: Version such as "4.9.0"; empty if its header does not contain it.
         include: Directory of its header.
         libraries: Libraries to link (absolute paths).

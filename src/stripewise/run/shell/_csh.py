@@ -33,7 +33,8 @@ def read_commands(text: str, kind: str, crlf: bool = False) -> Reading:
 
     Args:
         text: Bytes of the script, decoded as Latin-1.
-        kind: "sh" or "csh"; "zsh" is parsed like "sh", and others are not parsed.
+        kind: Kind of the shell, "sh" or "csh"; "zsh" is parsed like "sh", and others are not
+            parsed.
         crlf: Whether its lines end in a carriage return and a newline.
     """
     if kind == "csh":

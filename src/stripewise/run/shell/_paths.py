@@ -73,7 +73,7 @@ class Values:
     Attributes:
         reading: Commands of the script.
         environment: Environment in which it starts.
-        ours: Variables with directories that each run has of its own.
+        ours: Variables with directories that are private to each run.
         words: Arguments of the script, as texts with marks; None if unknown.
         has_functions: Whether the script has functions, whose arguments are not tracked.
         is_job: Whether its environment has variables of Slurm that only the job knows.

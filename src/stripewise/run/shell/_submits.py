@@ -303,7 +303,7 @@ def _expand(text: str, reading: Reading) -> list[str]:
     if found is None:
         return [text]
     name, default = found[1] or found[2], found[3] or ""
-    if name not in reading.submitters:  # once for each name: a long script may use it often
+    if name not in reading.submitters:  # cached for each name, which a long script may use often
         reading.submitters[name] = _submitting(reading.written.get(name, ()))
     return reading.submitters[name] or _submitting([default]) or [text]
 

@@ -30,7 +30,7 @@ class Effect:
     Attributes:
         line: Line in the script, from 1.
         text: The command as written.
-        verb: "writes", "moves", "removes", WORKS_IN, ...
+        verb: Kind of the effect: "writes", "moves", "removes", WORKS_IN, ...
         path: Path concerned, absolute or below `..`; empty if unknown.
         known: Directory or file of the path that is known for certain.
         script: Sourced file that contains the command; empty for the script itself.

@@ -81,7 +81,7 @@ def rest_number(value: Any, bits: int = 32) -> int | None:
 
 
 def rest_state(job: Any) -> str:
-    """Return the state of a job, as sacct names it."""
+    """Return the state of a job by the name that sacct uses."""
     state = rest_member(job, "state", "current") or rest_member(job, "state")
     words = [word for word in state if isinstance(word, str)] if isinstance(state, list) else []
     if words:

@@ -461,7 +461,7 @@ class Partition:
 
 
 def partition(record: Mapping[str, str]) -> Partition:
-    """Return the partition that a record of `scontrol show partition` describes."""
+    """Return the partition in a record of `scontrol show partition`."""
     most = least_count(record.get("MaxNodes", ""))
     return Partition(
         name=record.get("PartitionName", ""),

@@ -57,8 +57,8 @@ class TierRequest:
         pool: Name of the pool; empty for the default one.
         access: Access mode: "striped" (one name space for all nodes of the job) or "private" (one
             for each).
-        type: "scratch" or "cache" (DataWarp), "lustre", "xfs", "gfs2" or "raw" (Rabbit); empty for
-            the default of the tier.
+        type: Type of storage: "scratch" or "cache" (DataWarp), "lustre", "xfs", "gfs2" or "raw"
+            (Rabbit); empty for the default of the tier.
         capacity_bytes: Capacity in an existing script, used if `nodes` is 0.
         stage_in / stage_out: Directories of the parallel file system to copy to the tier before
             the job starts, and from the tier after its end.

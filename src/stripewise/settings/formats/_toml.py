@@ -73,7 +73,7 @@ def parse_document(data: Mapping[str, Any], name: str) -> Configuration:
 
     Args:
         data: Data from TOML or from the result of a study.
-        name: Of the source, for messages.
+        name: Name of the source, for messages.
 
     Raises:
         ConfigurationError: The data do not have this structure.

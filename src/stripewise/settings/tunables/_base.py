@@ -271,9 +271,9 @@ class Tunable:
     """One tunable, as listed in the tables of the layers.
 
     Attributes:
-        key: Name inside the layer's table, in the spelling of the layer's own documentation.
+        key: Name in the layer's table, spelled as in the layer's own documentation.
         domain: Possible values, and the default behaviour of the stack.
-        summary: One line.
+        summary: Summary in one line.
         layer: Layer, which is its table in the configuration.
         safety: Safety class.
         acts_at: Time at which it acts.

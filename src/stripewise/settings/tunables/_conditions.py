@@ -23,7 +23,7 @@ def needs(met: Callable[[ProgramFacts], object], otherwise: str) -> Condition:
 
 
 def moves(name: str, otherwise: str) -> Condition:
-    """Return the condition that an amount is not zero, or is not known to be."""
+    """Return the condition that an amount is not zero, or unknown."""
     return lambda facts: "" if facts.amount(name).most else otherwise
 
 

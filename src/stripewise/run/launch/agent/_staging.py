@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Copies a run's files to a burst buffer, and copies changed files back.
 
-The agent imports this file on its own: standard library only.
+The agent imports this file without the package, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STAGE = re.compile(r"stripewise-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOST_CONTENT_BYTES = 128 << 30
 """Maximum size of a burst buffer's content that is copied for each run.
 
-Assumed: at 1 GiB/s the copy takes two minutes, as long as a run of the short case may."""
+Assumed: at 1 GiB/s the copy takes two minutes, the longest time of a run of the short case."""
 
 
 LOCAL_TYPES = (

@@ -103,9 +103,9 @@ class Supervisor:
     """One run, from start to result.json.
 
     Attributes:
-        job: program, command, directory, record_directory, environment, timeout_seconds,
-            umask, run_id; if given: result (name of the file, result.json) and grace_seconds
-            (between SIGTERM and SIGKILL when the run is stopped).
+        job: Members of the job: program, command, directory, record_directory, environment,
+            timeout_seconds, umask, run_id; if given: result (name of the file, result.json) and
+            grace_seconds (between SIGTERM and SIGKILL when the run is stopped).
     """
 
     def __init__(self, job: dict[str, Any], life: int) -> None:
@@ -300,7 +300,7 @@ class Supervisor:
         os.fsync(directory)
         os.close(directory)
 
-    # -- the whole ---------------------------------------------------------------------------
+    # -- the whole run ---------------------------------------------------------------------------
 
     def run(self) -> dict[str, Any]:
         """Run the command and return its result."""
