@@ -38,7 +38,7 @@ def test_words_behind_the_script(cluster) -> None:
      ("--tier", "none"), ("--job-per-run",), ("--allocation-time", "1h"), ("--dry-run",)],
 )  # fmt: skip
 def test_options_of_job_scripts_without_one(cluster, words) -> None:
-    line = cluster.tune(*words, "--", "./writer", "out.dat").error("goes with a job script")
+    line = cluster.tune(*words, "--", "./writer", "out.dat").error("requires a job script")
     assert words[0] in line
     assert cluster.fake.calls == []
 

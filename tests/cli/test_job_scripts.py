@@ -76,7 +76,7 @@ def test_no_script_at_all(cluster, name) -> None:
     (cluster.work / "data.bin").write_bytes(b"\x7fELF\0\0")
     cluster.write("#!/bin/bash\n\0\n", "nul.sh").chmod(0o600)
     refused(cluster, cluster.tune(name, "--budget", "2nh"))
-    cluster.tune("--dry-run", name).error("--dry-run goes with a job script")
+    cluster.tune("--dry-run", name).error("--dry-run requires a job script")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")

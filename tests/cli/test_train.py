@@ -59,8 +59,8 @@ def test_json(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "give one of --on MACHINE, --here and --from DIR"),
-        (("--here", "--on", "edison"), "give one of --on MACHINE, --here and --from DIR"),
+        ((), "give --on MACHINE, --here or --from DIR"),
+        (("--here", "--on", "edison"), "give --on MACHINE, --here or --from DIR"),
         (("--here", "--simulate"), "--simulate needs a described storage"),
         (("--on", "edison", "--simulate"), "give --ranks"),
         (

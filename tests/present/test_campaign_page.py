@@ -151,7 +151,7 @@ def test_limits_are_drawn_with_the_narrowest_marked_and_tabulated():
 def test_why_there_are_no_limits_is_said():
     campaign = campaigns.one_cell()
     page = render_campaign(campaign, figures_of(campaign), why_no_limits="too few <cells>")
-    assert "The campaign does not tell limits: too few &lt;cells&gt;" in page
+    assert "The campaign shows no limits: too few &lt;cells&gt;" in page
 
 
 def test_lines_for_the_terminal_are_printable_and_name_failed_runs(made):

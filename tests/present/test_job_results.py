@@ -87,7 +87,7 @@ def test_rungs_that_were_not_reached_are_said() -> None:
         job_studies.improved(), rungs_left=left, stopped_because="14 of 14 trials used"
     )
     said = "Rungs not reached: 16, 32 burst-buffer nodes (14 of 14 trials used). To reach the last"
-    assert f"{said} of them takes 8 to 17 more trials: go on with --resume" in " ".join(
+    assert f"{said} of them takes 8 to 17 more trials: continue with --resume" in " ".join(
         conclusions(study)
     )
     assert said in " ".join(" ".join(job_lines(study, encoding="utf-8")).split())

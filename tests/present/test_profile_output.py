@@ -94,7 +94,10 @@ def test_tables_tell_what_they_leave_out():
 def test_no_finding_is_said():
     run = RunBuilder(n_ranks=1)
     run.add("/d/a", IoLayer.POSIX, 0, {Op.WRITE: (1, MIB, 0.001)})
-    said = "Nothing stands out: no rule sees a likely saving; `stripewise tune` tries settings."
+    said = (
+        "No known cause of slow I/O was found, so no saving can be predicted; `stripewise tune` "
+        "searches by experiment."
+    )
     assert said in text_of(run)
 
 

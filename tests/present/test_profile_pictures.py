@@ -69,7 +69,7 @@ def test_a_byte_that_passes_through_layers_counts_once():
 def test_gathered_writes_are_shown_at_both_levels():
     rows = [(rank, 0, IoLayer.MPIIO, 0, 0.0, 1e6, 0.9) for rank in range(4)]
     maps, _ = maps_of(profile_of(*rows, (0, 0, IoLayer.POSIX, 0, 0.0, 4e6, 0.8)))
-    asked = maps["rank", "Written, each rank: what the program asked for (MPI-IO)"]
+    asked = maps["rank", "Written, each rank: what the program requested (MPI-IO)"]
     reached = maps["rank", "Written, each rank: what reached the file system (POSIX)"]
     assert (asked.values[:, 0] == 1e6).all()
     assert reached.values[:, 0].tolist() == [4e6, 0, 0, 0]
@@ -81,7 +81,7 @@ def test_reads_for_modify_are_not_the_programs():
     )
     maps, axis = maps_of(profile)
     assert not heat.moved_bytes(profile, axis, "read", "program").value.any()
-    title = "Read, each rank: beneath the program's calls (POSIX), which asked for none"
+    title = "Read, each rank: beneath the program's calls (POSIX), which requested none"
     assert maps["rank", title].values[0, 0] == 3e6
 
 

@@ -129,7 +129,7 @@ def test_more_bytes_on_the_storage_are_said():
 def test_a_wide_interval_says_what_would_help():
     speedup = Speedup(5.4, 1.51, 19.96, 6)
     text = "\n".join(summary_lines(replace(studies.improved(), speedup=speedup)))
-    assert "a larger problem or a quieter machine would tell more" in text
+    assert "a larger problem or a quieter machine would show more" in text
 
 
 def test_what_was_written_is_named_from_here(tmp_path, monkeypatch):

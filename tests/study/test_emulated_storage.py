@@ -63,7 +63,7 @@ def test_it_does_not_go_on_with_another_description(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="description of archer2-hdd has changed"):
         check_storage(options(None), begun)
     gone = options(EmulationOptions(str(tmp_path / "gone.toml"), digest="0"))
-    with pytest.raises(StudyError, match=r"cannot go on: .*gone\.toml"):
+    with pytest.raises(StudyError, match=r"cannot continue: .*gone\.toml"):
         check_storage(options(None), gone)
 
 

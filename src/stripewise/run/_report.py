@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _UNSEEN = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
 _NO_CALLS = (
     "no single calls were recorded: the runtime library is older than this Stripewise; "
-    "`stripewise doctor build` makes it anew"
+    "`stripewise doctor build` rebuilds it"
 )
 _SHOWN_FILES = 4
 _SHOWN_HINTS = 6
@@ -110,7 +110,10 @@ def observation(
     if captured and len(processes) and not processes["capture"].any():
         warnings.append(_NO_CALLS)
     if lost := int(processes["lost_events"].sum()):
-        warnings.append(f"{plural(lost, 'call')} lost for want of room (STRIPEWISE_CAPTURE_BYTES)")
+        warnings.append(
+            f"{plural(lost, 'call')} lost: the trace reached its size limit "
+            "(STRIPEWISE_CAPTURE_BYTES)"
+        )
     could_not: list[str] = []
     if configuration != Configuration() and run.handshake.ok and not run.problem:
         from stripewise.evidence.facts import cannot_act

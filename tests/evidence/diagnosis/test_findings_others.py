@@ -175,7 +175,10 @@ def test_hints_that_cannot_act():
     }
     found = only(run)
     assert found.code == "idle-hints"
-    assert found.text == "cb_nodes: asked 8, got 1; bogus: asked 1, this MPI does not know it."
+    assert (
+        found.text
+        == "cb_nodes: requested 8, got 1; bogus: asked 1, which this MPI does not support."
+    )
     told = diagnose(run.evidence())
     assert told.summary.endswith("1 remark.")
 

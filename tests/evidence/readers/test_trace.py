@@ -92,7 +92,7 @@ def test_lost_calls_are_told() -> None:
     found = evidence(rank(0, 1, FakeTrace([FakeThread(lost_calls=5)])))
     assert found.trace is not None
     assert found.trace.lost_calls == 5
-    assert any("5 calls found no room" in note for note in found.profile.notes)
+    assert any("5 calls did not fit" in note for note in found.profile.notes)
     assert found.profile.partial
 
 
@@ -262,4 +262,4 @@ def test_events_that_make_no_sense_are_told() -> None:
     calls = [FakeCall(OUT, start_ns=1 << 63), FakeCall(OUT, sequence=1 << 62)]
     trace = trace_of(rank(0, 1, one_thread(*calls)))
     assert len(trace.rows) == 0
-    assert trace.notes == ("2 events that make no sense were left out",)
+    assert trace.notes == ("2 events that are invalid were left out",)

@@ -118,7 +118,7 @@ def test_a_pattern_that_is_too_far_without_a_model_is_left_alone():
     assert (found.level, found.settings) == (Level.DEFAULT, {})
     assert "nothing is set: no tuned pattern is near (nearest: other" in found.sentence
     assert (
-        answer(question(), []).sentence == "nothing is set: no study of a program like it is kept"
+        answer(question(), []).sentence == "nothing is set: no study of a similar program is kept"
     )
 
 

@@ -196,7 +196,7 @@ def test_no_commands_in_scripts_for_no_shell(changes: Changes) -> None:
 
 @pytest.mark.parametrize("name", ["", "A B", "A=b", "1A", "A;x", "$(x)", "É"])
 def test_names_of_variables(name: str) -> None:
-    with pytest.raises(UsageError, match="no name of an environment variable"):
+    with pytest.raises(UsageError, match="not a valid name of an environment variable"):
         rewrite(_parse("x\n"), Changes(exports={name: "b"}))
 
 

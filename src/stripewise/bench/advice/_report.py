@@ -16,15 +16,17 @@ from stripewise.present.renderers import as_lines, as_markdown, as_page, slug
 from stripewise.storage.machines import Storage
 
 _LIMITS = {
-    "client.process_write": "One process writes", "client.process_read": "One process reads",
-    "client.file_write": "One node writes into one file",
-    "client.file_read": "One node reads from one file",
-    "client.node_write": "One node writes", "client.node_read": "One node reads",
-    "servers.target_write": "One target takes", "servers.target_read": "One target gives",
-    "servers.whole_write": "The whole storage takes",
-    "servers.whole_read": "The whole storage gives",
-    "metadata.create": "All together create", "metadata.open": "All together open",
-    "metadata.stat": "All together look at (stat)", "metadata.remove": "All together remove",
+    "client.process_write": "Writes of one process", "client.process_read": "Reads of one process",
+    "client.file_write": "Writes of one node into one file",
+    "client.file_read": "Reads of one node from one file",
+    "client.node_write": "Writes of one node", "client.node_read": "Reads of one node",
+    "servers.target_write": "Writes to one target", "servers.target_read": "Reads from one target",
+    "servers.whole_write": "Writes to the whole storage",
+    "servers.whole_read": "Reads from the whole storage",
+    "metadata.create": "File creations, all nodes together", "metadata.open": "File opens, all "
+                                                                              "nodes together",
+    "metadata.stat": "stat calls, all nodes together", "metadata.remove": "File removals, all "
+                                                                          "nodes together",
 }  # fmt: skip
 _UNLIMITED = 1e14
 """Bytes per second from which a figure of a description means that nothing is limited."""
@@ -97,8 +99,8 @@ def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
         ]))  # fmt: skip
     elif book.basis.limits and book.missing:
         blocks.append(Notice("missing", "", [
-            "More advice needs what these cases do not tell: --why-not says what; --like MACHINE "
-            "takes it from a description."
+            "More advice needs data that these cases do not have: --why-not lists it; --like "
+            "MACHINE takes it from a description."
         ]))  # fmt: skip
     return as_lines(_content(book, blocks))
 
@@ -114,8 +116,8 @@ def advice_page(book: AdviceBook) -> str:
     if book.defaults:
         lines = [f"export {name}={value}" for name, (value, _) in book.defaults.items()]
         note = (
-            "A site can set these for all its users; they lose for no size of job, and a user can "
-            "change them."
+            "A site can set these for all its users; they make jobs of no size slower, and a user "
+            "can change them."
         )
         blocks.append(Lines("defaults", "Defaults for everybody", lines, note))
     if book.missing:

@@ -134,13 +134,13 @@ def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, s
     if number == 1:
         yield (
             "few-repeats",
-            "One run does not tell how much runs differ: repeat it at least 5 times.",
+            "One run does not show how much runs vary: repeat it at least 5 times.",
         )
     elif number < FEW:
         yield (
             "few-repeats",
             f"The range of {plural(number, 'run')} holds the median with "
-            f"{coverage_of(number):.0%} only, and outliers cannot be told: repeat "
+            f"{coverage_of(number):.0%} only, and outliers cannot be identified: repeat "
             "it at least 5 times.",
         )
     if one.outliers:
@@ -150,8 +150,8 @@ def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, s
         why = f"{bad[0].status}: {bad[0].message}" if bad[0].message else bad[0].status
         yield (
             "failed-runs",
-            f"{len(bad)} of {plural(len(runs), 'run')} did not end well ({printable(why)}): the "
-            "figures are of the others.",
+            f"{len(bad)} of {plural(len(runs), 'run')} failed ({printable(why)}): the figures are "
+            "those of the others.",
         )
     for text in partly_alone(one.operation, runs):
         yield "partly-alone", text

@@ -54,7 +54,7 @@ def find_limits(
     own = _stack(campaigns, base)
     cells = [cell for one in campaigns for cell in cells_of(one, own)]
     if not cells:
-        raise UsageError("no run of the campaign ended well: it tells no limit")
+        raise UsageError("no run of the campaign succeeded: it shows no limit")
     number = _targets(campaigns, base, targets)
     start = _start(campaigns, cells, base, number, own, given=targets is not None)
     default = int(start.value("layout.stripe_count"))
@@ -223,16 +223,16 @@ _WORDS = {
     "servers.whole": "The whole storage {takes} at most {rate}, however many nodes there are",
 }
 _OTHER = {
-    "client.request": "Each request takes a process {time} beside its data",
-    "servers.target_request": "Each request takes a target {time} beside its data",
+    "client.request": "Each request costs a process {time} in addition to its data",
+    "servers.target_request": "Each request costs a target {time} in addition to its data",
     "servers.jitter": "Targets vary: {share} of the time of a request is chance",
     "client.turns": "Writes of a node into one file take turns for {share} of their time",
     "exchange.bandwidth": "An aggregator of collective calls receives at most {rate} from others",
-    "exchange.round": "Each round of collective buffering takes {time} beside its data",
+    "exchange.round": "Each round of collective buffering takes {time} in addition to its data",
     "locks.revoke": "A lock that goes from one node to another takes {time}",
     "locks.ahead": "Asking for a lock ahead takes a writer {time} for each request",
-    "locks.hold": "A node's stream into a file waits {time} for a lock that is asked for ahead",
-    "locks.extent": "Each further writer at other nodes makes that wait {time} longer",
+    "locks.hold": "A node's stream into a file waits {time} for a lock that is requested ahead",
+    "locks.extent": "Each further writer on another node makes that wait {time} longer",
 }
 
 

@@ -216,7 +216,7 @@ def _pairs(name: str, title: str, values: Mapping[str, str]) -> Iterator[Block]:
 def _limits(campaign: Campaign, limits: Limits | None, why_not: str) -> Iterator[Block]:
     blocks: list[Block] = []
     if why_not:
-        blocks.append(Notice("none", "", [f"The campaign does not tell limits: {why_not}"]))
+        blocks.append(Notice("none", "", [f"The campaign shows no limits: {why_not}"]))
     if limits is not None:
         blocks += _limit_blocks(campaign, limits)
     if blocks:
@@ -233,14 +233,14 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
             Point(
                 (words := law_words(one))[:1].upper() + words[1:],
                 "good" if one.holds else "bad",
-                note=f"{plural(len(one.evidence), 'cell')} tell it.",
+                note=f"{plural(len(one.evidence), 'cell')} show it.",
             )
             for one in limits.laws
         ]
         yield Points("laws", "Laws", laws)
     if limits.untold:
         texts = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
-        yield Points.of("untold", "What the campaign does not tell", texts)
+        yield Points.of("untold", "What the campaign does not show", texts)
     if predicted := predicted_chart(limits):
         error = (
             f"Cells that the fit did not see are {percent_text(limits.error)} off in the median."
@@ -291,16 +291,16 @@ def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[Bl
         blocks.append(Section(key, title, [points], len(cells) > _MOST_OPEN))
     if blocks:
         note = Notice("doubts-note", "", [
-            "These figures stand in the charts and tables as they were measured; the sentences "
-            "say why not to rely on them."
+            "The charts and tables show these figures as they were measured; the sentences say "
+            "why not to rely on them."
         ])  # fmt: skip
         yield Section("doubts", "Doubts", [note, *blocks])
 
 
 def _circumstances(campaign: Campaign) -> Section:
-    honest = Points.of("honest", "What keeps the figures honest", protections(campaign))
+    honest = Points.of("honest", "How the figures are kept reliable", protections(campaign))
     blocks: list[Block] = [honest]
-    blocks += _pairs("of-runs", "Circumstances of all runs together", circumstances(campaign))
+    blocks += _pairs("of-runs", "Conditions of all runs together", circumstances(campaign))
     if campaign.suite.text:
         suite = Lines("suite-text", "", campaign.suite.text.splitlines())
         blocks.append(Section("suite", "The suite", [suite], is_folded=True))

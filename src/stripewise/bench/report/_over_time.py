@@ -215,5 +215,7 @@ def targets(campaign: Campaign) -> Chart | None:
     )  # fmt: skip
     said = [f"target {key} reaches {percent_text(value)} of the others"
             for key, value in slow.items()]  # fmt: skip
-    words = f"{plural(len(ratios), 'target')}; " + ("; ".join(said) or "none stands out") + "."
+    words = (
+        f"{plural(len(ratios), 'target')}; " + ("; ".join(said) or "none differs clearly") + "."
+    )
     return Chart(chart.column(spec), words)

@@ -186,7 +186,7 @@ def striping_section(campaign: Campaign) -> Iterator[Block]:
     if striping := _striping_rows(campaign):
         columns = (
             Column("directory", "Directory"),
-            Column("asked", "Asked for"),
+            Column("asked", "Requested"),
             Column("found", "Found"),
             Column("targets", "Targets used"),
         )
@@ -232,7 +232,7 @@ def _striping_row(campaign: Campaign, name: str, found: Sequence[Mapping[str, An
     return {
         "directory": name,
         "asked": striping_words(place) or "the storage's default",
-        "found": f"{text}, which is not what was asked for" if differs else text,
+        "found": f"{text}, which is not what was requested" if differs else text,
         "targets": _number_ranges(targets) or "not known",
         "look": "doubtful" if differs else "",
     }

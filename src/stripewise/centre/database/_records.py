@@ -270,7 +270,7 @@ def job_record(
     user, uid = owner_of(user, uid)
     state = str(told.get("state") or "").partition(" ")[0]
     if not _STATE.fullmatch(state):
-        raise ValueError(f"{state!r} is no state of a job")
+        raise ValueError(f"{state!r} is not a job state")
     told["state"] = state[:64]
     if told.get("node_list") in NOT_ASSIGNED:
         told["node_list"] = None
@@ -303,7 +303,7 @@ def owner_of(user: str, uid: int | None) -> tuple[str, int | None]:
     if both := _NAME_AND_UID.fullmatch(user):
         user, number = both[1], int(both[2])
         if uid not in (None, number):
-            raise ValueError(f"its user is told as uid {number} and as uid {uid}")
+            raise ValueError(f"its user is given as uid {number} and as uid {uid}")
         uid = number
     if not (user.isascii() and user.isdigit()):
         return user, uid

@@ -82,8 +82,9 @@ def _gap(rows: NDArray[Any], flag: FileFlag, part: Part, why: str) -> Iterator[G
 # Did the library see the program? If not: why, and what to do.
 
 _NO_IO = (
-    "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
-    "and other system directories are left out unless STRIPEWISE_INCLUDE=DIRECTORY names theirs"
+    "the program did no I/O that is counted; files below /dev (such as /dev/shm), /run, /usr, "
+    "/opt and other system directories are ignored unless STRIPEWISE_INCLUDE=DIRECTORY names "
+    "their directory"
 )
 
 
@@ -220,8 +221,8 @@ def _incomplete(
             )
     if seen < expected and seen + died >= expected:
         return HandshakeState.RANKS_DIED, (
-            f"{expected - seen} of {expected} ranks died in MPI_Init, which the others came out "
-            "of: a crash of the MPI library or a kill; see what the run said"
+            f"{expected - seen} of {expected} ranks died in MPI_Init, which the others left: the "
+            "MPI library crashed, or they were killed; see the output of the run"
         )
     if seen < expected:
         return HandshakeState.RANKS_MISSING, (
@@ -242,7 +243,7 @@ def _without_data(profile: RunProfile) -> str:
     seconds = profile.over_ranks(names["seconds"].sum(axis=1), names["process"])
     took = f"{seconds:.3g} s" if seconds >= 0.1 else f"{1000 * seconds:.3g} ms"
     return (
-        "the program read and wrote no data in files that are looked at; it made "
+        "the program read and wrote no data in files that are counted; it made "
         f"{counts.sum():,} calls on names (most of them {most}; {failed:,} failed) "
         f"in {took}"
     )
@@ -331,8 +332,7 @@ def unseen_programs(profile: RunProfile) -> Iterator[str]:
     own = np.array([not starts_ranks(name) for name in names], bool)
     if (table["flags"][own] & ProcessFlag.STARTED_UNSEEN).any():
         yield (
-            "programs were started that the library is not in: their I/O is not counted"
-            + _which(profile)
+            "programs were started without the library: their I/O is not counted" + _which(profile)
         )
     became = dict.fromkeys(
         Path(os.fsdecode(bytes(row["exe"]))).name
@@ -340,7 +340,7 @@ def unseen_programs(profile: RunProfile) -> Iterator[str]:
         if row["is_program"] and not row["flags"] & ProcessFlag.STARTED_UNSEEN
     )
     if found := [name for name in became if not starts_ranks(name)]:
-        yield f"{', '.join(found)} became a program that was not seen: its I/O is not counted"
+        yield f"{', '.join(found)} became a program without the library: its I/O is not counted"
 
 
 def _which(profile: RunProfile) -> str:
@@ -362,7 +362,7 @@ def _warnings(profile: RunProfile) -> list[str]:
         found.append("a process could not read its configuration: settings were not applied there")
     lost = int(profile.processes["lost_records"].sum())
     if lost:
-        found.append(f"{lost} file(s) found no room in the container: raise STRIPEWISE_MAX_BYTES")
+        found.append(f"{lost} file(s) did not fit into the container: raise STRIPEWISE_MAX_BYTES")
     if profile.hdf5_unseen:
         name = Path(profile.paths[profile.hdf5_unseen[0]]).name
         found.append(

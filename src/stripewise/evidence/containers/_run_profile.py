@@ -76,7 +76,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     notes = [*problems, *_trouble(profile), *(() if shake.ok else (shake.message,))]
     partial = bool(notes)
     gaps = (*profile.gaps, *_gaps(profile, notes, shake))
-    remarks = (text for text in shake.warnings if "found no room" not in text)
+    remarks = (text for text in shake.warnings if "did not fit" not in text)
     told = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
     return replace(profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(told))
 
@@ -206,7 +206,7 @@ def _trouble(profile: RunProfile) -> list[str]:
     if killed:
         notes.append(f"{killed} of {len(table)} processes {_KILLED}")
     for name, what in (
-        ("lost_records", "files found no room in the container: raise STRIPEWISE_MAX_BYTES"),
+        ("lost_records", "files did not fit into the container: raise STRIPEWISE_MAX_BYTES"),
         ("lost_calls", "calls could not be counted (made inside a signal handler, or no record)"),
     ):
         if number := int(table[name].sum()):

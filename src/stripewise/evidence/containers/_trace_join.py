@@ -194,15 +194,15 @@ def _notes(
     """Yield what is missing: calls, descriptions, names of files, and records of helpers."""
     if lost:
         yield (
-            f"{lost} calls found no room in the trace (the counters have them): "
-            "raise STRIPEWISE_CAPTURE_BYTES"
+            f"{lost} calls did not fit into the trace (the counters include them): raise "
+            "STRIPEWISE_CAPTURE_BYTES"
         )
     for what, number in sum((raw.trace.damaged for raw in raws), Counter()).items():
         yield f"{number} {what} were left out"
     if damaged:
         yield f"{damaged} damaged descriptions (names, datasets, views) left out"
     if unknown:
-        yield f"the names of {unknown} files found no room in the container"
+        yield f"the names of {unknown} files did not fit into the container"
     traced = {p[o] for p, raw in zip(joined.places, raws, strict=True) for o in raw.trace.tracing}
     used = np.flatnonzero(joined.profile.program["outermost_ns"]).tolist()
     silent = len([process for process in used if process not in traced])

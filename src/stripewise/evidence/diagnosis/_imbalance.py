@@ -24,7 +24,10 @@ class Imbalance(Rule):
 
     code = "imbalance"
     group = "balance"
-    basis = "not estimated: what others could take over, or another node do faster, is not known"
+    basis = (
+        "not estimated: it is not known what other ranks could take over or another node would do "
+        "faster"
+    )
     title = "One rank spends far longer in I/O than the others"
     general_remedy = "Spread the I/O over the ranks; look at the node and at the storage target."
 
@@ -162,7 +165,7 @@ def idle_hints(use: FileUse) -> dict[str, str]:
     found = {}
     for key, value in (use.hints.requested | use.hints.applied).items():
         if key not in reported:
-            found[key] = f"asked {value}, this MPI does not know it"
+            found[key] = f"requested {value}, which this MPI does not support"
         elif reported[key].strip().lower() != value.strip().lower():
-            found[key] = f"asked {value}, got {reported[key]}"
+            found[key] = f"requested {value}, got {reported[key]}"
     return found

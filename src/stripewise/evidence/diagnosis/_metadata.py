@@ -50,7 +50,10 @@ class OpenPerStep(Rule):
 
     code = "open-per-step"
     group = "metadata"
-    basis = "one opening and closing; of ranks together at most what these take on this MPI"
+    basis = (
+        "one open and close of the file; where ranks open together, at most the time that this "
+        "takes on this MPI"
+    )
     title = "Files are opened and closed again and again"
     general_remedy = "Open each file once and keep it open."
 
@@ -91,7 +94,7 @@ class RepeatedStat(Rule):
 
     code = "repeated-stat"
     group = "names"
-    basis = "one call for each directory that was asked about"
+    basis = "one call for each directory that was queried"
     title = "The program asks for the same files again and again"
     general_remedy = "Keep the answer, or list a directory once."
 
@@ -126,7 +129,7 @@ class NameCalls(Rule):
     group = "names"
     basis = "not estimated: which of these files are needed is not known"
     title = "Much time goes into making, renaming and removing files"
-    general_remedy = "Keep in memory what does not stay, or use fewer files."
+    general_remedy = "Keep temporary data in memory, or use fewer files."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 20 % of the I/O time, in mkdir, unlink, rename and the like."""
@@ -149,8 +152,8 @@ class NameCalls(Rule):
 
     def remedy(self, merged: Merged) -> str:
         return (
-            "Keep what does not stay in memory or in one scratch file that is used again; make "
-            "directories once."
+            "Keep temporary data in memory, or in one scratch file that is reused; create each "
+            "directory once."
         )
 
 

@@ -287,7 +287,7 @@ def _extras(pattern: Pattern) -> list[str]:
     if pattern.n_deviating:
         named = ", ".join(map(str, pattern.deviating_ranks))
         more = pattern.n_deviating - len(pattern.deviating_ranks)
-        extras.append(f"but not so: rank {named}" + (f" and {more} more" if more else ""))
+        extras.append(f"but different: rank {named}" + (f" and {more} more" if more else ""))
     extras.append(_calls(pattern.collective))
     return extras
 

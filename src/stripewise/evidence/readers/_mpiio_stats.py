@@ -314,7 +314,7 @@ def _profile(
     notes = [*_NOTES]
     cut = f"{plural(n_cut, 'block')} {'is' if n_cut == 1 else 'are'} cut off or damaged"
     if n_cut:
-        notes.insert(0, f"{cut}: what they do not tell is missing")
+        notes.insert(0, f"{cut}: what they would have contained is missing")
     return RunProfile(
         source="MPICH_MPIIO_STATS output",
         n_ranks=0,
@@ -325,7 +325,7 @@ def _profile(
         partial=bool(n_cut),
         damaged=bool(n_cut),
         gaps=(
-            Gap(Part.CALLS, "MPICH_MPIIO_STATS tells of reads and writes through MPI-IO alone"),
+            Gap(Part.CALLS, "MPICH_MPIIO_STATS covers only reads and writes through MPI-IO"),
             *((Gap(Part.BYTES | Part.CALLS, cut, frozenset(rows)),) if n_cut else ()),
         ),
         notes=(
@@ -337,8 +337,8 @@ def _profile(
 
 
 _NOTES = (
-    "MPICH_MPIIO_STATS knows counts and bytes of MPI-IO and of the system calls below, no times,"
-    " no ranks and no requests' sizes: bytes are those of the system calls",
+    "MPICH_MPIIO_STATS has counts and bytes of MPI-IO and of the system calls below, but no "
+    "times, ranks or request sizes: bytes are those of the system calls",
 )
 
 

@@ -120,7 +120,7 @@ def _notes(trace: Trace, kinds: RowKinds) -> tuple[str, ...]:
         names = ", ".join(f"{name} ({n})" for name, n in sorted(kinds.skipped.items()))
         notes.append(f"calls that move no data are left out: {names}")
     if trace.lost_calls:
-        notes.append(f"{trace.lost_calls} calls found no room in the trace and are missing")
+        notes.append(f"{trace.lost_calls} calls did not fit into the trace and are missing")
     return tuple(notes)
 
 

@@ -61,8 +61,8 @@ def figures(profile: Row) -> Facts:
     items = [
         _figure(of_run, "run_seconds", "Run time", "seconds", _ranks(of_run)),
         _figure(of_run, io, "I/O time", "seconds", _io_note(of_run)),
-        _figure(of_run, "read_bytes", "Read", "bytes", "as the program asked"),
-        _figure(of_run, "write_bytes", "Written", "bytes", "as the program asked"),
+        _figure(of_run, "read_bytes", "Read", "bytes", "as the program requested"),
+        _figure(of_run, "write_bytes", "Written", "bytes", "as the program requested"),
         _figure(of_run, "rate_bytes_per_second", "I/O rate", "rate",
                 "bytes moved, divided by the I/O time"),
         _figure(of_run, "n_files", "Files", "count", _kinds_of_files(of_run)),
@@ -110,7 +110,7 @@ def io_share(profile: Row) -> Split | Notice:
     why = of_run.get("missing", {}).get("io_seconds", "")
     if not run or io is None or why:
         text = "The share of I/O in the run is not known: "
-        text += why or "the source does not tell the run time or the I/O time"
+        text += why or "the source does not record the run time or the I/O time"
         return Notice("run_parts", title, [f"{text}."], "plain")
     parts = [Part("io", "I/O", io, "io"), Part("rest", "all else", max(run - io, 0.0), "rest")]
     return Split("run_parts", title, parts)
@@ -158,15 +158,13 @@ def times(profile: Row) -> Table:
 def findings(profile: Row) -> Findings:
     """Return what costs time, and what to do."""
     if profile["figures"]["io_seconds"] is None and not profile["files_total"]:
-        empty = "What the program did is not known, so nothing can be said of its cost."
+        empty = "What the program did is not known, so its cost cannot be estimated."
     elif profile["partial"] or why_partly_known(profile):
-        empty = (
-            "No known cause of slow I/O was found in what this source tells; not all of the run "
-            "is known."
-        )
+        empty = "No known cause of slow I/O was found in this source; not all of the run is known."
     else:
         empty = (
-            "Nothing stands out: no rule sees a likely saving; `stripewise tune` tries settings."
+            "No known cause of slow I/O was found, so no saving can be predicted; `stripewise "
+            "tune` searches by experiment."
         )
     return Findings("findings", "Findings", advices(profile), empty)
 
@@ -406,7 +404,7 @@ def variance(profile: Row, most: int, empty: str = "") -> Table:
     """Return the fastest and the slowest rank of each shared file."""
     note = (
         "In a healthy collective run the times of the ranks are close. One rank that is much "
-        "slower than the others holds them all up; look at what it alone does to that file."
+        "slower than the others holds them all up; find out what only that rank does to the file."
     )
     number = profile["variance_total"]
     table = Table(

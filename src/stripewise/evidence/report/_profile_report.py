@@ -129,7 +129,7 @@ def _why_empty(profile: Row, run: RunProfile) -> dict[str, str]:
         "requests": "No file was moved through MPI-IO, so nothing gathers or splits the program's "
         "requests."
         if is_watched
-        else "MPI-IO was not watched.",
+        else "MPI-IO was not recorded.",
     }
 
 
@@ -138,7 +138,7 @@ def _sizes_of_requests(run: RunProfile) -> Iterator[Bars]:
     above = run.counters[run.counters["layer"] == IoLayer.MPIIO]
     beneath = run.counters[run.counters["layer"] == IoLayer.POSIX]
     beneath = beneath[np.isin(beneath["file"], above["file"])]
-    levels = {"asked of MPI-IO": above, "reached the file system (POSIX)": beneath}
+    levels = {"requested of MPI-IO": above, "reached the file system (POSIX)": beneath}
     for direction, title in (("write", "Writes"), ("read", "Reads")):
         sums = [rows[f"{direction}_sizes"].sum(axis=0).tolist() for rows in levels.values()]
         if not any(map(any, sums)):
@@ -161,7 +161,7 @@ def _timeline(profile: Row, run: RunProfile, empty: dict[str, str]) -> Iterator[
     if found is None:
         absent.append("The time bins of this source hold no bytes and no busy time.")
     else:
-        level = "what the program asked for" if knows_files else "what reached the file system"
+        level = "what the program requested" if knows_files else "what reached the file system"
         how = (
             f"Bandwidth is {level}. To zoom in, turn the mouse wheel while holding Ctrl. Drag to "
             "move along the time, and double-click to see the whole run again."
@@ -232,12 +232,12 @@ def _source(profile: Row, evidence: Evidence) -> Facts:
         ("start", "Started", started, "instant", ""),
         ("ranks", "Ranks", count_text(run.n_ranks) if run.n_ranks else "no MPI", "text", recorded),
         ("hosts", "Nodes", hosts, "text", ""),
-        ("layers", "Layers that were watched", ", ".join(run.layers) or "not told", "text", ""),
+        ("layers", "Layers that were recorded", ", ".join(run.layers) or "not told", "text", ""),
     ]
     if trace is not None:
         calls = (
             f"{count_text(int(trace.rows['count'].sum()))} in {plural(len(trace.rows), 'record')}"
         )
-        lost = f"{count_text(trace.lost_calls)} more found no room" if trace.lost_calls else ""
+        lost = f"{count_text(trace.lost_calls)} more did not fit" if trace.lost_calls else ""
         facts.append(("calls", "Single calls", calls, "text", lost))
     return Facts("source", "Where this comes from", [Fact(*one) for one in facts if one[2]])

@@ -262,10 +262,10 @@ def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cell
                 yield quantity, "", system
             continue
         if not program.value.any():
-            words = f": beneath the program's calls ({_join(system)}), which asked for none"
+            words = f": beneath the program's calls ({_join(system)}), which requested none"
             yield quantity, words, system
             continue
-        yield quantity, f": what the program asked for ({_join(program)})", program
+        yield quantity, f": what the program requested ({_join(program)})", program
         yield quantity, f": what reached the file system ({_join(system)})", system
     busy = heat.busy_seconds(profile, axis)
     if busy.value.any():
@@ -392,7 +392,7 @@ def rank_cells(profile: Mapping[str, Any], name: str, title: str) -> Heat | Noti
         cells = np.add.reduceat(cells, np.arange(0, cells.shape[1], across), axis=1)
     width = one["bin_seconds"] * across
     shares = cells / (float(cells.max(initial=0.0)) or 1.0)
-    what = "time in I/O calls" if is_time else "bytes moved (this source does not tell times)"
+    what = "time in I/O calls" if is_time else "bytes moved (this source does not record times)"
     description = (
         f"{plural(len(shares), 'row')} of ranks, {plural(shares.shape[1], 'column')} of "
         f"{seconds_text(width)}: "
@@ -413,8 +413,8 @@ def _busiest(shares: Floats, width: float) -> str:
     top = int(columns.argmax())
     idle = float((columns == 0).mean())
     return (
-        f"Most was done from {seconds_text(top * width)} on; in {percent_text(idle)} of "
-        "the time no rank did any."
+        f"Most I/O was done from {seconds_text(top * width)} on; in {percent_text(idle)} of the "
+        "time, no rank did any."
     )
 
 

@@ -160,7 +160,7 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     """Say what the disk refused, where, and what helps."""
     return StorageError(
         f"cannot write {path}: {error.strerror or error}; "
-        "make room or give a writable --study-dir, then go on with --resume"
+        "free some space or give a writable --study-dir, then continue with --resume"
     )
 
 
@@ -317,7 +317,7 @@ def read_guarded(record: Path) -> Guarded:
 
 _RUNNING: dict[str, Emulation] = {}
 """The clocks of the runs that this process started, by their ids."""
-_GONE = "its emulated storage is gone with the tuner that began it"
+_GONE = "its emulated storage disappeared with the tuner that started it"
 
 
 def begin_emulation(request: RunRequest, environment: Mapping[str, str]) -> dict[str, str]:

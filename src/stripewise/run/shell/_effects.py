@@ -208,7 +208,7 @@ class _Shell:
             elif redirection.operator == "<":
                 self._look_above([redirection.target], self.directory)
         if _PRELOADS.search(self.text, command.start, command.end):
-            self._note(self.effects.unguarded, "LD_PRELOAD is set anew", "")
+            self._note(self.effects.unguarded, "LD_PRELOAD is overwritten", "")
         self._act(list(command.words), self.directory)
         self._documents()
         if command.words:
@@ -278,7 +278,7 @@ class _Shell:
             for word in rest:
                 self._text([part_of(word, word.text.find("=") + 1)], keeps=False)
         elif name == "unset" and any(word.text == "LD_PRELOAD" for word in rest):
-            self._note(self.effects.unguarded, "LD_PRELOAD is taken away", "")
+            self._note(self.effects.unguarded, "LD_PRELOAD is removed", "")
         elif name in SHELLS or name == "su":
             self._shell(name, rest)
         elif is_launcher_word(words[0].text):
@@ -400,7 +400,7 @@ class _Shell:
             if read.operator == "<":
                 self._file(read.target, _kind(words[0]), keeps=False, words=None)
         if (said := self._piped()) is None:
-            self._note(self.effects.unknown, "does what it reads", "")
+            self._note(self.effects.unknown, "executes what it reads", "")
         else:
             self._text(said, keeps=False)
 

@@ -81,7 +81,7 @@ TUNABLES = (
         OneOf(
             "TwoLevelShm", "TwoLevelShm", "EveryoneWrites", "EveryoneWritesSerial", "DataSizeBased"
         ),
-        "How ranks come to files: through shared memory of a host, or each by itself;"
+        "How ranks access files: through shared memory of a host, or each by itself;"
         " DataSizeBased in the newest versions only",
         search=Search(17, "EveryoneWrites", "EveryoneWritesSerial"),
         applies=(when.adios2, when.several_ranks, when.written),
@@ -96,7 +96,7 @@ TUNABLES = (
     _files(
         "StripeSize",
         Integer("4 KiB", 0, 2**32 - 1),
-        "What a rank writes in a step begins at a multiple of so many bytes",
+        "Alignment of what a rank writes in a step, bytes",
         search=Search(49, by=_stripes),
     ),
     _parameter(
@@ -114,7 +114,7 @@ TUNABLES = (
     _parameter(
         "MaxShmSize",
         Integer("4294762496", 4 * KIB),
-        "Most shared memory of an aggregator, bytes; with TwoLevelShm",
+        "Maximum shared memory of an aggregator, bytes; with TwoLevelShm",
         search=Search(65, 64 * MIB),
         applies=(when.adios2, when.several_ranks, when.written),
     ),
@@ -181,17 +181,17 @@ TUNABLES = (
     _parameter(
         "UseSelectiveMetadataAggregation",
         Flag("true"),
-        "Equal metadata of ranks travels once (2.10 and later)",
+        "Identical metadata of ranks is sent only once (2.10 and later)",
     ),
     _parameter(
         "OneLevelGatherRanksLimit",
         Integer("6000", 1, INT_MAX),
-        "Up to so many ranks metadata is gathered in one step (2.10 and later)",
+        "Number of ranks up to which metadata is gathered in one step (2.10 and later)",
     ),
     _layout(
         "EnableWriterRerouting",
         Flag("false"),
-        "Ranks that wait at a slow file go to another (newest versions, DataSizeBased)",
+        "Ranks that wait for a slow file are moved to another (newest versions, DataSizeBased)",
     ),
     _layout(
         "ReroutingThresholdFactor",
@@ -244,8 +244,8 @@ TUNABLES = (
     _both(
         "BurstBufferPath",
         Text("none", r"[^\0]*", "/local/scratch"),
-        "Data goes there first, and to the output while and after the program works;"
-        " what is lost with a node before that is gone",
+        "Data goes there first, and to the output during and after the run; data on a node that "
+        "fails before that is lost",
     ),
     _both("BurstBufferDrain", Flag("true"), "false: data stays in BurstBufferPath"),
     _both(

@@ -80,14 +80,14 @@ TUNABLES = (
     _written(
         "meta_block_size",
         Integer("2048", 0, 2**40),
-        "Blocks in which file space for metadata is taken, bytes",
+        "Block size in which file space for metadata is allocated, bytes",
         search=Search(52, 64 * KIB, 1 * MIB),
         also="netCDF-4: no call of its own",
     ),
     _written(
         "small_data_block_size",
         Integer("2048", 0, 2**40),
-        "Blocks in which file space for small raw data is taken, bytes",
+        "Block size in which file space for small raw data is allocated, bytes",
         search=Search(56, 64 * KIB, 1 * MIB),
     ),
     _property(
@@ -151,7 +151,7 @@ TUNABLES = (
     _contract(
         "all_coll_metadata_ops",
         Flag("false"),
-        "Metadata is read by one rank; hangs where ranks call unevenly",
+        "Metadata is read by one rank; hangs unless all ranks make the same calls",
         search=Search(53, True),
         also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
         applies=(*_shared, when.matched_metadata),
@@ -160,7 +160,7 @@ TUNABLES = (
     _contract(
         "transfer",
         OneOf("independent", "independent", "collective"),
-        "Kind of data transfer; collective hangs where ranks call unevenly (seen)",
+        "Kind of data transfer; collective hangs unless all ranks make the same calls (seen)",
         search=Search(15, "collective"),
         also="netCDF-4: nc_var_par_access(NC_COLLECTIVE)",
         acts_at=ActsAt.TRANSFER,

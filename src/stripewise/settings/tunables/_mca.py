@@ -109,7 +109,7 @@ TUNABLES = (
     _parameter(
         "io_ompio_max_aggregators_ratio",
         Integer("8", 1, INT_MAX),
-        "At most one aggregator per so many ranks, where chosen automatically",
+        "Minimum number of ranks per aggregator, where chosen automatically",
     ),
     _parameter(
         "io_ompio_aggregators_cutoff_threshold",
@@ -119,7 +119,7 @@ TUNABLES = (
     _parameter(
         "io_ompio_cycle_buffer_size",
         Integer("512 MiB", 4 * KIB, INT_MAX),
-        "Most bytes that one independent call moves at once",
+        "Maximum number of bytes that one independent call moves at once",
         search=Search(61, by=when.buffer_sizes(16 * MIB, (), (16 * MIB,))),
         applies=(when.open_mpi, when.ompio, _independent),
     ),

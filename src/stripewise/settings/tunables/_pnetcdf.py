@@ -70,20 +70,20 @@ TUNABLES = (
     _alignment(
         "nc_var_align_size",
         Integer("4; from 1.13 on 512", 0, 2**40),
-        "Each variable without record dimension begins at a multiple of so many bytes",
+        "Alignment of each variable without a record dimension, bytes",
         search=Search(46, by=_alignments),
     ),
     _alignment(
         "nc_header_align_size",
         Integer("512", 0, 2**40),
-        "Room of the file's header, bytes: later definitions do not move the data",
+        "Space for the file's header, bytes: later definitions then do not move the data",
         search=Search(62, by=_header_sizes),
         source=f"{_INFO}; from 1.13 on another name of nc_var_align_size",
     ),
     _alignment(
         "nc_record_align_size",
         Integer("4", 0, 2**40),
-        "The section of record variables begins at a multiple of so many bytes",
+        "Alignment of the section of record variables, bytes",
         search=Search(47, by=_alignments),
     ),
     _hint(
@@ -118,7 +118,7 @@ TUNABLES = (
         "nc_num_aggrs_per_node",
         Integer("0, off (1.14 and later)", 0, INT_MAX),
         "Ranks of a host that gather the requests of the others before MPI-IO",
-        search=Search(33, by=_per_node, by_name="no run shows whether this PnetCDF knows it"),
+        search=Search(33, by=_per_node, by_name="no run shows whether this PnetCDF supports it"),
         applies=(when.pnetcdf, when.several_ranks),
         source=f"{_SOURCES}; 1.12.3 ignores it (measured)",
     ),
@@ -139,8 +139,8 @@ TUNABLES = (
     _burst_buffer(
         "nc_burst_buf",
         OneOf("disable", *_SWITCH),
-        "Writes go to a log on node-local storage and to the file at flush and close;"
-        " what is lost with a node before that is gone",
+        "Writes go to a log on node-local storage and to the file at flush and close; data on a "
+        "node that fails before that is lost",
     ),
     _burst_buffer(
         "nc_burst_buf_dirname",
@@ -150,7 +150,7 @@ TUNABLES = (
     _burst_buffer(
         "nc_burst_buf_overwrite",
         OneOf("disable", *_SWITCH),
-        "Logs that are there already are written over",
+        "Existing logs are overwritten",
     ),
     _burst_buffer(
         "nc_burst_buf_del_on_close",
@@ -184,7 +184,7 @@ TUNABLES = (
     _hint(
         "nc_driver",
         OneOf("gio (newest versions; older ones have MPI-IO alone)", "gio", "mpiio"),
-        "What is below PnetCDF: its own library, or MPI-IO",
+        "I/O layer below PnetCDF: its own library, or MPI-IO",
         source="documented: PnetCDF sources of 2025",
     ),
     _created(

@@ -88,7 +88,7 @@ TUNABLES = (
     _hint(
         "romio_ds_read",
         OneOf("automatic", *_THREE),
-        "Data sieving in reads with holes: read more than asked, pick out",
+        "Data sieving in reads with holes: read more than requested, and pick out the data",
         search=Search(24, "disable"),
         applies=(when.romio, when.mpiio_read, when.noncontiguous),
     ),
@@ -191,7 +191,7 @@ TUNABLES = (
     _hint(
         "romio_min_fdomain_size",
         Integer("0", 0, INT_MAX),
-        "Least bytes of an aggregator's share: fewer aggregators for little data",
+        "Minimum bytes of an aggregator's share: fewer aggregators for little data",
         source="measured: 2 MiB left one of two aggregators active; searched as cb_nodes",
     ),
     _hint(
@@ -209,7 +209,7 @@ TUNABLES = (
         "direct_write",
         Flag("false"),
         "O_DIRECT writes; only drivers with direct I/O honour it",
-        source=f"{_GUIDE}; whether the UFS driver honours it was not looked at",
+        source=f"{_GUIDE}; whether the UFS driver honours it was not tested",
     ),
     _hint(
         "direct_read",
@@ -245,24 +245,24 @@ TUNABLES = (
         "IBM_largeblock_io",
         Flag("false"),
         "GPFS: accesses are large, tokens are taken by block",
-        applies=(lambda facts: "only IBM's MPI knows it",),
+        applies=(lambda facts: "only IBM's MPI supports it",),
     ),
     _ibm(
         "bgl_nodes_pset",
         Integer("chosen by the machine", 1),
         "Blue Gene: aggregators per pset",
-        applies=(lambda facts: "only Blue Gene's MPI knows it",),
+        applies=(lambda facts: "only Blue Gene's MPI supports it",),
     ),
     _lustre(
         "romio_lustre_co_ratio",
         Integer("1", 1, 1024),
-        "Most aggregators per target in collective writes",
+        "Maximum number of aggregators per target in collective writes",
         search=Search(35, 2, 4),
     ),
     _lustre(
         "romio_lustre_coll_threshold",
         Integer("0, off"),
-        "Requests of at least so many bytes skip collective buffering",
+        "Size from which requests skip collective buffering, bytes",
         search=Search(72),
     ),
     _lustre(

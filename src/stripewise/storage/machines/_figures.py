@@ -102,37 +102,54 @@ FIGURES: tuple[FigureSpec, ...] = (
     ),
     FigureSpec("client.file_read", _RATE, inf, "Reads of all processes of a node from one file."),
     FigureSpec(
-        "client.sharing", _RATIO, 0.0, "More time of that for each further process that writes it."
+        "client.sharing",
+        _RATIO,
+        0.0,
+        "Relative increase of that time for each further process that writes the file.",
     ),
     FigureSpec(
-        "client.turns", _RATIO, 0.0, "Share of a write for which others of the node and file wait."
+        "client.turns",
+        _RATIO,
+        0.0,
+        "Share of a write during which other writes of the node to the file wait.",
     ),
     FigureSpec("client.node_write", _RATE, inf, "Writes of one node."),
     FigureSpec("client.node_read", _RATE, inf, "Reads of one node."),
     FigureSpec(
         "client.memory", _RATE, inf, "Copies between processes of a node before they are written."
     ),
-    FigureSpec("client.request", _TIME, 0.0, "Own time of a process for each request."),
+    FigureSpec(
+        "client.request", _TIME, 0.0, "Time that each request takes in the process itself."
+    ),
     FigureSpec("servers.targets", _COUNT, None, "Targets: OSTs, burst-buffer nodes, disks."),
     FigureSpec("servers.target_write", _RATE, None, "Writes of one target."),
     FigureSpec("servers.target_read", _RATE, None, "Reads of one target."),
     FigureSpec("servers.target_request", _TIME, 0.0, "Time of a target for each request."),
+    FigureSpec("servers.jitter", _RATIO, 0.0, "Random share of a target's time, 0 to 1.", 1.0),
     FigureSpec(
-        "servers.jitter", _RATIO, 0.0, "Share of a target's time that is chance, 0 to 1.", 1.0
-    ),
-    FigureSpec(
-        "servers.slow_share", _RATIO, 1.0, "Share of its speed that one slow target has.", 1.0
+        "servers.slow_share",
+        _RATIO,
+        1.0,
+        "Speed of one slow target, as a share of the usual speed.",
+        1.0,
     ),
     FigureSpec("servers.slow_target", _RATIO, 0.0, "Which target that is, from 0."),
     FigureSpec("servers.whole_write", _RATE, inf, "Writes of the whole storage."),
     FigureSpec("servers.whole_read", _RATE, inf, "Reads of the whole storage."),
     FigureSpec(
-        "locks.revoke", _TIME, 0.0, "An object's lock goes to another node: callback, flush."
+        "locks.revoke", _TIME, 0.0, "An object's lock moves to another node: callback, flush."
     ),
-    FigureSpec("locks.ahead", _TIME, 0.0, "Lock-ahead: time of the process for a request's lock."),
-    FigureSpec("locks.hold", _TIME, 0.0, "Lock-ahead: for which a node's stream of a file waits."),
     FigureSpec(
-        "locks.extent", _TIME, 0.0, "Lock-ahead: more of that, for each writer at other nodes."
+        "locks.ahead", _TIME, 0.0, "Lock-ahead: time that a process takes to request a lock."
+    ),
+    FigureSpec(
+        "locks.hold",
+        _TIME,
+        0.0,
+        "Lock-ahead: how long a node's stream into a file waits for a lock.",
+    ),
+    FigureSpec(
+        "locks.extent", _TIME, 0.0, "Lock-ahead: additional wait for each writer on another node."
     ),
     FigureSpec(
         "locks.page", _TIME, 0.0, "A page shared with another node is read and written back."
@@ -145,12 +162,12 @@ FIGURES: tuple[FigureSpec, ...] = (
     ),
     FigureSpec("metadata.open", _TIME, 0.0, "Metadata server: an open of a file that exists."),
     FigureSpec("metadata.create", _TIME, 0.0, "Metadata server: a new file."),
-    FigureSpec("metadata.stat", _TIME, 0.0, "Metadata server: stat, access and their kin."),
+    FigureSpec("metadata.stat", _TIME, 0.0, "Metadata server: stat, access and similar calls."),
     FigureSpec("metadata.remove", _TIME, 0.0, "Metadata server: unlink, rename, rmdir, mkdir."),
     FigureSpec(
         "metadata.object", _TIME, 0.0, "Metadata server: each stripe of a file that is opened."
     ),
-    FigureSpec("metadata.latency", _TIME, 0.0, "Way to the metadata server and back."),
+    FigureSpec("metadata.latency", _TIME, 0.0, "Round trip to the metadata server."),
     FigureSpec("metadata.growth", _RATIO, 0.0, "Metadata takes targets**growth times as long."),
     FigureSpec("layout.stripe_count", _COUNT, 1.0, "Stripes of a new file by default."),
     FigureSpec(

@@ -183,7 +183,7 @@ def setup_of(
     own, collective, notes = _access(told, backend)
     sync = told.flag("fsync", "e", "Y")
     if sync is None:
-        notes.append("it does not say whether the time includes fsync: taken for no")
+        notes.append("it does not say whether the time includes fsync: no is assumed")
     return Setup(
         backend, nodes, ranks, block, transfer, segments, own, collective,
         sync, _cache(told, ranks), _stonewall(told), _wear_out(told),
@@ -287,7 +287,7 @@ def _access(told: _Options, backend: str) -> tuple[bool, bool, list[str]]:
     said = told.flag("collective", "c")
     collective = "collective" in text or bool(said)
     if said is None and backend != "posix" and "independent" not in text and not collective:
-        notes.append("it does not say whether calls are collective: taken for no")
+        notes.append("it does not say whether calls are collective: no is assumed")
     return own, collective, notes
 
 

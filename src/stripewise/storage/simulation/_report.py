@@ -142,7 +142,7 @@ def request_words(found: Simulated) -> list[str]:
     number = plural(max(round(of.requests), 1), "request")
     of_files = plural(of.files, "file")
     lines = [
-        f"{number} of {size_text(of.size_bytes)} in the mean, by "
+        f"{number} of {size_text(of.size_bytes)} on average, by "
         f"{count_text(of.processes)} of the ranks on {plural(of.nodes, 'node')}, to {of_files}"
     ]
     if of.rounds:
@@ -306,7 +306,7 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
         rows,
         chart.layer("bar", encoding, color=chart.BASELINE),
         height={"step": 26},
-        title={"text": "What the time goes to", "subtitle": "uses overlap in time"},
+        title={"text": "Where the time goes", "subtitle": "uses overlap in time"},
     )
     words = "; ".join(f"{one.words} ({percent_text(one.share)})" for one in row.found.limits)
     return chart.Chart(chart.column(spec), f"Shares of the I/O time: {words}.")

@@ -138,7 +138,7 @@ def _leave_out_old_outputs(context: CaseContext, look: FirstLook) -> None:
     if old:
         more = f" and {len(old) - 3} more" if len(old) > 3 else ""
         names = ", ".join(printable(name) for name in old[:3])
-        text = f"left out of the runs, since the program makes it anew: {names}{more}"
+        text = f"not copied into the runs, since the program creates it: {names}{more}"
         context.decide("old-outputs", text)
 
 
@@ -151,8 +151,8 @@ def _needs_old_outputs(context: CaseContext, slot: RunSlot) -> None:
     if not run.ok and not run.cause.is_outside:
         context.tools.workspace.first_run_known(look.written_inputs, look.output_bytes)
         context.warn(
-            f"the program fails without its old outputs ({run.message}): they are there in "
-            "every run and are written over, which can be faster than making them"
+            f"the program fails without its old outputs ({run.message}): every run starts with "
+            "them and overwrites them, which can be faster than creating them"
         )
 
 
@@ -216,9 +216,8 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
             if entry.case == context.name:
                 context.tools.workspace.forget(entry.measurement.run_id)
     raise context.error(
-        f"the program fails unchanged ({measurement.message}){missing}; see that it "
-        "runs without stripewise first, from a copy of this directory"
-        f"{_where_it_spoke(context, measurement)}"
+        f"the program fails unchanged ({measurement.message}){missing}; check first that it runs "
+        f"without stripewise, from a copy of this directory{_where_it_spoke(context, measurement)}"
     )
 
 
@@ -249,7 +248,7 @@ def _where_it_spoke(context: CaseContext, measurement: Measurement) -> str:
         return ""
     here = context.options.origin
     shown = path.relative_to(here) if path.is_relative_to(here) else path
-    return f"; all that it said is in {shown}"
+    return f"; its whole output is in {shown}"
 
 
 def _first_look(context: CaseContext, measurement: Measurement) -> FirstLook:
@@ -276,6 +275,6 @@ def _warnings(facts: ProgramFacts) -> list[str]:
     if facts.mpi_family == "mpich" and facts.n_hosts == 1 and facts.n_ranks > cores:
         warnings.append(
             f"{facts.n_ranks} ranks on {cores} cores: MPICH spins while it waits, so the ranking "
-            "of settings may be upside down; use at most as many ranks as cores"
+            "of settings may be wrong; use at most as many ranks as cores"
         )
     return warnings

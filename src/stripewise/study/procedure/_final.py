@@ -97,7 +97,7 @@ def _without_pairs(context: Context, trial: Trial) -> Verdict:
     shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
     left_open = (
         f"trial {trial.number} ({shown}) was {ratio_text(1 / trial.io_ratio)}x faster in its "
-        f"trial, and no fresh pairs could confirm it: {why}; go on with --resume and a "
+        f"trial, and no fresh pairs could confirm it: {why}; continue with --resume and a "
         "larger limit"
     )
     return Verdict(text=f"undecided: {left_open}", left_open=left_open)
@@ -165,7 +165,7 @@ def _proven_before(context: Context, search: SearchResult, now: Verdict) -> Verd
             continue
         verdict = _judge(context, trial)
         if verdict is not None and verdict.improved:
-            verdict.text += f"; proven before, and no other trial was since ({now.text})"
+            verdict.text += f"; this was proven earlier, and no later trial was ({now.text})"
             return verdict
     return None
 
@@ -378,7 +378,7 @@ def compare_with_defaults(
     context.decide("reference", f"the winner is compared with {name} too, in fresh pairs of runs")
     runner = PairRunner(context, winner, settings, KIND)
     if not runner.may_begin():
-        context.decide("no-reference", f"the budget holds no pairs against {name}")
+        context.decide("no-reference", f"the budget has no runs left for pairs against {name}")
         return ()
     rounds = runner.run()
     if rounds is None or not rounds.n:

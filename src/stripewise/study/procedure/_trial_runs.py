@@ -39,7 +39,7 @@ SURPRISING = 2.0
 """A lead of so many times the noise counts after one round, whatever reached the storage."""
 OF_TWO_ROUNDS = 1 / sqrt(2)
 """The noise of the mean of two rounds, in that of one."""
-_SAME = "the storage was asked for the same: taken for chance"
+_SAME = "the requests to the storage were the same: treated as chance"
 
 
 class TrialRuns:

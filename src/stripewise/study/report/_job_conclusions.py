@@ -121,7 +121,7 @@ def _rungs_left(study: JobStudy) -> Iterator[str]:
     trials = "trial" if more == "1" else "trials"
     yield (
         f"Rungs not reached: {nodes} burst-buffer nodes ({printable(study.stopped_because)})."
-        f" To reach {which} takes {more} more {trials}: go on with --resume and larger limits."
+        f" To reach {which} takes {more} more {trials}: continue with --resume and larger limits."
     )
 
 

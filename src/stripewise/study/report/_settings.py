@@ -118,7 +118,7 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
     ]
     rows = {
         "Interface of the program": file.interface or "unknown",
-        "Program asked for": ", ".join(moved) or "nothing",
+        "Requested by the program": ", ".join(moved) or "nothing",
         "I/O time (slowest rank)": file.amount("io_seconds").words(seconds_text),
     }
     if file.readers:

@@ -166,7 +166,7 @@ def price_phrase(price: Price) -> str:
     """Say how many runs a study made and what they cost."""
     text = f"{plural(price.n_runs, 'run')} in all"
     if isfinite(price.ratio):
-        text += f"; they cost as much as {plural(round(price.ratio), 'unchanged run')}"
+        text += f"; total cost: {plural(round(price.ratio), 'normal run')}"
     return text
 
 

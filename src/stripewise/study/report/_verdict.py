@@ -58,7 +58,7 @@ def storage_phrase(result: StudyResult) -> str:
     """Say which storage was emulated, and what that means; "" if none was."""
     if not result.emulated:
         return ""
-    return f"emulated: {result.emulated}; what is found holds there, not on this host's storage"
+    return f"emulated: {result.emulated}; the results apply to that storage, not to this host's"
 
 
 def limits_phrase(result: StudyResult) -> str:
@@ -96,8 +96,8 @@ def wide(speedup: Speedup) -> str:
     if not speedup.high > 3 * speedup.low:
         return ""
     return (
-        "the size of the gain is uncertain, because the runs differ widely; a larger problem or a"
-        " quieter machine would tell more"
+        "the size of the gain is uncertain, because the runs differ widely; a larger problem or a "
+        "quieter machine would show more"
     )
 
 
@@ -145,7 +145,7 @@ def _evidence(result: StudyResult) -> str:
 
 def _why_not(result: StudyResult) -> str:
     if result.left_open:
-        more = "give the study more, or tune a case whose runs are shorter"
+        more = "give the study a larger limit, or tune a case whose runs are shorter"
         tried = more if not result.trials else "the settings that you have stay as they are"
         return f"{printable(result.left_open)}. {tried.capitalize()}."
     if not result.trials:

@@ -233,7 +233,7 @@ def look_first(
     if not problem and outside:
         problem = (
             f"the program writes {printable(outside[0])}, outside of its working directory, where "
-            f"runs would overwrite each other's files and Stripewise refuses that; {_RELATIVE}"
+            f"runs would overwrite each other's files, which Stripewise refuses; {_RELATIVE}"
         )
     warnings = [*seen.warnings, *_guard_warnings(read_guarded(place.record_directory))]
     if temporary:
@@ -280,13 +280,13 @@ def _guard_warnings(guarded: Guarded) -> Iterator[str]:
     """Yield what the guard told of a run that ended well all the same."""
     if guarded.refused:
         yield (
-            f"runs are kept from changing {_some(guarded.refused)}, outside of their directory, "
-            "and go on all the same: what follows from that is missing in them; if they may do "
-            "so, begin anew with --allow-outside PATH"
+            f"runs are prevented from changing {_some(guarded.refused)}, outside of their "
+            "directory, but continue: whatever depends on such a change is missing in them; if "
+            "they may change it, start over with --allow-outside PATH"
         )
     if guarded.escaped:
         programs = [f"{path} {why}" for path, why in guarded.escaped]
-        yield f"nothing keeps these programs from changing your own files: {_some(programs)}"
+        yield f"nothing prevents these programs from changing your own files: {_some(programs)}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -160,16 +160,20 @@ class GeneticStrategy(StepwiseStrategy):
     """
 
     name = "genetic"
-    summary = "a genetic algorithm as H5Evolve's"
+    summary = "a genetic algorithm like that of H5Evolve"
     declared = (
-        StrategyOption("population", 15, "genomes of a generation", minimum=2, maximum=10_000),
-        StrategyOption("generations", 40, "most generations", minimum=1, maximum=100_000),
-        StrategyOption("mutation_rate", 0.15, "chance of a gene to change", maximum=1),
-        StrategyOption("crossover", "single-point", "how parents mix", tuple(CROSSOVERS)),
-        StrategyOption("crossover_rate", 0.9, "chance of parents to mix", maximum=1),
+        StrategyOption(
+            "population", 15, "number of genomes in a generation", minimum=2, maximum=10_000
+        ),
+        StrategyOption(
+            "generations", 40, "maximum number of generations", minimum=1, maximum=100_000
+        ),
+        StrategyOption("mutation_rate", 0.15, "probability that a gene changes", maximum=1),
+        StrategyOption("crossover", "single-point", "how parents are combined", tuple(CROSSOVERS)),
+        StrategyOption("crossover_rate", 0.9, "probability that parents are combined", maximum=1),
         StrategyOption("selector", "roulette", "how parents are chosen", tuple(SELECTORS)),
-        StrategyOption("scaling", "linear", "of the fitness", tuple(SCALINGS)),
-        StrategyOption("elites", 3, "best genomes that live on", maximum=10_000),
+        StrategyOption("scaling", "linear", "scaling of the fitness", tuple(SCALINGS)),
+        StrategyOption("elites", 3, "number of the best genomes that are kept", maximum=10_000),
     )
 
     @property
@@ -190,7 +194,7 @@ class GeneticStrategy(StepwiseStrategy):
             if generation < generations:
                 population = self._breed(population)
             if len(self._fitness) >= self.space.size:
-                return "every point has been tried"
+                return "every configuration has been tried"
         return f"{generations} generations are done; best: {self._best() or 'the default'}"
 
     @property

@@ -20,7 +20,7 @@ class RandomStrategy(Strategy):
     """Uniform over the valid points, without repetition; the default point is left out."""
 
     name = "random"
-    summary = "points drawn uniformly, none twice"
+    summary = "configurations drawn uniformly, none twice"
 
     def begin(self) -> None:
         """Prepare the order; small spaces are shuffled whole."""
@@ -46,7 +46,7 @@ class RandomStrategy(Strategy):
     @property
     def finished_because(self) -> str:
         """Why there is nothing more to ask."""
-        return "" if self._next is not None else "every valid point has been tried"
+        return "" if self._next is not None else "every valid configuration has been tried"
 
     def _draw(self) -> int | None:
         if self._order is not None:

@@ -36,7 +36,7 @@ class TpeStrategy(Strategy):
     name = "tpe"
     summary = "tree-structured Parzen estimators (Optuna)"
     declared = (
-        StrategyOption("startup", 10, "random points before the model is used", minimum=1),
+        StrategyOption("startup", 10, "random configurations before the model is used", minimum=1),
         StrategyOption("candidates", 24, "samples of which the best is proposed", minimum=1),
     )
 
@@ -110,9 +110,10 @@ class TpeStrategy(Strategy):
         if not self._finished and self.space.size - 1 >= len(self._tried):
             return ""
         if self.space.size <= max(_SMALL_SPACE, len(self._tried)):
-            return "every valid point has been tried"
+            return "every valid configuration has been tried"
         return (
-            f"no valid point was found in {_FRUITLESS_DRAWS} draws; narrow the space with --only"
+            f"no valid configuration was found in {_FRUITLESS_DRAWS} draws; narrow the space with "
+            "--only"
         )
 
     def _next(self) -> Proposal | None:

@@ -97,7 +97,7 @@ def test_a_record_without_a_uid_does_not_give_a_job_to_a_stranger(
     given_by(tmp_path / "spool", 12345)
     told = take(base, path, tmp_path / "spool", cluster="alpha")
     assert told.stored == {"report": 1, "scheduler": 1}
-    assert any("does not tell the numbers of users" in text for _, text in told.problems)
+    assert any("does not contain user ids" in text for _, text in told.problems)
     assert rules(base) == [("job id, not shown to be of this user", 0.0, False)]
 
 

@@ -88,7 +88,7 @@ def test_the_case_table(survey: SurveyPortal, case: Case, who: str) -> None:
     io_seconds = case.io_seconds if case.n_ranks > 1 else case.cumulated_seconds
     printed, percent_io, _ = PRINTED[case.program]
     assert told["I/O time"] == pytest.approx(io_seconds, rel=1e-3)
-    assert 100 * told["I/O time of run time"] == pytest.approx(percent_io, abs=0.5)
+    assert 100 * told["I/O share of run time"] == pytest.approx(percent_io, abs=0.5)
     rate = told["Estimated I/O rate"]
     assert min(abs(math.log(rate / unit)) for unit in (printed, printed * MIB / 1e6)) < 0.07
     for row in rows:

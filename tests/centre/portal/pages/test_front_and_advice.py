@@ -156,7 +156,7 @@ def test_somebody_without_own_jobs_sees_no_summary(engine: Engine, who: object) 
 def test_jobs_without_a_profile_are_not_without_io(engine: Engine) -> None:
     stored(engine, job(1, NOW - DAY, user="ann"))
     data = Portal(engine, "ann").data("/")
-    assert "Nothing is known of their I/O" in data["lead"]
+    assert "Nothing is known about their I/O" in data["lead"]
     assert data["own"]["io_seconds"] is None
 
 

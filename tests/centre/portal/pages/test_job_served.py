@@ -48,7 +48,7 @@ def asked(calls: int, size: int, place: int) -> dict[str, Any]:
         (4, MIB, 5, "requests of 1 MiB on average: nothing joined them"),
         (1, 4 * MIB, 6, "in pieces of 4 MiB on average; what reached the servers were requests "
          "of 1 MiB on average: they were split on the way"),
-        (4, 16 * MIB, 7, "The sizes say nothing of each other"),
+        (4, 16 * MIB, 7, "The sizes cannot be compared"),
     ],
 )  # fmt: skip
 def test_calls_and_requests_are_compared_in_a_sentence(
@@ -90,14 +90,14 @@ def test_a_job_without_a_profile_has_its_requests(engine: Engine) -> None:
 def test_it_is_not_said_that_nothing_is_known_where_servers_counted(engine: Engine) -> None:
     ids = store(engine, [job(1), job(2)])
     served(engine, [load("1", START)])
-    assert "what the storage's servers counted of it" in data_of(engine, ids[1])["lead"]
-    assert "nothing is known of its I/O" in data_of(engine, ids[2])["lead"]
+    assert "what the storage's servers counted for it" in data_of(engine, ids[1])["lead"]
+    assert "nothing is known about its I/O" in data_of(engine, ids[2])["lead"]
 
 
 def test_where_requests_are_large_no_profile_is_offered(engine: Engine) -> None:
     ids = store(engine, [job(1)])
     served(engine, [load("1", START)])
-    assert "would hardly show" in data_of(engine, ids[1])["served_next"][0]
+    assert "would show hardly anything" in data_of(engine, ids[1])["served_next"][0]
 
 
 def test_what_is_not_told_is_no_zero(engine: Engine) -> None:

@@ -89,7 +89,7 @@ def test_patterns_of_other_days(engine: Engine) -> None:
     rhythm(engine)
     data = Portal(engine).data(PATTERNS, {"days": "28"}, name="scratch")
     assert len(data["days"]["rows"]) == 28
-    assert "Nothing can be said of the last 28 days" in data["lead"]
+    assert "Nothing is known about the last 28 days" in data["lead"]
     with pytest.raises(UsageError, match="give one of 7, 28"):
         Portal(engine).data(PATTERNS, {"days": "9"}, name="scratch")
 

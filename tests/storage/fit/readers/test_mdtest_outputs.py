@@ -40,7 +40,7 @@ def test_two_iterations_are_the_least_and_the_greatest() -> None:
     test = only("mdtest-files-twice.txt")
     assert test.work == Metadata(20, "own")
     assert rates(test, "create") == (18779.064, 76190.808)
-    assert test.notes == ("the order of the iterations is not told.",)
+    assert test.notes == ("the order of the iterations is not reported.",)
 
 
 def test_three_iterations_follow_from_the_mean() -> None:

@@ -33,7 +33,7 @@ class BurstBuffer(Rule):
 
     needs = (
         Need(
-            "the storage is no burst buffer that is given out by capacity",
+            "the storage is not a burst buffer that is allocated by capacity",
             lambda basis: basis.storage.kind == "datawarp" and basis.by_capacity,
         ),
     )
@@ -55,9 +55,9 @@ class BurstBuffer(Rule):
         text = (
             f"Ask for {size_text(best.capacity_bytes)} of the burst buffer for a job of "
             f"{of_nodes(job.nodes)}, whatever its files need: that is "
-            f"{plural(number, 'burst-buffer node')}, to which the job "
-            f"writes files of its processes with {shown(rate)}; one node "
-            f"takes {rate_text(least)}. More bring nothing."
+            f"{plural(number, 'burst-buffer node')}, to which the job writes files of its "
+            f"processes with {shown(rate)}; one node takes {rate_text(least)}. More capacity "
+            "gains nothing."
         )
         line = f"#DW jobdw type=scratch access_mode=striped capacity={capacity}GiB"
         claim = Claim(best, tuple(trials.values()), (trials[1],))

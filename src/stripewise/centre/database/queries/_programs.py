@@ -374,7 +374,7 @@ def program_patterns(
 def _with_moved(row: Row) -> Row:
     """Return a row of patterns; jobs of which not all is known make its bytes the least."""
     partly, told = row["partly"], {name: row[name] for name in row if name != "partly"}
-    why = f"of {plural(partly, 'job')} not all is known" if partly else ""
+    why = f"not everything is known about {plural(partly, 'job')}" if partly else ""
     amount = Amount.of(row["moved_bytes"], why)
     moved = None if amount.value is None else int(amount.value)
     return {**told, "moved_bytes": moved, "missing": {"moved_bytes": why} if why else {}}

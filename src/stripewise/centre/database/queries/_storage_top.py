@@ -61,7 +61,7 @@ _OWNERS = ("person_id", "unix_group", "project_id")
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations")
 _PARTLY = tuple(f"{name}_partly" for name in _AMOUNTS)
 """1 where not all is known of an amount of a job, else 0."""
-_NO_TELLING = "not all of it is known"
+_NO_TELLING = "not everything is known"
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def _added(rows: Sequence[Any], place: int | None) -> dict[Any, Share]:
 def _of_sums(jobs: float, *sums: float) -> Share:
     """Return a share of the sums of its amounts, and in how many rows these are not whole."""
     counts = sums[len(_AMOUNTS) :]
-    whys = [f"of {plural(int(n), 'job')} not all is known" if n else "" for n in counts]
+    whys = [f"not everything is known about {plural(int(n), 'job')}" if n else "" for n in counts]
     return _share(int(jobs), map(Amount.of, sums, whys))
 
 

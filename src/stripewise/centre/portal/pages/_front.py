@@ -63,7 +63,7 @@ def _lead(own: OwnSummary | None) -> str:
         known = plural(own.served, "job")
         return f"{text}They ran without a profile; the storage's servers counted bytes of {known}."
     if own.profiled == 0:
-        return text + "Nothing is known of their I/O: they ran without a profile."
+        return text + "Nothing is known about their I/O: they ran without a profile."
     why = not_estimated(own.not_estimated)
     if own.avoidable_seconds:
         saved = written(own.avoidable_seconds, "duration", why)

@@ -189,7 +189,7 @@ def sources(view: JobView) -> Table:
         note="A file name downloads the whole profile, as `stripewise profile --json` prints it."
         if view.shows_names
         else "",
-        empty="No profile of this job has been taken in.",
+        empty="No profile of this job is stored.",
         total=f"{MOST_SOURCES} of {number} sources, those with most I/O time"
         if number > len(rows)
         else "",
@@ -202,7 +202,7 @@ def _source(view: JobView, about: Row) -> dict[str, Any]:
     elif about["is_counted"]:
         use = "yes"
     else:
-        use = "no: another source tells more of the same run"
+        use = "no: another source has more about the same run"
     return {
         **about,
         "kind": _KINDS.get(about["kind"], about["kind"]),

@@ -68,7 +68,7 @@ class JobFiles(Page):
         table = _files(listing, "Files", following if listing.next else "")
         name = f"Files of job {_jobs.job_id(row)}"
         what = " ".join(filter(None, (source["kind"], source["name"])))
-        lead = f"Files that the program used, those with most time first, as told by {what}."
+        lead = f"Files that the program used, those with most time first, according to {what}."
         if not asked.viewer.reads_names(row):
             lead += f" {_jobs.HIDDEN}"
         is_staff = asked.viewer.sight(row) is Sight.STAFF
@@ -257,7 +257,7 @@ def _conclusion(one: Served, asked: AskedSizes | None) -> str:
     if not _is_same(one.moved_bytes or 0, asked.moved_bytes):
         moved = written(one.moved_bytes, "bytes")
         return (
-            f"{begin}{at_servers}. The sizes say nothing of each other: the programs' {calls} "
+            f"{begin}{at_servers}. The sizes cannot be compared: the programs' {calls} "
             f"moved {written(asked.moved_bytes, 'bytes')}, the servers {moved}."
         )
     if size >= _JOINED * asked.call_bytes:
@@ -310,15 +310,15 @@ def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
     reasons = [words for one in found for words in (_worth(view, one),) if words]
     if reasons:
         text = (
-            f"A profile of the next run pays: {', and '.join(reasons)}. It shows which calls make "
-            f"them: `{COMMAND}`."
+            f"A profile of the next run is worthwhile: {', and '.join(reasons)}. It shows which "
+            f"calls make them: `{COMMAND}`."
         )
         return [Notice("served_next", "Is a profile worth it?", [text], "warn")]
     if any(one.operations is None for one in found):
         return []
     text = (
         "The servers counted neither many small requests nor many metadata operations: a profile "
-        "would hardly show what to gain there."
+        "would show hardly anything to gain there."
     )
     return [Notice("served_next", "Is a profile worth it?", [text], "good")]
 
@@ -363,7 +363,7 @@ def witnesses(view: JobView) -> list[Block]:
     ]  # fmt: skip
     table = Comparison(
         "witnesses",
-        "Three witnesses",
+        "Three sources",
         tuple(_HEADS.values()),
         rows,
         "The program's own calls, what reached the servers, and what Slurm counted of its "

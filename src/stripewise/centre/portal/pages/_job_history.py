@@ -78,13 +78,13 @@ def _against(now: RunFacts, before: Sequence[RunFacts], number: int) -> list[Blo
         text = [f"{_ratio(now.io_seconds, usual)} of {runs}."]
     text.append(_named(found, now.io_seconds, usual))
     rows = [_compared(one) for one in found]
-    blocks: list[Block] = [Notice("changes_words", "Against the runs before", text)]
+    blocks: list[Block] = [Notice("changes_words", "Compared with earlier runs", text)]
     if rows:
         note = (
             "Medians of earlier runs; of words the most common one. What is not known is left out."
         )
         blocks.append(
-            Comparison("changes", "What changed", ("Runs before", "This run"), rows, note)
+            Comparison("changes", "What changed", ("Earlier runs", "This run"), rows, note)
         )
     return blocks
 

@@ -36,7 +36,7 @@ def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = Fals
     if not found:
         text = (
             "The counters of this job's storage are not sampled, or not for the time of its run, "
-            "so nothing can be said of the load by others."
+            "so the load by others is not known."
         )
         return [Notice("load", "You or others?", [text])]
     several = len(found) > 1
@@ -89,16 +89,16 @@ def verdict(load: StorageLoad) -> str:
     if slow:
         return (
             f"The load of others does not explain it, but a slow target may: {compared}, which is "
-            f"no unusual load, and this job moved {part}."
+            f"not unusual, and this job moved {part}."
         )
     if longer:
         return (
             "Operations took longer than usual, and the bytes that others moved do not explain "
-            f"it: {compared}, which is no unusual load, and this job moved {part}."
+            f"it: {compared}, which is not unusual, and this job moved {part}."
         )
     return (
-        f"By the bytes that were moved, nothing points to others: {compared}, which is no unusual "
-        f"load, and this job moved {part}."
+        f"By the bytes that were moved, nothing points to others: {compared}, which is not "
+        f"unusual, and this job moved {part}."
     )
 
 

@@ -89,7 +89,7 @@ class Jobs(Page):
             rows,
             empty="No job matches this search."
             if words
-            else "Jobs appear here once they have been taken in.",
+            else "Jobs appear here once they are stored in the database.",
             next=address(self.path, {**words, "sort": sort, "after": listing.next})
             if listing.next
             else "",
@@ -196,7 +196,7 @@ HIDDEN = (
 )
 _REASONS = {
     "no profile": (
-        "No I/O profile of this job has been taken in, so nothing is known of its I/O.",
+        "No I/O profile of this job is stored, so nothing is known about its I/O.",
         "Have the next run profiled: start the program as below, or with Darshan loaded.",
     ),
     "did not run": ("This job did not run, so it made no I/O.", ""),
@@ -209,14 +209,13 @@ _REASONS = {
         "Look again after its end.",
     ),
     "no record": (
-        "Nothing but the scheduler's record is there, and that is not complete.",
+        "There is only the scheduler's record, and it is not complete.",
         "It is filled in when the scheduler's accounting is read again.",
     ),
 }
 """Reason why there are no figures, or state of the job -> what that means, and what to do."""
 _COUNTED = (
-    "No I/O profile of this job has been taken in; what the storage's servers counted of it is "
-    "below."
+    "No I/O profile of this job is stored; what the storage's servers counted for it is below."
 )
 _UNFINISHED = {"PENDING": "waiting in the queue", "RUNNING": "still running"}
 _PROFILED = (
@@ -246,7 +245,7 @@ def number_word(name: str, text: str) -> int:
         UsageError: It is no number.
     """
     if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
-        raise UsageError(f"{name}={text[:40]!r} is no number, such as 7")
+        raise UsageError(f"{name}={text[:40]!r} is not a number, such as 7")
     return int(text)
 
 
@@ -321,7 +320,11 @@ def _share(row: Row, runs: int) -> str:
 def _avoidable(row: Row) -> str:
     why = row["missing"].get("avoidable_seconds", "")
     if not row["finding_count"]:
-        return f"Not all of the run is known: {why}." if why else "Nothing stands out."
+        return (
+            f"Not all of the run is known: {why}."
+            if why
+            else "No known cause of slow I/O was found."
+        )
     if not row["avoidable_seconds"] or not row["top_finding"]:
         number = row["finding_count"]
         return f"{number} remark{'s'[: number != 1]}; what they cost is not known."

@@ -131,7 +131,7 @@ def _facts(one: ProgramSurvey) -> Facts:
         {"name": "user_count", "title": "Users", "value": one.user_count, "kind": "count"},
         {"name": "area", "title": "Research area", "value": one.area,
          "note": "" if one.area else "not stated"},
-        {"name": "meta_share", "title": "Metadata of I/O time", "kind": "share",
+        {"name": "meta_share", "title": "Metadata share of I/O time", "kind": "share",
          "value": one.median("meta_share"), "note": "median, of opened files"},
         {"name": "typical_at_once", "title": "Jobs at the same time", "kind": "count",
          "value": one.typical_at_once,
@@ -181,7 +181,7 @@ _CASE = (
     ("cumulated_write_seconds", "Total WRITE_TIME", "seconds"),
     ("cumulated_meta_seconds", "Total META_TIME", "seconds"),
     ("io_seconds", "I/O time", "seconds"),
-    ("io_share", "I/O time of run time", "share"),
+    ("io_share", "I/O share of run time", "share"),
     ("bytes_per_second", "Estimated I/O rate", "rate"),
 )
 """Rows as in the CASE tables of the survey (see _programs_summary.py)."""

@@ -170,13 +170,13 @@ class StaffIngest(Page):
         names = ("at", "Tried (UTC)", "moment"), ("kind", "Kind", "text"), ("name", "Name", "text")
         blocks: list[Block] = [
             period_search(self.path, period),
-            Table("sums", "Taken in", columns(specs), sums, empty=f"Nothing {period.text}."),
+            Table("sums", "Stored", columns(specs), sums, empty=f"Nothing {period.text}."),
             Chart(
                 "rate", "Inputs an hour", [row["at"] for row in hours],
-                [Line("stored", "Taken in", [row["stored"] for row in hours]),
+                [Line("stored", "Stored", [row["stored"] for row in hours]),
                  Line("refused", "Refused", [row["refused"] for row in hours])],
                 style="points", description="One point for each hour with inputs.",
-                empty="Nothing was taken in.",
+                empty="Nothing was stored.",
             ),
             Table(
                 "refused", "Refused",
@@ -192,7 +192,7 @@ def _intake_lead(
     sums: Sequence[Mapping[str, Any]], hours: Sequence[Mapping[str, Any]], period: Period
 ) -> str:
     if not sums:
-        return f"Nothing was taken in {period.text}."
+        return f"Nothing was stored {period.text}."
     every = sum(row["input_count"] for row in sums)
     refused = sum(row["input_count"] for row in sums if row["outcome"] == "refused")
     last = max(row["last_at"] for row in sums)
@@ -298,9 +298,9 @@ def _ratio(word: str) -> float:
 def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Sequence[Row]) -> str:
     both = sum(one.job_count for one in found)
     near = sum(one.near_count for one in found)
-    text = "No job has more than one witness of its bytes."
+    text = "No job has more than one source for its bytes."
     if both:
-        text = f"Two witnesses agree within a factor of two in {written(near / both, 'share')} of "
+        text = f"Two sources agree within a factor of two in {written(near / both, 'share')} of "
         text += f"{plural(both, 'comparison')}."
     late = plural(apart[0]["total"], "profile") if apart else "No profile"
     record = "every job has a record of the scheduler"
@@ -331,7 +331,7 @@ def _witnesses(found: Sequence[Agreement]) -> Table:
         }
         for one in found
     ]
-    return Table("witnesses", "Three witnesses", columns(specs), rows, _WHY)
+    return Table("witnesses", "Three sources", columns(specs), rows, _WHY)
 
 
 def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
@@ -342,14 +342,15 @@ def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
     following = address(StaffQuality.path, {**words, "after": odd.next}) if odd.next else ""
     return Table("outliers", "Outliers", columns(specs, {"raw_id": "url"}),
                  list(map(_with_url, odd.rows)),
-                 f"Jobs of which two witnesses differ by more than a factor of {ratio:g}, the "
-                 "latest first. No ratio is given where one of them says zero.",
+                 f"Jobs whose sources differ by more than a factor of {ratio:g}, the latest "
+                 "first. No ratio is given where one of them has zero.",
                  empty="There are none.", next=following)  # fmt: skip
 
 
 def _matches(rows: Sequence[Row]) -> Table:
     specs = (
-        ("rule", "How a profile found its job", "text"), ("source_count", "Profiles", "count"),
+        ("rule", "How profiles were matched to "
+                 "jobs", "text"), ("source_count", "Profiles", "count"),
         ("least_confidence", "Lowest confidence", "share"),
     )  # fmt: skip
     return Table("matches", "Matches", columns(specs), rows,

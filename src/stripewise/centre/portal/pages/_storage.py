@@ -104,7 +104,7 @@ class Storage(Page):
 def lead(states: Sequence[FileSystemState], now: float) -> str:
     """Return how the storage is as a whole, in a sentence or two."""
     if not states:
-        return "No file system is known yet: no samples, events or benchmarks were taken in."
+        return "No file system is known yet: no samples, events or benchmarks are stored."
     tones = [health(one, now)[0] for one in states]
     count = plural(len(states), "file system")
     said = f"{count}: "
@@ -379,7 +379,10 @@ def _text(path: Path | None) -> tuple[str, str]:
         return read_input(path, SITE_ADVICE).decode("utf-8", "replace"), ""
     except (OSError, StripewiseError) as error:
         _LOG.error("%s: %s", path, error)  # the page does not tell of files of the server
-        return "", "The page of advice cannot be read at the moment; its administrators were told."
+        return "", (
+            "The page of advice cannot be read at the moment; its administrators have been "
+            "notified."
+        )
 
 
 class StorageEvents(Page):

@@ -98,7 +98,7 @@ def _most(top: Top) -> str:
         return ""
     best, moved = top.users[0], top.users[0].moved
     if not best.name:
-        return f" Of no known user are {written(moved.least / seen.value, 'share')} of it."
+        return f" {written(moved.least / seen.value, 'share')} of it belongs to no known user."
     whole = top.whole and top.whole.moved.value
     if not seen.is_exact:
         share = written(moved.least / seen.value, "share")
@@ -176,9 +176,9 @@ def _whole(top: Top, is_staff: bool) -> list[Fact]:
     ]
     if is_staff and top.by_servers:
         items += [
-            _fact("rest_bytes", "Of no known job or user", rest.moved if rest else None, "bytes",
+            _fact("rest_bytes", "By no known job or user", rest.moved if rest else None, "bytes",
                   "the whole without the rows below"),
-            _fact("rest_meta_operations", "Metadata operations of no known job or user",
+            _fact("rest_meta_operations", "Metadata operations by no known job or user",
                   _operations(rest) if rest else None),
         ]  # fmt: skip
     return items

@@ -88,7 +88,7 @@ _HOW = (
     "most a fifth of its mean, and bursty if the busiest tenth of the time has at least half of "
     "it, or if bursts come far less regularly than by chance.",
     "These are rates of the whole file system, all jobs together. Gaps are not taken for zero. "
-    "Whether the files are read sequentially or at random places is not told by rates.",
+    "Whether the files are read sequentially or at random places cannot be seen from rates.",
 )
 
 
@@ -139,7 +139,7 @@ def _lead(found: StorageTempo, days: int) -> str:
         metric: one for metric, one in found.patterns.items() if one.tempo is not Tempo.UNKNOWN
     }
     if not known:
-        return f"Nothing can be said of the last {days} days: too little of them was sampled."
+        return f"Nothing is known about the last {days} days: too little of them was sampled."
     said = [f"{_NOUNS[metric]} is {_tempo_text(one)}" for metric, one in known.items()]
     text = ", ".join(said).replace("operations is", "operations are")
     return f"By the hours of the last {days} days, {text}." + _within_days(found)
@@ -255,7 +255,7 @@ class StorageBenchmarks(Page):
 
 def _benchmark_lead(cases: Sequence[CaseHistory], now: float) -> str:
     if not cases:
-        return "No campaign of benchmarks has been taken in for this file system."
+        return "No campaign of benchmarks is stored for this file system."
     at = max(one.latest.at for one in cases)
     number = plural(len(cases), "case")
     text = f"The latest campaign is {age_text(now - at)} old; {number} were measured so far. "

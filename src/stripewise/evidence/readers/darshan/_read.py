@@ -149,7 +149,7 @@ def _layers(log: RawLog) -> tuple[str, ...]:
 def _trouble(log: RawLog) -> tuple[str, ...]:
     """Return what makes the log a partial one."""
     found = [
-        f"{name}: incomplete, Darshan ran out of room for records (DARSHAN_MODMEM,"
+        f"{name}: incomplete, Darshan ran out of space for records (DARSHAN_MODMEM,"
         " DARSHAN_NAMEMEM or MAX_RECORDS give more)"
         for name, module in log.meta["modules"].items()
         if module.get("partial_flag")
@@ -187,7 +187,7 @@ def _gaps(log: RawLog, files: Files, counters: NDArray[Any], trace: Trace | None
     if len(counters):
         yield from impossible(log, files, counters)
     if float(log.meta["job"].get("run_time", 0.0)) < 0:
-        yield Gap(Part(0), "the log ends before it begins: how long the run took is not known")
+        yield Gap(Part(0), "the log ends before it begins: the run time is not known")
 
 
 def _is_detail(text: str) -> bool:
@@ -226,7 +226,7 @@ def _notes(log: RawLog, counters: NDArray[Any], trace: Trace | None) -> list[str
         notes.append("the log holds no records of files: the program did no I/O that was seen")
     others = [name for name in modules if name in _NO_IO]
     if others:
-        notes.append(f"not looked at, as they do not tell of I/O: {', '.join(others)}")
+        notes.append(f"ignored, since they do not describe I/O: {', '.join(others)}")
     empty = [name for name in _LAYER_OF if name in modules and name not in log.modules]
     if empty:
         notes.append(f"no records in: {', '.join(empty)}")
@@ -328,9 +328,9 @@ def _layout(counters: dict[str, int], targets: list[int]) -> FileLayout:
 _LAYERS = {"DXT_POSIX": IoLayer.POSIX, "DXT_MPIIO": IoLayer.MPIIO}
 NAMES = ("POSIX read", "POSIX write", "MPI-IO read", "MPI-IO write")
 VIEW_NOTE = (
-    "DXT has one offset and length for a call of MPI-IO, whatever its file view: the patterns"
-    " come from the system calls below where there are any, and MPI-IO calls are not told apart"
-    " into collective and independent ones"
+    "DXT has one offset and length for a call of MPI-IO, whatever its file view: the patterns "
+    "come from the system calls below where there are any, and collective and independent MPI-IO "
+    "calls are not distinguished"
 )
 
 
@@ -353,7 +353,8 @@ def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
     if number := sum(_impossible(log.arrays[name]) for name in here):
         notes = (
             *notes,
-            f"the times or sizes of {plural(number, 'call')} in DXT cannot be: not known",
+            f"the times or sizes of {plural(number, 'call')} in DXT are impossible: taken as not "
+            "known",
         )
     return Trace(
         source=f"{source} (DXT)",
