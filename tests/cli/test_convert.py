@@ -54,7 +54,9 @@ def test_the_script_of_the_slides(cluster, tmp_path) -> None:
     words = ("--stage-in", f"{cluster.work}/input", "--stage-out", f"{cluster.work}/results")
     done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "4", *words, *GRANULARITY)
     assert done.code == 0, done
-    assert f"leaves in {cluster.work}/results, the next one does not find" in _joined(done.err)
+    assert f"the next job does not find what a job leaves in {cluster.work}/results" in _joined(
+        done.err
+    )
     made = cluster.work / "run.bb.sh"
     assert done.out == "wrote run.bb.sh\n"
     assert [line for line in made.read_text().splitlines() if line.startswith("#DW")] == [

@@ -30,7 +30,7 @@ def _need_runtime() -> None:
         (HEAD + "echo nothing\n", ("run.sh", "no launch line", "srun")),
         (HEAD + LAUNCH * 3, ("run.sh", "3 launch lines", "--step N")),
         (HEAD + LAUNCH + "sbatch again.sh\n", ("run.sh", "submits jobs itself", "tune the")),
-        (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "no script")),
+        (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "not a script")),
         (HEAD + "#SBATCH --partition=nope\n" + LAUNCH, ("'nope'", "there are work")),
         (HEAD + "#SBATCH --comment='open\n" + LAUNCH, ("run.sh",)),
         (HEAD + "#SBATCH -D /usr\n" + LAUNCH, ("works in /usr", "(cd /usr)")),

@@ -23,8 +23,8 @@ PROGRAM = ("--", "sh", "-c", "touch ran")
         (("--on", "archer2-hdd", "--ranks-per-node", "200"), "a node of archer2-hdd has 128"),
         (("--on", "archer2-hdd", "--transport", "tin-cans"), "--transport tin-cans"),
         (("--on", "archer2-hdd", "--capacity", "1TiB"), "archer2-hdd is not a burst buffer"),
-        (("--noise",), "--noise goes with --on"),
-        (("--private",), "--private goes with --on"),
+        (("--noise",), "--noise requires --on"),
+        (("--private",), "--private requires --on"),
     ],
 )
 def test_what_cannot_be_had_is_said_and_nothing_is_run(
@@ -48,7 +48,7 @@ def test_what_cannot_be_had_is_said_and_nothing_is_run(
     ("words", "text"),
     [
         (("run", "--root", ".", *PROGRAM), "--root requires --on"),
-        (("run", "--ranks-per-node", "2", *PROGRAM), "--ranks-per-node goes with --on"),
+        (("run", "--ranks-per-node", "2", *PROGRAM), "--ranks-per-node requires --on"),
         (("run", "--on", "archer2-hdd", "--ranks-per-node", "-3", *PROGRAM), "at least 1"),
         (("tune", "--on", "archer2-hdd", "--ranks-per-node", "1,2", *PROGRAM), "one number"),
     ],

@@ -173,7 +173,7 @@ def test_irregular_patterns_of_a_trace_are_left_out_and_it_says_so(tmp_path, sit
         (["--pattern", "vpic", "--sweep", "nodes=1,2", "--nodes", 4], "--nodes and --sweep both"),
         (["--pattern", "vpic", "--tune", "--private"], "site is not a burst buffer"),
         (["--pattern", "vpic", "--tune", "--capacity", "1TiB"], "site has fixed targets"),
-        (["--pattern", "vpic", "--seed", "0"], "--seed goes with --tune"),
+        (["--pattern", "vpic", "--seed", "0"], "--seed requires --tune"),
         (["--pattern", "vpic", "--set", "cb_nodes=1,2"], "several values; give them to --sweep"),
         (["--pattern", "vpic", "--sweep", "nodes=1,x"], "--sweep nodes: 'x' is not a number"),
         (["--pattern", "vpic", "--sweep", "nodes=1", "--sweep", "nodes=2"], "names nodes twice"),
@@ -193,7 +193,7 @@ def test_bad_input_is_one_line(site, words, says):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--trials", "3"), "--trials goes with --tune"),
+        (("--trials", "3"), "--trials requires --tune"),
         (("--set", "striping_factor=1", "--sweep", "striping_factor=1,2"), "both name mpiio."),
         (("--steps", "20"), "--steps requires a pattern in notation"),
         (("--element-bytes", "4"), "--element-bytes requires a pattern in notation"),
