@@ -92,7 +92,7 @@ def test_rungs_that_were_not_reached_are_said() -> None:
     )
     assert said in " ".join(" ".join(job_lines(study, encoding="utf-8")).split())
     one = conclusions(replace(study, rungs_left=(RungAhead(16, 1, 1),)))
-    assert "To reach it takes 1 more trial: go on" in " ".join(one)
+    assert "To reach it takes 1 more trial: continue" in " ".join(one)
     assert "not reached" not in " ".join(conclusions(job_studies.improved()))
 
 

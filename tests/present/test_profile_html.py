@@ -123,9 +123,9 @@ def test_shared_file_names_the_slowest_rank():
 
 def test_requests_are_counted_before_and_after_mpi_io():
     text = words("rich")
-    asked, reached = text.split("Writes by size: asked of MPI-IO")[1].split("Writes by size: ")
+    asked, reached = text.split("Writes by size: requested of MPI-IO")[1].split("Writes by size: ")
     assert "1 KiB–10 KiB 4000 86.2 %" in asked
-    assert "4640 calls asked of MPI-IO" in asked
+    assert "4640 calls requested of MPI-IO" in asked
     assert "1 MiB–4 MiB 24 576 100 %" in reached
 
 

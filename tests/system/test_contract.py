@@ -48,6 +48,7 @@ def test_calls_in_another_order_are_stopped_early(work, compiled, family, steady
     document = tune(*ASK, "--", *words, cwd=work, more=steady(family))
     (trial,) = document["trials"]
     assert trial["state"] == "failed"
+    assert "with hdf5.transfer" in trial["message"]
     assert "wait for one another" in trial["message"]
     assert "stopped after" in trial["message"]
     stopped = float(trial["message"].split("stopped after ")[1].split(" s")[0])

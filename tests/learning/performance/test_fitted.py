@@ -139,7 +139,7 @@ def test_a_model_that_ranks_nothing_is_not_used(models, facts):
     bad = (Score("pattern", "vpic", 20, 0.6, 0.1, 0.0),)
     found = fitted_prediction(facts, models[0].ground, (replace(models[0], scores=bad),))
     assert found.prediction is None
-    assert "correlation of 0.10 only" in found.why
+    assert "rank correlation is only 0.10" in found.why
     lucky = (replace(bad[0], top5=1.0),)
     model = replace(models[0], scores=lucky)
     assert fitted_prediction(facts, model.ground, (model,)).prediction is not None

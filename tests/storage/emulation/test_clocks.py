@@ -82,6 +82,6 @@ def test_one_without_room_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(StorageError, match="no room"):
+    with pytest.raises(StorageError, match="no space"):
         make_clocks(storage, tmp_path, tmp_path / "clocks")
     assert not (tmp_path / "clocks").exists()

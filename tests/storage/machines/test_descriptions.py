@@ -91,7 +91,12 @@ REFUSED = {
     ),
     "key": ("interval =", "intervall =", "no key is called 'intervall'", "mean interval?"),
     "evidence": ('"measured"', '"seen"', "process_write.kind = 'seen'", "'assumed'"),
-    "source": ('source = "IOR"', 'source = " "', "client.process_write: source is empty", "say"),
+    "source": (
+        'source = "IOR"',
+        'source = " "',
+        "client.process_write: source is empty",
+        "name who",
+    ),
     "no source": ('source = "IOR"', "", "client.process_write.source is missing", "add it"),
     "bare": (TARGET, 'target_write = "3 GB/s"', "servers.target_write = '3 GB/s'", "write { val"),
     "chance": (TARGET, f"{JITTER}\n{TARGET}", "servers.jitter = 1.5 is more than 1", "from 0"),

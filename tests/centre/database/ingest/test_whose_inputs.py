@@ -22,7 +22,7 @@ def test_nobody_plants_a_run_of_somebody_else(base: Engine, tmp_path: Path) -> N
     planted = inputs.write_report(spool, uid=0, user="root")
     os.chown(planted, 12345, 12345)
     ((_, reason),) = take(base, spool).reasons
-    assert "it tells of a run of uid 0" in reason
+    assert "it describes a run of uid 0" in reason
     assert "uid 12345" in reason
     own = inputs.write_report(spool, 1, uid=12345, user="root")
     os.chown(own, 12345, 12345)

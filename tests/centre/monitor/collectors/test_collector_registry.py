@@ -131,7 +131,7 @@ def with_metric(line: str) -> str:
         (with_metric('counter("bad_read_kbytes", "kbytes", "Read.")'), "has the unit kbytes"),
         (with_metric('counter("bad_time", "seconds", "Time.")'), "name it ..._seconds"),
         (with_metric('counter("bad_reads_total", "operations", "Reads.")'), "leave the ending"),
-        (with_metric('counter("Bad", "operations", "Reads.")'), "is not a name"),
+        (with_metric('counter("Bad", "operations", "Reads.")'), "has an invalid name"),
         (with_metric('counter("bad", "operations", "Reads.", ("jobid",))'), "not bounded"),
         (with_metric('counter("bad", "operations", "Reads.", ("server",))'), "another name"),
         (with_metric('counter("bad", "operations", "Reads.", ("a", "a"))'), "each once"),

@@ -161,7 +161,7 @@ def test_a_token_for_something_else_is_not_believed(
         return provider.signed({key: one for key, one in changed.items() if one is not None})
 
     provider.make = made
-    with pytest.raises(LoginError, match=r"cannot be believed|for another service"):
+    with pytest.raises(LoginError, match=r"cannot be trusted|for another service"):
         come_back(login, provider)
 
 

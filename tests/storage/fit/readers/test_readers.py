@@ -72,7 +72,7 @@ def test_our_own_metadata_kernel_has_each_repeat():
         ({"phases": []}, "no operation was timed"),
         ({"phases": [{"operation": "stat"}]}, "operations"),
         ({"phases": [{**STAT, "seconds": 0}]}, "impossible"),
-        ({"phases": None}, "whole"),
+        ({"phases": None}, "complete"),
     ],
 )
 def test_a_broken_document_of_the_metadata_kernel_is_said(tmp_path, change, words):
