@@ -72,7 +72,7 @@ static bool check_transfers(const struct sw_options *options, char *trouble, siz
 {
     int64_t element = sw_type_bytes(options->type);
     if (options->transfer_bytes % element != 0)
-        snprintf(trouble, bytes, "--transfer %lld: it is no multiple of the %lld bytes of %s",
+        snprintf(trouble, bytes, "--transfer %lld: it is not a multiple of the %lld bytes of %s",
                  (long long)options->transfer_bytes, (long long)element,
                  sw_type_name(options->type));
     else if (options->transfer_bytes > 0 && options->backend->most_transfer_dims > 0 &&

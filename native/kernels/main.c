@@ -31,8 +31,8 @@ static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS stripewise-kernel [OPTION]...\n"
            "\n"
-           "Write and read arrays the way that simulation programs do, and tell what it took:\n"
-           "per step and phase the least, median and greatest time over the ranks.\n"
+           "Write and read arrays the way that simulation programs do, and report the times:\n"
+           "minimum, median and maximum over the ranks, for each step and phase.\n"
            "\nPatterns (--pattern), with what --size takes:\n");
     for (size_t i = 0; sw_patterns[i] != NULL; i++)
         printf("  %-8s %s\n           --size %s\n", sw_patterns[i]->name, sw_patterns[i]->summary,

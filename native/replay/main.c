@@ -24,7 +24,7 @@ static const char help[] =
     "Makes the I/O calls of a plan; `stripewise bench kernel --from TRACE` makes plans.\n"
     "\n"
     "  --plan FILE       the plan\n"
-    "  --directory DIR   where its files are and go          [default: .]\n"
+    "  --directory DIR   directory of its files              [default: .]\n"
     "  --compute WHAT    time between calls: keep, none, or a factor  [default: keep]\n"
     "  --prepare         remove what an earlier replay left, make the files that it reads, "
     "and stop\n"

@@ -121,7 +121,7 @@ def test_an_interrupted_campaign_goes_on(tmp_path: Path, after: int) -> None:
 def test_a_budget_of_bytes_ends_a_campaign_before_it_is_exceeded(tmp_path: Path) -> None:
     budget = 6 << 30
     campaign = run_campaign(options(tmp_path, budget_bytes=budget))
-    assert campaign.ended_because == "the budget of 6 GiB written is used up"
+    assert campaign.ended_because == "the budget of 6 GiB to write is used up"
     written = sum(run.written_bytes for run in campaign.runs)
     assert budget - (1 << 30) < written <= budget
     done = run_campaign(options(tmp_path, resume=True))
@@ -143,7 +143,7 @@ def test_budgets_of_time_and_node_hours(tmp_path: Path) -> None:
 @pytest.mark.extended
 def test_a_campaign_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     run_campaign(options(tmp_path))
-    with pytest.raises(StudyError, match="go on with --resume, begin anew with --force"):
+    with pytest.raises(StudyError, match="continue with --resume, start over with --force"):
         run_campaign(options(tmp_path))
     assert len(read_directory(tmp_path / "small.campaign").runs) == ALL
     run_campaign(options(tmp_path, force=True, budget_bytes=1 << 30))
@@ -152,7 +152,7 @@ def test_a_campaign_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_resume_needs_a_campaign(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no campaign to go on with"):
+    with pytest.raises(UsageError, match="holds no campaign to continue"):
         run_campaign(options(tmp_path, resume=True))
     assert list(tmp_path.iterdir()) == []
 

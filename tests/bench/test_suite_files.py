@@ -172,10 +172,10 @@ MISTAKES = {
     ),
     "odd stripe size": (
         case('directory = "d"', '[directories]\nd = { stripe_size = "100 kB" }'),
-        "no multiple of 65536 B",
+        "not a multiple of 65536 B",
     ),
     "beside itself": (case('beside = "one"'), "is the series itself"),
-    "beside nothing": (case('beside = "two"'), "is no series of the suite"),
+    "beside nothing": (case('beside = "two"'), "is not a series of the suite"),
     "beside a program that takes all ranks": (
         case('beside = "two"')
         + '[[case]]\nseries = "two"\nrunner = "ior"\npattern = "blocks"\nlocal = "64"',

@@ -78,9 +78,9 @@ def test_a_program_narrows_the_advice(capsys, tmp_path):
     [
         (["bogus"], "bogus"),
         (["archer2-hdd", "--nodes", "2"], "--program"),
-        (["archer2-hdd", "archer"], "is no campaign"),
-        (["archer2-hdd", "--targets", "2"], "go with campaigns"),
-        (["archer2-hdd", "--json", "--format", "html"], "exclude"),
+        (["archer2-hdd", "archer"], "is not a campaign"),
+        (["archer2-hdd", "--targets", "2"], "can only be used with campaigns"),
+        (["archer2-hdd", "--json", "--format", "html"], "cannot be used together"),
         (["jamstec-da", "--format", "module"], "markdown"),
     ],
 )

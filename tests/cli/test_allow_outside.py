@@ -111,7 +111,7 @@ def test_temporary_files_and_devices_are_not_asked_for(cluster: JobCluster) -> N
 def test_what_is_not_known_and_what_is_not_guarded_is_said(cluster: JobCluster) -> None:
     cluster.write(f"{HEAD}rm -rf $NO_SUCH_VARIABLE/old\nenv -i date\n{LAUNCH}\n")
     unknown, unguarded = cluster.tune("run.sh", "--dry-run", "--json").json["warnings"]
-    assert "`rm -rf $NO_SUCH_VARIABLE/old` (line 3) leads is known in a run only" in unknown
+    assert "`rm -rf $NO_SUCH_VARIABLE/old` (line 3) leads is known only during a run" in unknown
     assert "`env -i date` (line 4): env clears the environment" in unguarded
 
 
@@ -173,7 +173,7 @@ def test_a_directory_of_each_job_may_be_allowed(cluster: JobCluster, user: Path)
         words = ("--dry-run", "--json", "--allow-outside", scratch, *more)
         found = cluster.tune("run.sh", *words).json
         assert {one["allowed"] for one in found["outside"]} == {True}
-        shared = [text for text in found["warnings"] if "the runs of an allocation share" in text]
+        shared = [text for text in found["warnings"] if "all runs of an allocation share" in text]
         assert len(shared) == count
     known = HEAD + SCRATCH.format(user=user).replace("$SLURM_JOB_ID", "all")
     cluster.write(known)

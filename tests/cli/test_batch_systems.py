@@ -118,12 +118,12 @@ def test_in_a_job_a_script_may_be_run_once(place, monkeypatch) -> None:
 
 
 def test_a_dry_run_is_one_wherever_it_stands(place) -> None:
-    behind = ("--dry-run stands behind the program",)
+    behind = ("--dry-run comes after the program",)
     for words in (("./program.sh", "--dry-run"), ("--", "./program.sh", "--dry-run"),
                   ("--trials", "1", "./program.sh", "a", "--dry-run"),
                   ("run.sh", "--", "--dry-run")):  # fmt: skip
         _refused(place, "tune", *words, says=behind)
-    _refused(place, "tune", "--dry-run", "./program.sh", says=("goes with a job script",))
+    _refused(place, "tune", "--dry-run", "./program.sh", says=("requires a job script",))
     _refused(place, "run", "./program.sh", "--dry-run", says=behind)
     _refused(place, "run", "--trace", "t", "./program.sh", "--dry-run", says=behind)
     _refused(place, "run", "--auto", "--", "./program.sh", "--dry-run", says=behind)
@@ -143,8 +143,8 @@ def test_notes_on_a_script_for_two_systems(place) -> None:
     place.write(text)
     said = place.tune("run.sh", "--dry-run")
     assert said.code == 0, said
-    assert "its lines for PBS (line 5: #PBS -l nodes=1) are not heeded" in said.out
-    assert "line 7: #SBATCH behind the first command is not read" in said.out
+    assert "its lines for PBS (line 5: #PBS -l nodes=1) are ignored" in said.out
+    assert "line 7: #SBATCH after the first command is ignored" in said.out
     done = place.run("settings", "script", "run.sh", "--bb-nodes", "1", "--print")
-    assert "taken for Slurm's" in done.err
+    assert "treated as a Slurm script" in done.err
     assert done.out.index("#PBS -l") < done.out.index("# >>> stripewise")

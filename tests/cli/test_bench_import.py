@@ -25,7 +25,7 @@ def test_a_campaign_is_written_that_is_read_again(tmp_path):
     made = run(*sources, "-o", file)
     assert made.exit_code == 0, made.output
     assert "4 cases and 7 runs, 1 run without a figure" in made.stdout
-    assert "the order of the iterations is not told" in made.stderr
+    assert "the order of the iterations is not reported" in made.stderr
     assert f"wrote {file}" in made.stderr
     campaign = parse_campaign(file.read_text(), str(file))
     assert campaign.name == "July-runs"

@@ -51,4 +51,4 @@ def test_a_finished_campaign_stays_where_it_is() -> None:
     assert Path("one.campaign/journal.jsonl").read_bytes() == before
     again = call(*SIMULATED, "--resume", "-o", "one.campaign")
     assert again.exit_code == 0
-    assert "goes on with what one.campaign began with" in again.stderr
+    assert "continues with the options that one.campaign was started with" in again.stderr

@@ -54,7 +54,9 @@ def test_the_script_of_the_slides(cluster, tmp_path) -> None:
     words = ("--stage-in", f"{cluster.work}/input", "--stage-out", f"{cluster.work}/results")
     done = cluster.run("settings", "script", "run.sh", "--bb-nodes", "4", *words, *GRANULARITY)
     assert done.code == 0, done
-    assert f"leaves in {cluster.work}/results, the next one does not find" in _joined(done.err)
+    assert f"the next job does not find what a job leaves in {cluster.work}/results" in _joined(
+        done.err
+    )
     made = cluster.work / "run.bb.sh"
     assert done.out == "wrote run.bb.sh\n"
     assert [line for line in made.read_text().splitlines() if line.startswith("#DW")] == [
@@ -88,7 +90,7 @@ def test_print_writes_nothing(cluster) -> None:
     assert done.code == 0, done
     assert "capacity=3GiB pool=wlm_pool" in done.out
     assert cluster.names == before
-    assert "run.bb.sh.copies, which is written without --print" in _joined(done.err)
+    assert "run.bb.sh.copies, which is only written without --print" in _joined(done.err)
 
 
 def test_the_granularity_without_slurm(cluster, monkeypatch) -> None:
@@ -116,11 +118,11 @@ def test_nothing_is_replaced(cluster) -> None:
     ("words", "says"),
     [
         ((), ("--bb-nodes N, --persistent NAME, --tier directory, or --revert",)),
-        (("--revert", "--bb-nodes", "1"), ("say what to do",)),
-        (("--revert", "--tier", "directory"), ("say what to do",)),
+        (("--revert", "--bb-nodes", "1"), ("choose what to do",)),
+        (("--revert", "--tier", "directory"), ("choose what to do",)),
         (("--persistent", "a", "--bb-nodes", "1"), ("--persistent NAME",)),
         (("--persistent", "a b"), ("'a b'", "there are none")),
-        (("--persistent", "a", "--tier", "directory", "--place", "$A"), ("say what to do",)),
+        (("--persistent", "a", "--tier", "directory", "--place", "$A"), ("choose what to do",)),
         (("--persistent", "a", "--tier", "lua", "--place", "$A"), ("lua",)),
         (("--revert",), ("run.sh",)),
         (("--bb-nodes", "9"), ("9 nodes", "has 8")),
@@ -287,7 +289,7 @@ def test_directories_that_are_copied_to_the_nodes(cluster, tmp_path) -> None:
     words = (*FAST, "--stage-in", f"{tmp_path}/in a", "--stage-out", f"{tmp_path}/out $(x)")
     done = cluster.run("settings", "script", "run.sh", *words, "--print")
     assert "the script needs" in done.err
-    assert "run.bb.sh.copies, which is written without --print" in " ".join(done.err.split())
+    assert "run.bb.sh.copies, which is only written without --print" in " ".join(done.err.split())
     assert cluster.run("settings", "script", "run.sh", *words).code == 0
     ran = run_there(cluster.work / "run.bb.sh", tmp_path)
     assert (ran.returncode, ran.stdout) == (0, "x\n"), ran

@@ -49,7 +49,7 @@ def test_from_nothing_to_a_status(spool: Path, capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "2 inputs found" in out
     assert "2 stored (2 report), 0 unchanged, 0 known, 0 refused" in out
-    assert f"passed over, temporary or hidden: {spool}/x.tmp" in out
+    assert f"skipped, temporary or hidden: {spool}/x.tmp" in out
     assert run("centre", "status") == 0
     lines = dict(
         line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line[0] != " "
@@ -154,13 +154,17 @@ def test_backup_and_restore(
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [
-        (["ingest"], 2, "nothing to take in: name files or directories"),
+        (["ingest"], 2, "nothing to read: name files or directories"),
         (["ingest", "/nowhere"], 2, "there is no such file or directory"),
-        (["ingest", "/tmp", "--part", "3/2"], 2, "--part '3/2' is no share: give I/N"),
-        (["ingest", "/tmp", "--part", "x"], 2, "is no share"),
+        (["ingest", "/tmp", "--part", "3/2"], 2, "--part '3/2' is not a share: give I/N"),
+        (["ingest", "/tmp", "--part", "x"], 2, "is not a share"),
         (["ingest", "/tmp", "--jobs", "0"], 2, "--jobs"),
         (["ingest", "/tmp", "--watch", "0"], 2, "--watch"),
-        (["status", "--db", "mysql://host/name"], 2, "mysql is no database that Stripewise uses"),
+        (
+            ["status", "--db", "mysql://host/name"],
+            2,
+            "mysql is not a database that Stripewise uses",
+        ),
         (["status"], 8, "holds no statistics: run `stripewise centre init --db"),
         (["prune"], 8, "holds no statistics: run `stripewise centre init --db"),
         (["prune", "--files-older-than", "-1"], 2, "--files-older-than"),

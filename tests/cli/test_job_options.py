@@ -38,7 +38,7 @@ def test_words_behind_the_script(cluster) -> None:
      ("--tier", "none"), ("--job-per-run",), ("--allocation-time", "1h"), ("--dry-run",)],
 )  # fmt: skip
 def test_options_of_job_scripts_without_one(cluster, words) -> None:
-    line = cluster.tune(*words, "--", "./writer", "out.dat").error("goes with a job script")
+    line = cluster.tune(*words, "--", "./writer", "out.dat").error("requires a job script")
     assert words[0] in line
     assert cluster.fake.calls == []
 
@@ -54,7 +54,7 @@ def test_a_script_behind_the_dashes_is_refused(cluster, before) -> None:
 
 def test_a_script_behind_the_dashes_that_is_insisted_on(cluster) -> None:
     """The shell is a program as any other: what is refused is not the script."""
-    cluster.tune("--budget", "1nh", "--", "bash", "run.sh").error("--budget goes with a job")
+    cluster.tune("--budget", "1nh", "--", "bash", "run.sh").error("--budget requires a job")
     (cluster.work / "plain.sh").write_text("#!/bin/bash\n./writer out.dat\n")
-    cluster.tune("--budget", "1nh", "--", "./plain.sh").error("--budget goes with a job")
+    cluster.tune("--budget", "1nh", "--", "./plain.sh").error("--budget requires a job")
     assert cluster.fake.calls == []

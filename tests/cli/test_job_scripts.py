@@ -30,7 +30,7 @@ def _need_runtime() -> None:
         (HEAD + "echo nothing\n", ("run.sh", "no launch line", "srun")),
         (HEAD + LAUNCH * 3, ("run.sh", "3 launch lines", "--step N")),
         (HEAD + LAUNCH + "sbatch again.sh\n", ("run.sh", "submits jobs itself", "tune the")),
-        (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "no script")),
+        (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "not a script")),
         (HEAD + "#SBATCH --partition=nope\n" + LAUNCH, ("'nope'", "there are work")),
         (HEAD + "#SBATCH --comment='open\n" + LAUNCH, ("run.sh",)),
         (HEAD + "#SBATCH -D /usr\n" + LAUNCH, ("works in /usr", "(cd /usr)")),
@@ -76,7 +76,7 @@ def test_no_script_at_all(cluster, name) -> None:
     (cluster.work / "data.bin").write_bytes(b"\x7fELF\0\0")
     cluster.write("#!/bin/bash\n\0\n", "nul.sh").chmod(0o600)
     refused(cluster, cluster.tune(name, "--budget", "2nh"))
-    cluster.tune("--dry-run", name).error("--dry-run goes with a job script")
+    cluster.tune("--dry-run", name).error("--dry-run requires a job script")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read every file")

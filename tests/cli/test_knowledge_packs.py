@@ -122,7 +122,7 @@ def test_one_line_for_each_refusal(kept, keys, away, tmp_path):
     Path(file).write_bytes(file.read_bytes().replace(b"flash_io", b"flash_ix"))
     done = run("install", file, "--key", keys)
     assert done.exit_code == 4
-    assert "signature does not fit its content" in done.stderr
+    assert "signature does not match its content" in done.stderr
     assert not (tmp_path / "site").exists()
 
 

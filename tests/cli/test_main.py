@@ -112,7 +112,7 @@ def test_options_for_job_scripts_are_shown_with_a_script(tmp_path: Path) -> None
     assert sum(line.startswith("  -") for line in shown.splitlines()) <= 15
     done = CliRunner().invoke(main, ["tune", "--pool", "p", "--", "true"])
     assert done.exit_code == 2
-    assert "--pool goes with a job script" in done.stderr
+    assert "--pool requires a job script" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -19,12 +19,12 @@ PROGRAM = ("--", "sh", "-c", "touch ran")
     ("options", "words"),
     [
         (("--on", "nowhere"), "no storage is called 'nowhere'"),
-        (("--on", "archer2-hdd@fast"), "no slow motion: write @1/64"),
+        (("--on", "archer2-hdd@fast"), "not a slow-motion factor: write @1/64"),
         (("--on", "archer2-hdd", "--ranks-per-node", "200"), "a node of archer2-hdd has 128"),
         (("--on", "archer2-hdd", "--transport", "tin-cans"), "--transport tin-cans"),
-        (("--on", "archer2-hdd", "--capacity", "1TiB"), "archer2-hdd is no burst buffer"),
-        (("--noise",), "--noise goes with --on"),
-        (("--private",), "--private goes with --on"),
+        (("--on", "archer2-hdd", "--capacity", "1TiB"), "archer2-hdd is not a burst buffer"),
+        (("--noise",), "--noise requires --on"),
+        (("--private",), "--private requires --on"),
     ],
 )
 def test_what_cannot_be_had_is_said_and_nothing_is_run(
@@ -47,8 +47,8 @@ def test_what_cannot_be_had_is_said_and_nothing_is_run(
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("run", "--root", ".", *PROGRAM), "--root goes with --on"),
-        (("run", "--ranks-per-node", "2", *PROGRAM), "--ranks-per-node goes with --on"),
+        (("run", "--root", ".", *PROGRAM), "--root requires --on"),
+        (("run", "--ranks-per-node", "2", *PROGRAM), "--ranks-per-node requires --on"),
         (("run", "--on", "archer2-hdd", "--ranks-per-node", "-3", *PROGRAM), "at least 1"),
         (("tune", "--on", "archer2-hdd", "--ranks-per-node", "1,2", *PROGRAM), "one number"),
     ],

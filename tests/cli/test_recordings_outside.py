@@ -99,7 +99,7 @@ def test_a_training_asks_for_what_its_launcher_changes(
         "--allow-outside",
         user,
     )
-    assert "--allow-outside goes without --simulate" in said.output
+    assert "--allow-outside can only be used without --simulate" in said.output
 
 
 def test_the_trial_of_a_finding_asks_too(user: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_trial_of_a_finding_asks_too(user: Path) -> None:
     assert sorted(os.listdir()) == ["job.sh", "plain.sh"]
     assert (user / "model.log").read_text() == "precious"
     said = call("profile", "--allow-outside", user, "a.trace")
-    assert "--allow-outside goes with --try" in said.output
+    assert "--allow-outside requires --try" in said.output
 
 
 def test_a_study_with_a_replay_asks_before_the_replay(user: Path) -> None:

@@ -93,12 +93,12 @@ def test_the_programs_exit_code_stays(auto):
 @pytest.mark.parametrize("options", [("--config", "x.toml"), ()])
 def test_options_that_contradict_each_other_are_refused(auto, options):
     if options:
-        assert "--auto and --config cannot both" in said(auto(*options, code=2))[0]
+        assert "--auto and --config cannot be used together" in said(auto(*options, code=2))[0]
         return
     command = [*RUN[:-1], "--dry-run", "--", "true"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert "--dry-run goes with --auto" in done.stderr
+    assert "--dry-run requires --auto" in done.stderr
 
 
 def test_what_was_seen_can_be_forgotten(auto, tmp_path):

@@ -50,7 +50,7 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
         port = other.getsockname()[1]
         code, line = refused(capsys, "--port", port)
     assert code == 8
-    assert line.startswith(f"cannot listen at 127.0.0.1:{port} (Address already in use): give an")
+    assert line.startswith(f"cannot listen on 127.0.0.1:{port} (Address already in use): give an")
 
 
 def test_who_comes_before_the_portal_has_begun_waits() -> None:

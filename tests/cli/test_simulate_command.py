@@ -117,7 +117,7 @@ def test_a_trace_has_its_calls(tmp_path, site, option):
     (tmp_path / "log.0").write_text(RECORDER.replace("START", "0"))
     done = call(site, "--pattern", tmp_path, option)
     assert done.exit_code == 2
-    assert f"{option.partition('=')[0]} goes with a pattern" in done.stderr
+    assert f"{option.partition('=')[0]} requires a pattern" in done.stderr
     assert done.stderr.count("\n") == 1
     assert found(site, "--pattern", tmp_path)["ranks"] == 1
 
@@ -159,11 +159,11 @@ def test_irregular_patterns_of_a_trace_are_left_out_and_it_says_so(tmp_path, sit
     ("words", "says"),
     [
         (["--pattern", "<3D,(BLOCK,BLOCK),(2,2)>"], "character 17: expected 3 distributions"),
-        (["--pattern", ""], "is no trace, no kernel"),
+        (["--pattern", ""], "is neither a trace nor a kernel"),
         (["--pattern", 'vpic "'], "'\"' is not known"),
         (["--pattern", "vpic --steps 99999999999999"], "more than 1 EiB"),
         (["--pattern", "vpic", "--nodes", "1000000000"], "more than 100,000,000 ranks"),
-        (["--pattern", "no-such.trace"], "is no trace, no kernel"),
+        (["--pattern", "no-such.trace"], "is neither a trace nor a kernel"),
         (["--pattern", "vpic --loca 3"], "'--loca' is not known"),
         (["--pattern", "vpic", "--set", "striping_factor=5"], "site has 4 targets"),
         (["--pattern", "vpic", "--set", "striping_factor"], "--set 'striping_factor': write"),
@@ -171,11 +171,11 @@ def test_irregular_patterns_of_a_trace_are_left_out_and_it_says_so(tmp_path, sit
         (["--pattern", "vpic", "--set", "=3"], "--set '=3': write TUNABLE=VALUE\n"),
         (["--pattern", "vpic", "--sweep", "stack=cray,"], "--sweep stack: a value is missing"),
         (["--pattern", "vpic", "--sweep", "nodes=1,2", "--nodes", 4], "--nodes and --sweep both"),
-        (["--pattern", "vpic", "--tune", "--private"], "site is no burst buffer"),
+        (["--pattern", "vpic", "--tune", "--private"], "site is not a burst buffer"),
         (["--pattern", "vpic", "--tune", "--capacity", "1TiB"], "site has fixed targets"),
-        (["--pattern", "vpic", "--seed", "0"], "--seed goes with --tune"),
+        (["--pattern", "vpic", "--seed", "0"], "--seed requires --tune"),
         (["--pattern", "vpic", "--set", "cb_nodes=1,2"], "several values; give them to --sweep"),
-        (["--pattern", "vpic", "--sweep", "nodes=1,x"], "--sweep nodes: 'x' is no number"),
+        (["--pattern", "vpic", "--sweep", "nodes=1,x"], "--sweep nodes: 'x' is not a number"),
         (["--pattern", "vpic", "--sweep", "nodes=1", "--sweep", "nodes=2"], "names nodes twice"),
         (["--pattern", "vpic", "--stack", "nfs"], "no software stack is called 'nfs'"),
         (["--pattern", "vpic", "--transport", "ucx"], "site has no transport 'ucx'"),
@@ -193,10 +193,10 @@ def test_bad_input_is_one_line(site, words, says):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--trials", "3"), "--trials goes with --tune"),
+        (("--trials", "3"), "--trials requires --tune"),
         (("--set", "striping_factor=1", "--sweep", "striping_factor=1,2"), "both name mpiio."),
-        (("--steps", "20"), "--steps goes with a pattern in notation"),
-        (("--element-bytes", "4"), "--element-bytes goes with a pattern in notation"),
+        (("--steps", "20"), "--steps requires a pattern in notation"),
+        (("--element-bytes", "4"), "--element-bytes requires a pattern in notation"),
     ],
 )
 def test_options_that_would_not_act_are_refused(options: tuple[str, ...], said: str) -> None:

@@ -66,10 +66,10 @@ def test_options_of_the_program_are_its_own(scratch: Path, blind: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "nothing to run"),
-        (["--"], "nothing to run"),
-        (["x", "--trace-local", "y", "--", "true"], "exclude each other"),
-        (["x", "--keep-containers", "y", "--", "true"], "exclude each other"),
+        ([], "no command to run"),
+        (["--"], "no command to run"),
+        (["x", "--trace-local", "y", "--", "true"], "cannot be used together"),
+        (["x", "--keep-containers", "y", "--", "true"], "cannot be used together"),
         (["--al", "--", "true"], "--al"),
     ],
 )
@@ -92,10 +92,10 @@ def test_a_directory_of_each_node_has_to_be_there(scratch: Path, blind: Path) ->
     ("words", "said"),
     [
         ([], "nothing to show"),
-        (["--"], "nothing to run"),
+        (["--"], "no command to run"),
         (["x", "--", "true"], "not both"),
-        (["x", "--trace", "y"], "go with a command"),
-        (["x", "--json", "--as", "csv"], "exclude each other"),
+        (["x", "--trace", "y"], "require a command"),
+        (["x", "--json", "--as", "csv"], "cannot be used together"),
     ],
 )
 def test_wrong_use_of_profile_is_one_helpful_line(

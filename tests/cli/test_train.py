@@ -59,8 +59,8 @@ def test_json(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "give one of --on MACHINE, --here and --from DIR"),
-        (("--here", "--on", "edison"), "give one of --on MACHINE, --here and --from DIR"),
+        ((), "give --on MACHINE, --here or --from DIR"),
+        (("--here", "--on", "edison"), "give --on MACHINE, --here or --from DIR"),
         (("--here", "--simulate"), "--simulate needs a described storage"),
         (("--on", "edison", "--simulate"), "give --ranks"),
         (
@@ -75,9 +75,15 @@ def test_json(tmp_path):
             "integer",
         ),
         (("--from", ".", "--ranks", "4"), "leave --ranks out"),
-        (("--on", "edison", "--simulate", "--ranks", "4", "--mpi", "x"), "--mpi goes without"),
-        (("--on", "edison", "--ranks", "4", "--stack", "cray"), "--stack goes with --simulate"),
-        (("--here", "--ranks", "4", "--noise"), "--noise goes with --on MACHINE"),
+        (
+            ("--on", "edison", "--simulate", "--ranks", "4", "--mpi", "x"),
+            "--mpi can only be used without",
+        ),
+        (
+            ("--on", "edison", "--ranks", "4", "--stack", "cray"),
+            "--stack can only be used with --simulate",
+        ),
+        (("--here", "--ranks", "4", "--noise"), "--noise requires --on MACHINE"),
         (("--here", "--ranks", "4", "--repeats", "0"), "--repeats"),
         (("--from", "nowhere"), "there is no such directory"),
         (("--from", "."), "holds no surface"),

@@ -135,7 +135,7 @@ def test_interrupt_says_how_to_go_on(tune):
         (("--trials", "0", "--", "./p"), 2, "at least 1"),
         (("--runs", "3", "--", "./p"), 2, "too few"),
         (("--strategy", "magic", "--", "./p"), 2, "auto, model, rules, tpe"),
-        (("--time", "soon", "--", "./p"), 2, "no duration"),
+        (("--time", "soon", "--", "./p"), 2, "not a duration"),
         (("--resume",), 2, "no unfinished study"),
         (("--resume", "--", "./p"), 7, "no study"),
     ],

@@ -226,7 +226,7 @@ IMPOSSIBLE = [
     (["--transfer", "0"], "--transfer '0': give bytes from 1"),
     (["--transfer", "4MB"], "--transfer '4MB': give bytes from 1"),
     (["--transfer", "4GiB"], "--transfer '4GiB': give bytes from 1 to 2147483648"),
-    (["--transfer", "1001"], "--transfer 1001: it is no multiple of the 8 bytes of int64"),
+    (["--transfer", "1001"], "--transfer 1001: it is not a multiple of the 8 bytes of int64"),
     (["--transfer", "8", "--backend", "null"], "it moves a variable in one call"),
     (["--transfer", "8", "--backend", "posix", "--mode", "serial"], "has windows of its own"),
     (["--stonewall", "0"], "--stonewall '0': give seconds from"),

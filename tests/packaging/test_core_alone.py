@@ -224,7 +224,7 @@ def test_every_command_works_or_names_what_is_missing(
         extra = NEEDS.get(line) or NEEDS.get(called) or NEEDS.get(line.split()[0], "")
         if line.startswith("centre ") and called != "centre monitor":
             extra = extra or "db"
-        is_right = "Traceback" not in err and "fault of Stripewise" not in err
+        is_right = "Traceback" not in err and "bug in Stripewise" not in err
         if extra:
             remedy = f"pip install 'stripewise[{extra}]'"
             is_right &= code == MISSING and len(errors) == 1 and errors[0].endswith(remedy)

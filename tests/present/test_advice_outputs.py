@@ -47,7 +47,7 @@ def test_the_text_has_every_sentence_and_way(book):
     for one in book.advice:
         assert one.sentence in text
         assert all(how.text in text for how in one.how)
-    assert "One process writes" in text
+    assert "Writes of one process" in text
     assert "burst-buffer" not in text
     assert "burst-buffer" in "\n".join(advice_lines(book, why_not=True))
 

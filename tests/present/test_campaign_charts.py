@@ -127,7 +127,7 @@ def test_limits_become_a_picture_in_words_too(tmp_path):
     with pytest.raises(UsageError, match=r"\.svg"):
         draw_limits(campaign, campaigns.limits_of(campaign), tmp_path / "limits.txt")
     none = replace(campaigns.limits_of(campaign), limits=())
-    with pytest.raises(UsageError, match="tells no limit"):
+    with pytest.raises(UsageError, match="shows no limit"):
         draw_limits(campaign, none, path)
 
 

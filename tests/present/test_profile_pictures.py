@@ -81,7 +81,7 @@ def test_reads_for_modify_are_not_the_programs():
     )
     maps, axis = maps_of(profile)
     assert not heat.moved_bytes(profile, axis, "read", "program").value.any()
-    title = "Read, each rank: beneath the program's calls (POSIX), which asked for none"
+    title = "Read, each rank: beneath the program's calls (POSIX), which requested none"
     assert maps["rank", title].values[0, 0] == 3e6
 
 

@@ -52,9 +52,9 @@ def test_the_journal_keeps_the_storage_and_its_description(tmp_path: Path) -> No
 @pytest.mark.parametrize("machine", ["archer2-hdd@1/32", "archer2-nvme@1/64"])
 def test_it_goes_on_with_the_same_storage_alone(machine: str) -> None:
     begun, other = with_storage(options()), with_storage(options(EmulationOptions(machine)))
-    with pytest.raises(StudyError, match=f"begun on archer2-hdd@1/64, not on {machine}"):
+    with pytest.raises(StudyError, match=f"started on archer2-hdd@1/64, not on {machine}"):
         check_storage(other, begun)
-    with pytest.raises(StudyError, match="begun on the storage of this host"):
+    with pytest.raises(StudyError, match="started on the storage of this host"):
         check_storage(begun, options(None))
 
 
@@ -63,7 +63,7 @@ def test_it_does_not_go_on_with_another_description(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="description of archer2-hdd has changed"):
         check_storage(options(None), begun)
     gone = options(EmulationOptions(str(tmp_path / "gone.toml"), digest="0"))
-    with pytest.raises(StudyError, match=r"cannot go on: .*gone\.toml"):
+    with pytest.raises(StudyError, match=r"cannot continue: .*gone\.toml"):
         check_storage(options(None), gone)
 
 

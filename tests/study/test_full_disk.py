@@ -64,7 +64,7 @@ def test_a_study_whose_disk_stays_full_goes_on_when_there_is_room(
     cluster: JobCluster, disk: Path
 ) -> None:
     said = tune(cluster, disk, str(disk))
-    said.error("make room")
+    said.error("free some space")
     assert said.code == 8
     before = finished(disk)
     assert len(before) >= 2

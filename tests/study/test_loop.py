@@ -94,7 +94,7 @@ def test_no_knob_ends_at_once(run_fake):
 
 
 def test_why_the_tunable_that_was_asked_for_cannot_act_is_said(run_fake):
-    space = Space((), {KNOB: "no collective calls", "mpiio.cb_nodes": "not asked for"})
+    space = Space((), {KNOB: "no collective calls", "mpiio.cb_nodes": "not requested"})
     result = run_fake(FakeLauncher(lambda _: 4.0), only=(KNOB,), space=lambda facts: space)
     assert result.stopped_because.endswith(f"({KNOB}: no collective calls)")
 

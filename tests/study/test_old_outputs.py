@@ -45,7 +45,7 @@ def with_old_outputs(launcher, tmp_path, **more) -> tuple[StudyResult, OldOutput
 def test_old_outputs_are_new_in_every_run_but_the_first(tmp_path):
     result, workspace = with_old_outputs(FakeLauncher(helped), tmp_path)
     assert workspace.left_out == [(), *[("out.dat",)] * (len(result.runs) - 1)]
-    assert any("makes it anew: out.dat" in decision.text for decision in result.decisions)
+    assert any("creates it: out.dat" in decision.text for decision in result.decisions)
     again, resumed = with_old_outputs(FakeLauncher(helped), tmp_path, resume=True)
     assert again.runs == result.runs
     assert resumed.old == ("out.dat",)

@@ -51,7 +51,7 @@ def test_mails_are_warned_of(tmp_path: Path) -> None:
     found, _ = found_in("date | mail -s done me@host", tmp_path)
     assert not found.uses
     (warning,) = found.warnings
-    assert "line 2) sends a mail in each run" in warning
+    assert "line 2) sends mail in each run" in warning
 
 
 def test_what_is_allowed_of_another_host(tmp_path: Path) -> None:

@@ -89,7 +89,9 @@ def test_the_budget_may_hold_none(run, tmp_path) -> None:
     result = run(runs=least, directory=tmp_path / "other")
     assert result.improved
     assert result.references == ()
-    assert "holds no pairs against a burst buffer" in str(result.decisions), result.winner
+    assert "has no runs left for pairs against a burst buffer" in str(result.decisions), (
+        result.winner
+    )
 
 
 @pytest.mark.parametrize("kill_at", [1, 2, 5, 9])

@@ -309,7 +309,7 @@ def test_what_was_proven_stays_when_a_further_candidate_fails_the_proof(run_fake
     assert more.improved
     assert more.winner.settings == first.winner.settings
     assert more.pairs == first.pairs
-    assert any("proven before" in d.text for d in more.decisions)
+    assert any("proven earlier" in d.text for d in more.decisions)
     assert run_fake(FakeLauncher(helped), resume=True) == more
 
 

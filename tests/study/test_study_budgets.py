@@ -101,7 +101,7 @@ def test_pairs_that_the_budget_ends_are_undecided(run_fake):
     result = run_fake(FakeLauncher(helped, drift=0.15), node_hours=150 / 3600, trials=2)
     assert result.outcome == "undecided"
     assert "3 fresh pairs]: too few pairs to tell; the budget allows no more" in result.left_open
-    assert "go on with --resume --budget 0.11nh" in result.left_open
+    assert "continue with --resume --budget 0.11nh" in result.left_open
 
 
 @dataclass

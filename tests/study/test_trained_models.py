@@ -124,7 +124,7 @@ def test_a_model_of_simulated_runs_is_trusted_no_more_than_a_simulation(
     ("options", "said"),
     [
         ({"storage": EmulationOptions("hopper", ranks_per_node=PER_NODE)}, "not of hopper"),
-        ({"machine": "none"}, "no model is used (--machine none): as auto does"),
+        ({"machine": "none"}, "no model is used (--machine none): the search is that of auto"),
     ],
 )
 def test_a_model_that_does_not_hold_is_said_and_auto_goes_on(

@@ -69,7 +69,7 @@ def test_directories_that_the_user_names(left) -> None:
     with pytest.raises(UsageError, match="where results go"):
         left.write(job(burst_buffer_nodes=1), stage_in=f"{left.work}/in")
     probing = SCRIPT.replace(b"srun", b"[ -f rst ] && r=1\nsrun")
-    with pytest.raises(UsageError, match=r"line 5, looks whether .*same directory"):
+    with pytest.raises(UsageError, match=r"line 5, checks for .*same directory"):
         left.write(job(burst_buffer_nodes=1), probing, **named)
 
 

@@ -199,7 +199,7 @@ class Said:
         lines = [x for x in self.err.splitlines() if x.startswith("stripewise: error: ")]
         assert len(lines) == 1, self
         assert self.code not in (0, 70), self
-        assert "fault of Stripewise" not in self.err, self
+        assert "bug in Stripewise" not in self.err, self
         for word in words:
             assert word in lines[0], (word, lines[0])
         return lines[0]

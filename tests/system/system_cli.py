@@ -56,7 +56,7 @@ class Done:
         assert self.code == code, self
         assert len(self.errors) == 1, self
         assert "Traceback" not in self.err, self
-        assert "fault of Stripewise" not in self.err, self
+        assert "bug in Stripewise" not in self.err, self
         last = self.err.splitlines()[-1]
         assert last == self.errors[0], f"something follows the line of error: {self}"
         for word in words:

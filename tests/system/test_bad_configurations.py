@@ -67,7 +67,7 @@ def test_config_check_refuses_it(work, name):
     done = stripewise("settings", "check", path.name, cwd=work)
     assert done.code == 3, done
     assert "Traceback" not in done.err
-    assert "fault of Stripewise" not in done.err
+    assert "bug in Stripewise" not in done.err
     assert all(word in done.out + done.err for word in expect), done
 
 

@@ -178,4 +178,4 @@ def test_what_the_servers_counted_can_be_kept(work: Path) -> None:
     assert f"sum: {3 * MIB:16}," in text
     assert "- job_id:          dd." in text
     refused = stripewise("run", "--servers", "counted", "--", "true", cwd=work)
-    assert refused.only_error(2, "--servers goes with --on MACHINE")
+    assert refused.only_error(2, "--servers requires --on MACHINE")

@@ -35,7 +35,7 @@ def read_toml(path: Path, read: Callable[[Path], bytes]) -> dict[str, Any]:
         raise ConfigurationError(f"{path} cannot be read ({reason}): check its path") from error
     except ValueError as error:
         raise ConfigurationError(
-            f"{path} is not TOML in UTF-8: {error}: mend that place, or name the right file"
+            f"{path} is not TOML in UTF-8: {error}: fix that place, or name the right file"
         ) from error
 
 
@@ -73,6 +73,6 @@ def check_private(path: Path, status: os.stat_result) -> None:
         ValueError: Others may.
     """
     if not stat.S_ISREG(status.st_mode):
-        raise ValueError(f"{path} is no file: check its path")
+        raise ValueError(f"{path} is not a file: check its path")
     if status.st_mode & (stat.S_IROTH | stat.S_IWOTH):
         raise ValueError(f"everybody may read or change {path}: run chmod o-rw on it")

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 def compare(campaigns: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
     """Compare campaigns: several systems, or one before and after a change.
 
-    The first campaign is the reference.  Prints the best that each reached on one node and on
-    many, for data and metadata, with factors;
-    then the cells that differ, each with its interval, and targets that became slower.  Where
-    nothing differs, at most 5 % of comparisons report a difference.
+    The first campaign is the reference.  Prints the best rates that each campaign reached on one
+    node and on many, for data and metadata, with their ratios; then the cells that differ, each
+    with its interval, and targets that became slower.  Where nothing differs, at most 5 % of
+    comparisons report a difference.
 
     CAMPAIGN is the directory of a campaign, or a file that `stripewise bench export` wrote.
     """
@@ -199,7 +199,7 @@ def command_import(
 
     RESULTS are the output of IOR (text, JSON or CSV, versions 2 to 4), mdtest, benchio or
     `stripewise bench kernel --json`, also the output of a job with several of them.  Each test
-    becomes a case, each repeat a run.  Notes on standard error, and in the campaign, tell what was
+    becomes a case, each repeat a run.  Notes on standard error, and in the campaign, say what was
     left out or assumed.
     """
     from stripewise.bench.campaign import import_campaign, write_campaign
@@ -261,8 +261,8 @@ def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
 
     SURVEY is a file of TOML or CSV with what profiles say of applications (bytes, files,
     operations, processes, jobs at once), or jamstec-2018, which comes with Stripewise.  SYSTEM is
-    a description of a storage, as `stripewise machine list` names them, or its file.  Nothing is
-    run: times are those of the model, with intervals from those of the descriptions.
+    a description of a storage system, as `stripewise machine list` names it, or its file.  Nothing
+    is run: times are those of the model, with intervals from those of the descriptions.
     """
     from stripewise.bench.comparison import find_survey
     from stripewise.bench.comparison import what_if as asked
@@ -284,7 +284,7 @@ def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
     ),
 )
 def bench_command() -> None:
-    """Measure what a storage can do: benchmark campaigns, their limits and comparisons."""
+    """Measure what a storage system can do: benchmark campaigns, their limits and comparisons."""
 
 
 @bench_command.command(

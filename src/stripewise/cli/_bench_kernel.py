@@ -33,7 +33,7 @@ _mpi = option(
     "--mpi",
     "family",
     metavar="NAME",
-    help="MPI whose build runs: mpich, openmpi, or a name of `stripewise doctor runtime` such as "
+    help="MPI to use: mpich, openmpi, or a name of `stripewise doctor runtime` such as "
     "openmpi-5  [default: the first one that is built]",
 )
 _path = option(
@@ -124,7 +124,7 @@ def warn_of_sharing(ranks: int) -> None:
     processors = len(os.sched_getaffinity(0))
     if ranks > processors:
         note(
-            f"{ranks} ranks share {processors} processors: the figures say little",
+            f"{ranks} ranks share {processors} processors: the figures are not representative",
             kind="warning",
         )
 

@@ -197,7 +197,9 @@ FORMATS = ("text", "html", "markdown", "json", "module", "profile")
 @file_option("-o", "--output", help="Write to FILE instead of standard output; a module file "
                                     "whose name ends in .lua is written in Lua.")  # fmt: skip
 @file_option("--html", help="Write a page to FILE as well.")
-@option("--why-not", is_flag=True, help="Also say what is missing for more advice.")
+@option(
+    "--why-not", is_flag=True, help="Also show which measurements are missing for further advice."
+)
 @json_option
 def advise_command(
     sources: tuple[str, ...],
@@ -212,7 +214,7 @@ def advise_command(
     why_not: bool,
     as_json: bool,
 ) -> None:
-    """Advise users of a storage: striping, files, aggregators, locks, network, libraries.
+    """Advise users of a storage system: striping, files, aggregators, locks, network, libraries.
 
     STORAGE is a name of `stripewise machine list` or a description (.toml).  CAMPAIGN is the
     directory of a campaign or a file of `stripewise bench export`; of several, all are put
@@ -221,9 +223,9 @@ def advise_command(
     from stripewise.bench.advice import advice_json, advice_lines, advice_page, advise
 
     if program is None and (nodes or ranks_per_node):
-        raise UsageError("--nodes and --ranks-per-node go with --program: add --program")
+        raise UsageError("--nodes and --ranks-per-node require --program: add --program")
     if as_json and form not in ("text", "json"):
-        raise UsageError(f"--json and --format {form} exclude each other: choose one")
+        raise UsageError(f"--json and --format {form} cannot be used together: choose one")
     traced = _program(program, nodes, ranks_per_node) if program else None
     book = advise(_basis(sources, like, targets, traced))
     if html is not None:
@@ -271,13 +273,15 @@ def _basis(
     paths = [Path(one) for one in sources]
     if len(sources) == 1 and not is_campaign(paths[0]):
         if like or targets:
-            raise UsageError("--like and --targets go with campaigns: leave them out")
+            raise UsageError(
+                "--like and --targets can only be used with campaigns: leave them out"
+            )
         return Basis(find_storage(sources[0]), program=program)
     others = [str(one) for one in paths if not is_campaign(one)]
     if others:
         raise UsageError(
-            f"{others[0]} is no campaign: give one description, or campaigns alone (a description "
-            "for what they do not tell goes with --like)"
+            f"{others[0]} is not a campaign: give one description, or only campaigns (--like "
+            "takes a description for what they do not show)"
         )
     campaigns = read_campaigns(paths)
     limits = find_limits(campaigns, find_storage(like) if like else None, targets=targets)
@@ -299,7 +303,7 @@ def _program(path: Path, nodes: int | None, ranks_per_node: int | None) -> Progr
     except UsageError as error:
         if nodes or ranks_per_node:
             raise
-        note(f"{error}; jobs of several sizes are looked at instead")
+        note(f"{error}; jobs of several sizes are considered instead")
         work = None
     return Program(path.name, facts, work)
 

@@ -101,7 +101,7 @@ _run_options = has_options(
         help="Seed of the order of the runs, and of emulated noise."),
     emulation_options_of_study,
     option("--resume", is_flag=True, help="Continue an interrupted campaign."),
-    option("--force", is_flag=True, help="Set aside the campaign that is there."),
+    option("--force", is_flag=True, help="Set an earlier campaign aside and start a new one."),
     option("--dry-run", is_flag=True, help="Show what would be run, and stop."),
     json_option,
 )  # fmt: skip
@@ -123,7 +123,7 @@ _run_options = has_options(
 )
 @_run_options
 def command_run(suite: str | None, as_json: bool, dry_run: bool, **given: Any) -> None:
-    """Measure a storage with a suite of benchmarks: a built-in SUITE, or that of a TOML file.
+    """Measure a storage system with a benchmark suite: a built-in SUITE, or that of a TOML file.
 
     Every case is run several times, in rounds of random order, so that changes of the storage
     affect all cases alike.  Each run is recorded as it ends: a campaign that is killed loses none
@@ -157,7 +157,9 @@ def _options(name: str | None, given: dict[str, Any]) -> CampaignOptions:
         if name is not None and output is None:
             output = Path(f"{suite.name}.campaign")
         output = output or _only_campaign()
-        note(f"goes on with what {output} began with; budgets are those given now")
+        note(
+            f"continues with the options that {output} was started with; only the budgets are new"
+        )
     else:
         if name is None:
             raise UsageError("give a suite: `stripewise bench list` shows the built-in ones")
@@ -185,8 +187,8 @@ def _suite(name: str, narrow: dict[str, Any], *, quick: bool) -> Suite:
 def _check(given: dict[str, Any]) -> None:
     if given["resume"] and given["force"]:
         raise UsageError(
-            "--resume goes on with a campaign, --force sets it aside and begins anew: leave one "
-            "of them out"
+            "--resume continues a campaign, --force sets it aside and starts over: leave one of "
+            "them out"
         )
     for name, value in (
         ("--wall", given["wall_seconds"]),
@@ -236,9 +238,9 @@ def _show(campaign: Campaign, directory: Path, as_json: bool) -> None:
     if as_json:
         return
     if campaign.ended_because != "all runs are made":
-        note(f"{campaign.ended_because}: go on with: stripewise bench run --resume -o "
+        note(f"{campaign.ended_because}: continue with: stripewise bench run --resume -o "
              f"{quote(str(directory))}")  # fmt: skip
-    note(f"see the whole of it with: stripewise bench report {quote(directory.name)}")
+    note(f"to see the full report: stripewise bench report {quote(directory.name)}")
 
 
 def plan_data(suite: Suite) -> dict[str, Any]:

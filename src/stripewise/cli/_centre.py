@@ -64,7 +64,7 @@ def init(database: str, as_json: bool) -> None:
 @db_option
 @json_option
 def status(database: str, as_json: bool) -> None:
-    """Show what the database holds, how many jobs are seen, and which inputs were refused."""
+    """Show what the database holds, how many jobs have a profile, and what was refused."""
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.upkeep import status as status_of
 
@@ -98,14 +98,14 @@ def _lines(found: Status) -> Iterator[str]:
     for one in found.refused:
         yield f"  {one['name']}: {one['reason']}"
     if found.with_problems:
-        yield "only a part was taken in of"
+        yield "only partly stored:"
     for one in found.with_problems:
         yield f"  {one['name']}: {one['reason']}"
 
 
 def _coverage(found: Status) -> str:
     if found.coverage is None:
-        return "unknown: no record of a scheduler is there"
+        return "unknown: there are no records of a scheduler"
     share = f"{found.seen_jobs} of {found.recorded_jobs}"
     return f"{100 * found.coverage:.0f} %: {share} jobs that ran have a profile"
 
@@ -121,7 +121,8 @@ def _moment(at: int | None) -> str:
 )
 @db_option
 @option("--files-older-than", "days", type=click.IntRange(min=0), metavar="DAYS",
-              help="Delete the rows of single files of runs that began earlier.")  # fmt: skip
+              help="Delete the per-file rows of runs that began more than DAYS days "
+                   "ago.")  # fmt: skip
 @json_option
 def prune(database: str, days: int | None, as_json: bool) -> None:
     """Delete old data: samples of servers by their age, expired sessions and tokens.
@@ -177,7 +178,8 @@ def backup(file: Path, database: str, as_json: bool) -> None:
 @_file
 @db_option
 @option("--replace", is_flag=True,
-              help="Replace what the database holds; its revision must be the same.")  # fmt: skip
+              help="Replace what the database holds; its revision must be that of "
+                   "the backup.")  # fmt: skip
 @json_option
 def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
     """Restore the backup FILE, into an empty database unless --replace is given."""

@@ -46,19 +46,19 @@ _MOST_LINES = 20
 @db_option
 @option("--cluster", default="", metavar="NAME", help="Cluster that the inputs come from.")
 @option("--jobs", type=click.IntRange(1, 1024), default=None, metavar="N",
-              help="Processes that read.  [default: cores]")  # fmt: skip
+              help="Number of processes that read  [default: cores]")  # fmt: skip
 @option("--settle", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
-              help="Leave files that changed in the last SECONDS  [default: 60]")  # fmt: skip
+              help="Skip files that changed in the last SECONDS  [default: 60]")  # fmt: skip
 @option("--rate", type=click.FloatRange(min=0), default=0.0, metavar="N",
               help="Read at most N inputs a second.")  # fmt: skip
 @option("--part", default="1/1", metavar="I/N",
               help="Read only the I-th of N shares, for the tasks of a job array.")  # fmt: skip
 @option("--watch", type=click.FloatRange(min=0.1), default=None, metavar="SECONDS",
-              help="Look for new files every SECONDS, until a signal ends it.")  # fmt: skip
+              help="Look for new files every SECONDS, until interrupted.")  # fmt: skip
 @option(
     "--slurm",
     is_flag=True,
-    help="Also ask sacct for the jobs since the last time (at first: of 30 days).",
+    help="Also ask sacct for the jobs since the last time (the first time: of the last 30 days).",
 )
 @option(
     "--slurm-since",
@@ -99,7 +99,7 @@ def ingest(
 
     scheduler = Scheduler.of(slurm, slurm_since, given["cluster"])
     if not paths and scheduler is None:
-        raise UsageError("nothing to take in: name files or directories, or give --slurm")
+        raise UsageError("nothing to read: name files or directories, or give --slurm")
     chosen: dict[str, Any] = {"jobs": jobs, "settle_seconds": settle}
     options = IngestOptions(
         roots=paths,
@@ -153,7 +153,9 @@ def _part_of(text: str) -> tuple[int, int]:
     match = _PART.fullmatch(text)
     number, total = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= total:
-        raise UsageError(f"--part {text!r} is no share: give I/N, as in 3/8, with I from 1 to N")
+        raise UsageError(
+            f"--part {text!r} is not a share: give I/N, such as 3/8, with I from 1 to N"
+        )
     return number, total
 
 
@@ -225,11 +227,11 @@ def _lines(tally: Tally, options: IngestOptions) -> Iterator[str]:
     for reason, count in sorted(tally.passed.counts.items()):
         first = tally.passed.names[reason][0]
         more = f" and {count - 1} more" if count > 1 else ""
-        yield f"  passed over, {reason}: {first}{more}"
+        yield f"  skipped, {reason}: {first}{more}"
     for name, text in tally.problems[:_MOST_LINES]:
         yield f"  in part: {name}: {text}"
     if tally.stopped:
-        yield "  broken off; what is stored stays: begin again to go on"
+        yield "  interrupted; what was stored is kept: run the same command again to continue"
 
 
 # ---- querying sacct for its jobs
@@ -258,7 +260,7 @@ class Scheduler:
         """
         if not slurm:
             if since:
-                raise UsageError("--slurm-since says from when on: give --slurm too")
+                raise UsageError("--slurm-since requires --slurm: give both")
             return None
         from stripewise.centre.database.queries import JobFilter
 

@@ -39,7 +39,7 @@ _MOST_PROBLEMS = 5
               type=click.Choice(["prometheus", "openmetrics", "influx", "json"]),
               help="How to print the readings.")  # fmt: skip
 @option("--collector", "names", multiple=True, metavar="NAME",
-              help="Use this collector alone (repeatable).")  # fmt: skip
+              help="Use only this collector (repeatable).")  # fmt: skip
 @click.pass_context
 def once(context: click.Context, config: Path | None, form: str, names: tuple[str, ...]) -> None:
     """Read everything once and print it, for node_exporter's textfile collector or Telegraf.

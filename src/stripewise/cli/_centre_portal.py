@@ -44,9 +44,9 @@ _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 )
 @file_option("--config", help="Settings of the portal (portal.toml).")
 @db_option
-@option("--host", default=None, metavar="NAME", help="Listen at this address.")
+@option("--host", default=None, metavar="NAME", help="Listen on this address.")
 @option("--port", type=click.IntRange(0, 65535), default=None, metavar="N",
-              help="Listen at this port; 0: any that is free.  [default: 8080]")  # fmt: skip
+              help="Listen on this port; 0: any free port.  [default: 8080]")  # fmt: skip
 def serve_command(config: Path | None, database: str, host: str | None, port: int | None) -> None:
     """Serve the portal: jobs, programs and storage, as pages for people and an API.
 
@@ -90,13 +90,14 @@ def _settings(config: Path | None, host: str | None, port: int | None) -> Portal
     server = found.server.model_copy(update=given)
     if not server.is_secure and not _is_local(server.host):
         raise ConfigurationError(
-            f"{server.host} is reached from other hosts, and passwords would go there in plain: "
-            "give certificate and key in [server], or listen at 127.0.0.1 behind a proxy"
+            f"{server.host} can be reached from other hosts, and passwords would be sent "
+            "unencrypted: give certificate and key in [server], or listen on 127.0.0.1 behind a "
+            "proxy"
         )
     if not server.url and server.host in _ALL_ADDRESSES:
         raise ConfigurationError(
-            f"{server.host} is each address of this host, and requests for other names than the "
-            "portal's are refused: give url in [server], as browsers see it"
+            f"{server.host} means every address of this host, and the portal refuses requests for "
+            "any name but its own: give url in [server], the address that browsers use"
         )
     return found.model_copy(update={"server": server})
 
@@ -107,7 +108,7 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
     except OSError as error:  # ssl.SSLError is one
-        reason = error.strerror or "they do not belong together"
+        reason = error.strerror or "they do not match"
         raise ConfigurationError(
             f"certificate {certificate} and key {key} cannot be used ({reason}): give files in "
             "PEM that this user may read"
@@ -131,7 +132,7 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise StorageError(
-            f"cannot listen at {host}:{port} ({error.strerror}): give another --host or --port"
+            f"cannot listen on {host}:{port} ({error.strerror}): give another --host or --port"
         ) from error
     return listener
 
@@ -155,7 +156,8 @@ _ROLES = ("user", "support", "admin")
 login_argument = click.argument("login", metavar="LOGIN")
 role_option = option(
     "--role", type=click.Choice(_ROLES), default="user", show_default=True,
-    help="user: own jobs; support: all jobs, noted in the audit trail; admin: accounts, too.",
+    help="user: own jobs; support: all jobs, noted in the audit trail; admin: the same, and "
+        "accounts.",
 )  # fmt: skip
 
 
@@ -186,7 +188,7 @@ def user() -> None:
 @role_option
 @option(
     "--person", default=None, metavar="USER",
-    help='User of the cluster whose jobs are its own; "" for nobody.  [default: LOGIN]',
+    help='User of the cluster whose jobs belong to the account; "" for nobody.  [default: LOGIN]',
 )  # fmt: skip
 @option(
     "--password", "has_password", is_flag=True,
@@ -398,7 +400,8 @@ def token() -> None:
 @click.argument("name", metavar="NAME")
 @option(
     "--scope", "scopes", multiple=True, required=True, type=click.Choice(_SCOPES),
-    help="What it may do: read what the account sees, or names of files, too (repeatable).",
+    help="Access that the token gives; read: what the account sees; read:files: names of files as "
+        "well (repeatable).",
 )  # fmt: skip
 @option("--days", default=90, show_default=True, metavar="N", help="Lifetime in days.")
 @db_option
@@ -408,7 +411,7 @@ def add_token(
 ) -> None:
     """Make a token for an account and print its secret, which is not kept.
 
-    LOGIN is the account it stands for, NAME says what it is for.
+    LOGIN is the account whose rights it has; NAME says what it is for.
     """
     from stripewise.centre.database.accounts import Tokens
 

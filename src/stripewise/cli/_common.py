@@ -150,7 +150,7 @@ def _describe(error: BaseException) -> tuple[str, int]:
         return absent, RuntimeMissingError.exit_code
     what = " ".join(str(error).split())
     return (
-        f"unexpected {type(error).__name__}: {what} (this is a fault of Stripewise; "
+        f"unexpected {type(error).__name__}: {what} (this is a bug in Stripewise; "
         "`stripewise --debug ...` shows where)",
         EXIT_UNEXPECTED,
     )

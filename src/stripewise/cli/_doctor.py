@@ -273,14 +273,15 @@ def _check_lines(found: MonitorCheck) -> Iterator[str]:
     for one in found.collectors:
         yield from _collector_lines(one)
     if not found.collectors:
-        yield "collectors      none     each has enabled = false: take that out for what is here"
+        yield (
+            "collectors      none     all have enabled = false: remove that line for those that "
+            "are to be read"
+        )
     for each in found.sinks:
         yield _sink_line(each)
     for text in found.plug_ins:
         yield f"plug-in         {text}"
-    yield (
-        "the agent can do its work here" if found.is_good else "something is to be done: see above"
-    )
+    yield ("the agent can work here" if found.is_good else "action is needed: see above")
 
 
 def _collector_lines(one: CollectorCheck) -> Iterator[str]:
@@ -306,5 +307,5 @@ def _named(label: str, names: Sequence[str]) -> str:
 
 
 def _sink_line(one: SinkCheck) -> str:
-    hint = "; if the agent runs here already, it is this" if one.state == "in use" else ""
+    hint = "; if the agent is already running here, this is it" if one.state == "in use" else ""
     return f"{'to ' + one.name:15} {one.state:8} {one.why}{hint}".rstrip()

@@ -82,7 +82,9 @@ def show(study: str, as_json: bool) -> None:
 @_program_option
 @option("--all", "everything", is_flag=True, help="Forget all studies of the store.")
 @option(
-    "--runs", is_flag=True, help="Forget what `run --auto` has seen of programs, and no study."
+    "--runs",
+    is_flag=True,
+    help="Forget only what `run --auto` has recorded about programs, and keep all studies.",
 )
 @json_option
 def forget(
@@ -92,7 +94,7 @@ def forget(
     from stripewise.learning.knowledge import Profiles, own_store
 
     if sum((bool(studies), bool(program), everything, runs)) != 1:
-        raise UsageError("say what to forget: STUDY..., or --program NAME, or --all, or --runs")
+        raise UsageError("name what to forget: STUDY..., or --program NAME, or --all, or --runs")
     store = own_store()
     if runs:
         number = Profiles(store.path).forget()
@@ -134,7 +136,7 @@ def export(file: str, program: str, h5tuner: Path | None) -> None:
 
     if h5tuner is not None:
         if file != "-":
-            raise UsageError("say either FILE or --h5tuner DIR")
+            raise UsageError("give either FILE or --h5tuner DIR")
         written = export_pairs(own_store().lessons(program=program, most=None), h5tuner)
         for line in written.notes:
             note(f"not in the XML: {line}", kind="warning")
@@ -178,7 +180,7 @@ def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
     )
 
     if bool(file) == (h5tuner is not None):
-        raise UsageError("say what to read: FILE, or --h5tuner DIR")
+        raise UsageError("name what to read: FILE, or --h5tuner DIR")
     store = own_store()
     if h5tuner is not None:
         lessons, warnings = import_pairs(h5tuner, lambda: describe_machine(Path.cwd()))

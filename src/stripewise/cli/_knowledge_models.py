@@ -38,7 +38,7 @@ _run = partial(option, group="How runs are made", rare=True)
 _train_options = has_options(
     option("--on", "machine", metavar="MACHINE[@1/N]", shell_complete=complete_machine,
         help="Emulate this storage under the kernels, or simulate it with --simulate."),
-    option("--here", is_flag=True, help="Measure the storage that -o lies on."),
+    option("--here", is_flag=True, help="Measure the file system of the directory given with -o."),
     option("--simulate", is_flag=True, help="With --on: compute all times; run nothing."),
     option("--from", "source", type=click.Path(path_type=Path), metavar="DIR",
         help="Make the models from the surfaces and studies in DIR; run nothing."),
@@ -58,12 +58,13 @@ _train_options = has_options(
         help="Configurations of each kernel at the smallest number of ranks; fewer at larger "
         "ones  [default: 336, then 180, then 96]"),
     _what("--budget", type=Duration(), metavar="TIME",
-        help="Maximum time of all runs together; fewer configurations are measured for it."),
+        help="Maximum time of all runs together; fewer configurations are measured to stay within "
+            "it."),
     vary_option(metavar="TUNABLE=V1,V2", group="What is measured", rare=True,
         help="Values of a tunable to measure, instead of the published ladders (repeatable)."),
     seed_option(group="What is measured"),
     _run("--mpi", "family", metavar="NAME",
-        help="MPI whose kernel runs, as `stripewise doctor runtime` names it."),
+        help="MPI to use, as `stripewise doctor runtime` names it."),
     _run("--mpiexec", metavar="PROGRAM", default="", help="Launcher of that MPI."),
     launcher_words_option(group="How runs are made", rare=True),
     allow_outside_option,
@@ -72,7 +73,7 @@ _train_options = has_options(
     option("--transport", metavar="NAME", default="", group="Described storage", rare=True,
         help="With --on: network setup."),
     option("--noise", is_flag=True, group="Described storage", rare=True,
-        help="With --on: vary from run to run as the storage does."),
+        help="With --on: vary the speed from run to run as that storage does."),
     directory_option("-o", "--output", "directory",
         help="Directory of the training  [default: one named after the storage]"),
     json_option,
@@ -93,7 +94,7 @@ _train_options = has_options(
 def train_command(
     context: click.Context, /, as_json: bool, source: Path | None, here: bool, **given: Any
 ) -> None:
-    """Measure how settings act on a storage, and make models of it for later programs.
+    """Measure how settings act on a storage system, and make models of it for later programs.
 
     Runs benchmark kernels under configurations that are spread over the published ladders of
     stripe count, stripe size and aggregators: many where a run is cheap, fewer at scale.  Every
@@ -133,7 +134,7 @@ def _kept(fits: Fits) -> int:
     try:
         return keep_lessons(fits.evidence)
     except StripewiseError as error:
-        note(f"the best settings of the patterns are not kept: {error}", kind="warning")
+        note(f"the best settings of the patterns could not be saved: {error}", kind="warning")
         return 0
 
 
@@ -150,7 +151,7 @@ def _check(
         UsageError: There are such options.
     """
     if (machine is not None) + here + (source is not None) != 1:
-        raise UsageError("give one of --on MACHINE, --here and --from DIR: what is measured")
+        raise UsageError("give --on MACHINE, --here or --from DIR, which says what is measured")
     if simulate and machine is None:
         raise UsageError("--simulate needs a described storage: give --on MACHINE")
     commandline = click.core.ParameterSource.COMMANDLINE
@@ -159,12 +160,12 @@ def _check(
         if context.get_parameter_source(name) is not commandline:
             continue
         if source is not None and name not in ("source", "as_json"):
-            raise UsageError(f"--from measures nothing: leave {one.opts[-1]} out")
+            raise UsageError(f"--from makes no measurements: leave {one.opts[-1]} out")
         if name in (_RUNS if simulate else _SIMULATIONS):
             how = "without" if simulate else "with"
-            raise UsageError(f"{one.opts[-1]} goes {how} --simulate; leave one of them out")
+            raise UsageError(f"{one.opts[-1]} can only be used {how} --simulate")
         if here and name in ("transport", "ranks_per_node", "noise"):
-            raise UsageError(f"{one.opts[-1]} goes with --on MACHINE; leave it out")
+            raise UsageError(f"{one.opts[-1]} requires --on MACHINE; leave it out")
 
 
 def _from_earlier(source: Path, as_json: bool) -> None:
@@ -336,7 +337,7 @@ def validate(model: str, sources: tuple[Path, ...], picture: Path | None, as_jso
 @model_command.command(epilog=examples("stripewise knowledge model export 3fa2 > model.json"))
 @click.argument("model")
 def export(model: str) -> None:
-    """Write MODEL as JSON to standard output; such a file in the directory of models is one."""
+    """Write MODEL as JSON to standard output; in the directory of models, the file is a model."""
     from stripewise.learning.performance import model_to_json
 
     print_json(model_to_json(_find(model)[0]), indent=1)
@@ -384,13 +385,13 @@ def _against(model: Model, sources: tuple[Path, ...]) -> Validated:
             note(line, kind="warning")
         for one in found:
             if why := model.ground.why_not(one.ground):
-                note(f"{one.path} does not count: the model is not of that ground: {why}")
+                note(f"{one.path} is ignored: the model does not apply to it: {why}")
             else:
                 samples += list(one.samples)
     if known := sorted({one.name for one in samples if one.name} & set(model.programs)):
         note(
-            f"the training had {', '.join(known)} too: what is new to the model is judged by "
-            f"`stripewise knowledge model validate` without --from"
+            f"{', '.join(known)} was used in training as well; `stripewise knowledge model "
+            "validate` without --from tests the model on patterns that it was not fitted to"
         )
     return validated(model, samples)
 

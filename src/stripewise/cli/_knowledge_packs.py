@@ -26,7 +26,7 @@ _key_option = option(
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Public key of minisign to trust, or its file, beside pack_keys of the policy.",
+    help="Public key of minisign to trust, or its file, in addition to pack_keys of the policy.",
 )
 
 
@@ -46,14 +46,15 @@ _key_option = option(
     "secret",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Secret key of minisign; its signature is written to FILE.minisig.",
+    help="Sign the pack with this secret key of minisign; the signature is written beside the "
+    "pack (.minisig).",
 )
 @json_option
 def pack(file: Path, storage: str, name: str, secret: Path | None, as_json: bool) -> None:
     """Write the studies and models of one storage to FILE, for other users.
 
     A pack holds what `stripewise knowledge export` writes, with the name of the storage, and the
-    performance models of that storage.  The same content is the same file.
+    performance models of that storage.  The same content always gives the same file.
     """
     from stripewise.core import write_file
     from stripewise.learning.knowledge import encode_pack, gather, sign
@@ -102,14 +103,16 @@ def verify(file: Path | None, keys: tuple[str, ...], as_json: bool) -> None:
 @command(epilog=examples("stripewise knowledge install archer2.pack --key site.pub --user"))
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @_key_option
-@option("--user", is_flag=True, help="Install for yourself alone.")
+@option("--user", is_flag=True, help="Install for yourself only.")
 @option(
     "--prefix",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Install in DIR, which $STRIPEWISE_SITE_PACKS then has to name.",
+    help="Install in DIR; $STRIPEWISE_SITE_PACKS must then name it.",
 )
-@option("--older", is_flag=True, help="Install also in place of a newer pack of the name.")
+@option(
+    "--older", is_flag=True, help="Install even if that replaces a newer pack of the same name."
+)
 @json_option
 def install(
     file: Path, keys: tuple[str, ...], user: bool, prefix: Path | None, older: bool, as_json: bool
@@ -117,8 +120,8 @@ def install(
     """Install a pack whose signature is trusted.
 
     It is installed for everybody in $STRIPEWISE_SITE_PACKS (/var/lib/stripewise/packs), as a rule
-    by an administrator.  Studies and runs read it below the user's own knowledge; an older pack
-    of its name is replaced.
+    by an administrator.  Studies and runs use it after the user's own knowledge; an older pack of
+    the same name is replaced.
     """
     from stripewise.core import site_packs, user_packs
     from stripewise.learning.knowledge import install as install_pack

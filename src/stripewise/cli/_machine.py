@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="[FILE]", required=False)
 @json_option
 def machine_check_command(file: str | None, as_json: bool) -> None:
-    """Check a description of a storage.
+    """Check the description of a storage system.
 
     The exit code is 0 if it can be used, and 3 with the first problem if not.  Warnings name what
     is allowed but may be a mistake.  Without FILE, checks every description in
@@ -72,7 +72,7 @@ def _check_all(as_json: bool) -> None:
         raise ConfigurationError(known.problems[-1])
     if not found:
         places = " or ".join(map(str, machine_directories()))
-        note(f"nothing to check: no description is in {places}")
+        note(f"nothing to check: there is no description in {places}")
 
 
 def _data(found: Storage) -> dict[str, Any]:
@@ -94,7 +94,7 @@ _directory_option = directory_option(
     "--directory",
     default=Path(),
     show_default="this one",
-    help='Directory whose file system "local" is.',
+    help='Directory on the file system that "local" stands for.',
 )
 
 
@@ -121,8 +121,8 @@ def machine_command() -> None:
 def list_(as_json: bool) -> None:
     """List the described storage systems, and this machine's own if it was measured.
 
-    Descriptions in the directories of the user and of the site come first, with the mounts that
-    they stand for: `stripewise tune` uses them there by itself.
+    Descriptions in the directories of the user and of the site come first, with the mount points
+    that they describe: `stripewise tune` uses them there automatically.
     """
     from stripewise.storage.machines import (
         find_storage,
@@ -189,8 +189,8 @@ def probe(directory: Path, as_json: bool) -> None:
     """Measure the file system of DIR, and keep the result as the storage "local".
 
     Takes about a minute and up to 512 MiB of space, in a directory of its own that is removed.
-    Several processes write and read past the system's cache where the file system allows that.
-    `stripewise profile` estimates from the record what a change would gain.
+    Several processes write and read, bypassing the system's cache where the file system allows
+    that.  `stripewise profile` estimates from the record what a change would gain.
     """
     probe_and_print(directory, as_json=as_json)
 

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 @option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
               help="Ranks on each node, if the results do not contain it.")  # fmt: skip
 @option("--for", "places", multiple=True, metavar="DIR",
-              help="Say that the file system of DIR is described (repeatable): `tune` uses "
-                   "the description there.")  # fmt: skip
+              help="Directory on the file system that is described (repeatable): `tune` uses the "
+                   "description there.")  # fmt: skip
 @json_option
 def fit(
     results: tuple[Path, ...],
@@ -64,7 +64,7 @@ def fit(
     places: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Estimate the limits of a storage from benchmark RESULTS, each with an interval of 95 %.
+    """Estimate the limits of a storage system from benchmark RESULTS, with intervals of 95 %.
 
     RESULTS are the output of IOR (text or JSON), mdtest, benchio or `stripewise bench kernel
     --json`, tables (CSV, TOML), or campaigns: the directory of `stripewise bench run`, or a file

@@ -26,7 +26,7 @@ GROUPS = {
         "profile": "Show what a program did to its files, its cost, and what to do.",
     },
     "A storage": {
-        "bench": "Measure what a storage can do.",
+        "bench": "Measure what a storage system can do.",
         "simulate": "Predict how long I/O takes on a described storage.",
         "machine": "Describe storage systems: list, show, check, measure, fit.",
     },

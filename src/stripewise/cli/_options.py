@@ -34,7 +34,7 @@ class Duration(click.ParamType[float]):
             return value
         match = _DURATION.fullmatch(str(value).strip().lower())
         if match is None or match[2] not in _SECONDS or not float(match[1]):
-            self.fail(f"{value!r} is no duration; write 90s, 15min or 2h", param, ctx)
+            self.fail(f"{value!r} is not a duration; write 90s, 15min or 2h", param, ctx)
         return float(match[1]) * _SECONDS[match[2]]
 
 
@@ -71,7 +71,7 @@ class Size(click.ParamType[int]):
         unit = _SHORT.get(text[-1:].upper())
         number = size_bytes(text[:-1]) if unit and text[:-1].isdecimal() else size_bytes(text)
         if number is None:
-            self.fail(f"{value!r} is no size; write 1M, 16MiB or 65536", param, ctx)
+            self.fail(f"{value!r} is not a size; write 1M, 16MiB or 65536", param, ctx)
         return number * unit if unit and text[:-1].isdecimal() else number
 
 
@@ -101,7 +101,7 @@ class NodeHours(click.ParamType[float]):
             return value
         match = _NODE_HOURS.fullmatch(str(value).strip())
         if match is None or not 0 < float(match[1]) < inf:
-            self.fail(f"{value!r} is no number of node-hours; write 40node-hours", param, ctx)
+            self.fail(f"{value!r} is not a number of node-hours; write 40node-hours", param, ctx)
         return float(match[1])
 
 
@@ -219,7 +219,7 @@ _of_every_run = (
                help="With --on: network setup  [default: what the environment of the run "
                "chooses]"),
     _emulation("--noise", is_flag=True,
-               help="With --on: vary from run to run as the storage does."),
+               help="With --on: vary the speed from run to run as that storage does."),
     _emulation("--capacity", "--burst-buffer-capacity", "capacity", type=Size(), default=0,
                metavar="SIZE",
                help="With --on: capacity requested of a burst buffer, which decides how many of "
@@ -248,7 +248,7 @@ def take_options(
         wanting = [name for name, value in values.items() if value]
         if wanting or ranks_per_node is not None:
             option = wanting[0] if wanting else "ranks-per-node"
-            raise UsageError(f"--{option} goes with --on MACHINE; name the storage to emulate")
+            raise UsageError(f"--{option} requires --on MACHINE; name the storage to emulate")
         return None
     from stripewise.storage.emulation import EmulationOptions
 
@@ -276,7 +276,7 @@ def storage_to_emulate(
     options = take_options(given, given.pop("ranks_per_node"))
     if options is None:
         if root is not None:
-            raise UsageError("--root goes with --on MACHINE; name the storage to emulate")
+            raise UsageError("--root requires --on MACHINE; name the storage to emulate")
         return None, None
     from dataclasses import replace
     from random import SystemRandom

@@ -67,7 +67,7 @@ _options = has_options(
     _file("--drishti-csv", rare=True, help="Write the findings as Drishti's codes to FILE."),
     option("--try", "number", metavar="N", type=click.IntRange(min=1), group="Findings",
         help="Apply the lines of finding N to the traced program and measure the gain in 6 "
-        "pairs."),
+             "pairs of runs."),
     allow_outside_option,
     option("--compare", metavar="PATH", type=click.Path(path_type=Path, readable=False),
         group="Patterns",
@@ -169,21 +169,21 @@ def profile_command(
     storage = storage_to_emulate(given, sync=sync)
     if program is not None:
         if paths:
-            raise UsageError("give PATHs or a command behind --, not both")
+            raise UsageError("give PATHs, or a command after --, not both")
         code, directory = _record(program, trace, storage, sync=sync)
         if directory is None:
             ctx.exit(code)
         paths = (directory,)
     elif trace is not None or sync or storage[0] is not None:
         raise UsageError(
-            "--trace, --sync and --on go with a command: stripewise profile -- mpiexec -n 4 ./app"
+            "--trace, --sync and --on require a command: stripewise profile -- mpiexec -n 4 ./app"
         )
     if not paths:
-        raise UsageError("nothing to show: give PATH, or a command behind --")
+        raise UsageError("nothing to show: give PATH, or a command after --")
     if allow_outside and number is None:
-        raise UsageError("--allow-outside goes with --try, which runs the program; leave it out")
+        raise UsageError("--allow-outside requires --try, which runs the program; leave it out")
     if as_json and form in ("csv", "mpiio-stats"):
-        raise UsageError(f"--json and --as {form} exclude each other: choose one")
+        raise UsageError(f"--json and --as {form} cannot be used together: choose one")
     if collect_directory is not None:
         collect(paths, collect_directory, as_json=as_json)
     elif compare is not None:
@@ -223,9 +223,7 @@ def _record(
     from stripewise.run.runtime import find_runtime, run_in_place
 
     if not program:
-        raise UsageError(
-            "nothing to run; give a command: stripewise profile -- mpiexec -n 4 ./app"
-        )
+        raise UsageError("no command to run; give one: stripewise profile -- mpiexec -n 4 ./app")
     refuse_scripts(program, "profile", once=True)
     refuse_dry_run(program, never=False)
     runtime = find_runtime()
@@ -348,9 +346,9 @@ def _try(
     if number > len(diagnosis.findings):
         raise UsageError(f"there is no finding {number}: {len(diagnosis.findings)} in all")
     if not diagnosis.command:
-        raise UsageError("the source does not tell the program's command: trace it")
+        raise UsageError("the source does not record the program's command: trace it")
     if any(path.stat().st_uid != os.getuid() for path in paths):
-        raise UsageError("this trace is another user's; its command is not run for you")
+        raise UsageError("this trace belongs to another user; its command is not run")
     found = diagnosis.findings[number - 1]
     claim = found.cost_seconds
     note(f"runs in a sandbox: {diagnosis.command}")

@@ -147,7 +147,7 @@ def show_patterns(paths: tuple[Path, ...], chosen: Chosen, *, words: bool, as_js
     """Show how the ranks divide each dataset; datasets of the same pattern share a line."""
     patterns = _patterns(paths, chosen)
     if not patterns and not as_json:
-        note("no pattern can be found: the log has no places in a file")
+        note("no pattern can be found: the log has no file offsets")
     answer(
         as_json,
         lambda: {"patterns": [pattern_data(one) for one in patterns]},
@@ -199,7 +199,7 @@ def _facts(pattern: Pattern) -> str:
     if pattern.uneven:
         facts.append("uneven")
     if pattern.n_deviating:
-        facts.append(f"{plural(pattern.n_deviating, 'rank')} not so ({_named(pattern)})")
+        facts.append(f"{plural(pattern.n_deviating, 'rank')} different ({_named(pattern)})")
     facts.append(f"{100 * pattern.collective:.0f} % collective")
     return ", ".join(facts)
 

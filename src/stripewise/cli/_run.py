@@ -39,8 +39,8 @@ _options = has_options(
     file_option("--config",
         help="Configuration to apply, in any format that `stripewise settings show` reads."),
     option("--auto", is_flag=True,
-        help="Apply safe settings that are known to help this program, programs like it or, by "
-        "a model of the storage, its access pattern; judge them by the run."),
+        help="Apply safe settings that are known to help this program or similar ones, or that a "
+        "model of the storage predicts to help; the run shows whether they do."),
     option("--dry-run", is_flag=True,
         help="With --auto: print what would be set, and do not run."),
     option("--trace", metavar="[DIR]", is_flag=False, flag_value=USUAL_TRACE,
@@ -61,7 +61,7 @@ _options = has_options(
         help="Keep the recorded counters in DIR, without single calls."),
     emulation_options,
     directory_option("--servers", group="Emulated storage", rare=True,
-        help="With --on: write the counters of the emulated servers to DIR, as Lustre has them."),
+        help="With --on: write the counters of the emulated servers to DIR, in Lustre's format."),
     json_option,
 )  # fmt: skip
 
@@ -103,29 +103,29 @@ def run_command(
     its owner can read: one file per node, of at most 1 GiB (STRIPEWISE_RUN_BYTES).
 
     With --on, files below the current directory behave as on that storage: each request is held
-    back until it would have finished there.  If the program could not be reached, and so ran on
-    this host's storage, the exit code is 6.
+    back until it would have finished there.  If the emulation did not reach the program, which
+    then ran on this host's storage, the exit code is 6.
 
-    With --auto, one line before the run says what is set and why, and one line after it what
-    came of it.  For an unknown program nothing is set; what it does is remembered.
+    With --auto, one line before the run says what is set and why, and one line after it says
+    whether that helped.  For an unknown program nothing is set; what it does is remembered.
 
-    Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
+    Options of Stripewise go before COMMAND; everything after COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
     """
     from stripewise.run.runtime import find_runtime, run_in_place
 
     if not program:
-        raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
+        raise UsageError("no command to run; give one: stripewise run -- mpiexec -n 4 ./app")
     refuse_scripts(program, "run", once=True)
     refuse_dry_run(program, never=auto)
     if auto and config is not None:
-        raise UsageError("--auto and --config cannot both say what is set; leave one of them out")
+        raise UsageError("--auto and --config cannot be used together; leave one of them out")
     if dry_run and not auto:
-        raise UsageError("--dry-run goes with --auto: it says what that would set")
+        raise UsageError("--dry-run requires --auto: it prints what --auto would set")
     capture, of_trace = _capture(given, keep_containers)
     storage, root = storage_to_emulate(given, sync=sync)
     if servers is not None and storage is None:
-        raise UsageError("--servers goes with --on MACHINE; name the storage to emulate")
+        raise UsageError("--servers requires --on MACHINE; name the storage to emulate")
     configuration = _load(config, allowed)
     adopted = None
     if auto:
@@ -222,7 +222,9 @@ def _say_resources(program: tuple[str, ...], configuration: Configuration) -> No
     variables = [f"{name}={value}" for name, value in resource_environment(job).items()]
     if changed != program or variables:
         words = shlex.join([*variables, *changed])
-        note(f"the configuration sets the job's resources; run is: {words}", kind="note")
+        note(
+            f"the configuration sets the job's resources; the command is now: {words}", kind="note"
+        )
 
 
 def _load(path: Path | None, allowed: tuple[str, ...]) -> Configuration:
@@ -260,11 +262,12 @@ def _capture(given: dict[str, Any], keep_containers: Path | None) -> tuple[str, 
     every_call = given.pop("every_call")
     if (trace is not None) + (local is not None) + (keep_containers is not None) > 1:
         raise UsageError(
-            "--trace, --trace-local and --keep-containers exclude each other: give one of them"
+            "--trace, --trace-local and --keep-containers cannot be used together: give one of "
+            "them"
         )
     is_traced = trace is not None or local is not None
     if every_call and not is_traced:
-        raise UsageError("--every-call goes with --trace: give both, or leave it out")
+        raise UsageError("--every-call requires --trace: give both, or leave it out")
     how = ("all" if every_call else "fold") if is_traced else ""
     return how, {"name": trace, "local": local}
 
@@ -301,7 +304,7 @@ def what_next(directory: Path, local: Path | None = None) -> str:
             "--collect NAME.trace"
         )
     shown = os.path.relpath(directory)
-    return f"trace in {shown}; look at it: stripewise profile {shown}"
+    return f"trace in {shown}; to view it: stripewise profile {shown}"
 
 
 def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
@@ -338,7 +341,7 @@ def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
 def _local_directory(local: Path) -> Path:
     """Check a directory for traces that must exist on every node, and return it."""
     if not local.is_dir():
-        raise UsageError(f"{local} is no directory on this node: make it on every node first")
+        raise UsageError(f"{local} is not a directory on this node: make it on every node first")
     if any(local.glob("*.sw")):
         raise UsageError(f"{local} holds containers of another run: collect or remove them")
     return local

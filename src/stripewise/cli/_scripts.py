@@ -124,8 +124,8 @@ class TuneCommand(Command):
             ctx.meta["stripewise.script"] = rest[0]
             if left := self._program(ctx, behind):
                 raise click.UsageError(
-                    f"{left[0]!r} behind the job script is no option; words for the script "
-                    f"itself stand behind --: tune {rest[0]} -- {left[0]}"
+                    f"{left[0]!r} after the job script is not an option; arguments of the script "
+                    f"itself go after --: tune {rest[0]} -- {left[0]}"
                 )
             args = [*head, *behind, "--", *after]
         return super().parse_args(ctx, args)
@@ -165,8 +165,8 @@ def take_job(given: dict[str, Any], script: str) -> JobOptions | None:
         params = click.get_current_context().command.params
         option = next(one.opts[0] for one in params if one.name == wanting[0])
         raise UsageError(
-            f"{option} goes with a job script: stripewise tune run.sh; a script "
-            "has #! in its first line and #SBATCH directives"
+            f"{option} requires a job script: stripewise tune run.sh; a script has #! in its "
+            "first line and #SBATCH directives"
         )
     return None
 
@@ -226,10 +226,10 @@ def refuse_dry_run(program: Sequence[str], *, never: bool) -> None:
     """
     own = click.get_current_context().meta.get(DASHES, False)
     if "--dry-run" in program[1:] and (never or not own):
-        remedy = "start it from a script" if never else "write -- in front of the program"
+        remedy = "start it from a script" if never else "put -- before the program"
         raise UsageError(
-            "--dry-run stands behind the program, which would be run with it: write it in front "
-            f"of the program; nothing was run (if it is the program's own: {remedy})"
+            "--dry-run comes after the program and would be passed to it: put it before the "
+            f"program; nothing was run (if it is the program's own: {remedy})"
         )
 
 

@@ -230,7 +230,7 @@ def tunables(name: str | None, layer: str | None, as_json: bool) -> None:
     """List what can be set, in the order of likely effect; with NAME, all about one tunable.
 
     Safety classes: safe settings cannot change what is written; layout settings keep the content
-    but may arrange it differently in the file; contract settings are right only if the program
+    but may arrange it differently in the file; contract settings are correct only if the program
     meets a condition.
     """
     from stripewise.settings import load_policy, tunable_json, tunable_lines, tunables_lines
@@ -328,15 +328,16 @@ def _document(member: Any) -> dict[str, Any]:
 @option("--access", type=click.Choice(["striped", "private"]), default="striped",
               show_default=True, help="Access mode of the burst buffer.")  # fmt: skip
 @option("--stage-in", default="", metavar="DIR",
-              help="Directory whose files the job works with  "
-              "[default: where the job begins]")  # fmt: skip
+              help="Directory whose files the job works with  [default: the one in which the job "
+              "starts]")  # fmt: skip
 @option("--stage-out", default="", metavar="DIR",
-              help="Directory to which the job copies what it changed; --stage-in needs it  "
-              "[default: that in which it begins]")  # fmt: skip
+              help="Directory to which the job copies what it changed; required with --stage-in  "
+              "[default: the one in which the job starts]")  # fmt: skip
 @file_option("--template", help="The site's directives, with --tier lua.")
 @option("--place", default="", metavar="DIR",
-              help="With --tier directory, where it is in the job, such as '$TMPDIR' or "
-              "'/flash/$USER'; with --tier lua, the variable that names it.")  # fmt: skip
+              help="With --tier directory, path of the burst buffer in the job, such "
+                   "as '$TMPDIR' or '/flash/$USER'; with --tier lua, the variable "
+                   "that names it.")  # fmt: skip
 @option("--revert", "reverts", is_flag=True,
               help="Remove the lines that Stripewise added, byte for byte.")  # fmt: skip
 @option("--print", "prints", is_flag=True, help="Print the script; write no file.")
@@ -356,7 +357,7 @@ def script(
     Adds directives for N burst-buffer nodes, and a line that starts the script again in a
     directory of its own there.  A second file, beside the new script, copies the inputs there
     when the job begins, and copies back what the job changed when it ends.  Nothing is run or
-    submitted.  All added lines stand between marks; --revert removes them.
+    submitted.  All added lines are between marks; --revert removes them.
     """
     from stripewise.run.jobs import Wanted, convert_script
 
@@ -364,7 +365,7 @@ def script(
     ways = [reverts, bb_nodes is not None or is_directory, bool(wanted["persistent"])]
     if ways.count(True) != 1:
         raise UsageError(
-            "say what to do: --bb-nodes N, --persistent NAME, --tier directory, or --revert"
+            "choose what to do: --bb-nodes N, --persistent NAME, --tier directory, or --revert"
         )
     data, copies = _read(path), b""
     kind = "orig" if reverts else "bb"
@@ -383,7 +384,7 @@ def script(
         data, copies = convert_script(path, data, tier, program, note)
     if prints:
         if copies:
-            note(f"the script needs {_shown(program)}, which is written without --print")
+            note(f"the script needs {_shown(program)}, which is only written without --print")
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -46,7 +46,7 @@ _options = has_options(
     _work("--element-bytes", type=click.IntRange(1, 1 << 20), metavar="BYTES", default=8,
         show_default=True, help="Bytes of an element of the notation."),
     _work("--steps", type=click.IntRange(min=1), metavar="N", default=1, show_default=True,
-        help="How often each dataset of the notation is written."),
+        help="Number of times that each dataset of the notation is written."),
     _work("--datasets", type=click.IntRange(1, 100_000), metavar="N", default=1,
         show_default=True, help="Number of datasets of the notation."),
     _work("--independent", is_flag=True, help="Make independent calls, not collective ones."),
@@ -58,8 +58,8 @@ _options = has_options(
         help="Simulate each of several values of a tunable, or of nodes, ranks-per-node, stack, "
         "transport or capacity; several of these options make all combinations."),
     option("--stack", metavar="NAME", default="",
-        help="Software stack: cray, romio, romio-lustre, ompio, posix-process, ...  [default: "
-        "that of the storage's users]"),
+        help="Software stack: cray, romio, romio-lustre, ompio, posix-process, ...  [default: the "
+        "usual one on that storage]"),
     _storage("--transport", metavar="NAME", default="",
         help="Variant of the network, as `stripewise machine show` lists them."),
     _storage("--capacity", metavar="SIZE",
@@ -126,7 +126,7 @@ def simulate_command(
         return
     for name in ("trials", "seed"):
         if study[name] is not None:
-            raise UsageError(f"--{name} goes with --tune; add --tune, or leave --{name} out")
+            raise UsageError(f"--{name} requires --tune; add --tune, or leave --{name} out")
     sweep = parse_sweep(sweeps)
     _check_sweep(context, job, sweep)
     found = simulate_job(storage, job, sweep, note)

@@ -80,9 +80,9 @@ _options = has_options(
         "virtual node."),
     _numbers("--threads", rare=True, help="Values of OMP_NUM_THREADS to try as well."),
     _search("--machine", metavar="STORAGE", default="", rare=True,
-        help="Description of the storage, a name or a file: what the simulation predicts to be "
-        "best on it is tried first; none: predict nothing.  [default: with strategy auto, the "
-        "description of the file system here, if there is one]"),
+        help="Description of the storage system, a name or a file: the settings that a simulation "
+        "predicts to be best on it are tried first; none: no prediction.  [default: with "
+        "strategy auto, the description of this file system, if there is one]"),
     _search("--no-memory", is_flag=True, rare=True,
         help="Neither use what earlier studies found nor keep what this one finds."),
     _search("--no-per-file", is_flag=True, rare=True,
@@ -102,8 +102,8 @@ _options = has_options(
     timeout_option,
     _run("--keep", is_flag=True, help="Keep the outputs and the recorded evidence of all runs."),
     _run("--keep-removed", is_flag=True,
-        help="Compare also the files that the program itself removes: keep them until the run is "
-        "over."),
+        help="Also compare files that the program itself removes: they are kept until the run "
+             "is over."),
     _run("--launcher", metavar="NAME", default="local", show_default=True,
         help="Launcher that runs COMMAND: local, or one that an extension adds."),
     _run("--in-flight", type=int, metavar="N",
@@ -153,7 +153,7 @@ def tune_command(
     and measured again in fresh pairs of runs.  "No improvement" is an answer too, with exit
     code 0.
 
-    Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
+    Options of Stripewise go before COMMAND; everything after COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
 
     With several inputs (--case) or commands (--cases), each is run under every configuration.
@@ -164,8 +164,7 @@ def tune_command(
 
     With a job script in place of COMMAND, Stripewise submits jobs that run variants of the
     script, also on a burst buffer, and writes a script with the settings that it found.
-    `stripewise tune SCRIPT --help` shows the options for job scripts; they may stand behind
-    the script.
+    `stripewise tune SCRIPT --help` shows the options for job scripts; they may follow the script.
 
     With --replay, the search replays the I/O of a traced run without the program; then runs of
     the program itself confirm what was found.
@@ -187,7 +186,9 @@ def tune_command(
     if job is None:
         refuse_missing_script(program)
     if job is not None and replayed is not None:
-        raise UsageError("--replay goes with a program, not with a job script: leave one out")
+        raise UsageError(
+            "--replay requires a program instead of a job script: leave one of them out"
+        )
     if job is not None:
         _check_launcher(script, given["launcher"])
         given["launcher"], program = "slurm", (script, *program)
@@ -317,7 +318,7 @@ def _find_cases(
     if values:
         raise UsageError("give --case or --cases, not both")
     if program:
-        raise UsageError(f"the commands stand in {path}; leave out the one after --")
+        raise UsageError(f"the commands are in {path}; leave out the one after --")
     return read_cases(path)
 
 

@@ -29,13 +29,13 @@ def check_private(descriptor: int, path: Path) -> None:
     status = os.fstat(descriptor)
     if status.st_uid != os.geteuid():
         raise StudyError(
-            f"{path} belongs to {_user(status.st_uid)}, whose commands it would run as you; "
-            "use a directory of your own"
+            f"{path} belongs to {_user(status.st_uid)}, and its commands would run as you; use a "
+            "directory of your own"
         )
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StudyError(
-            f"{path} can be written by other users; see that nobody changed it, then give it to "
-            f"yourself alone with: chmod go-w {path}"
+            f"{path} can be written by other users; check that nobody changed it, then remove "
+            f"their access with: chmod go-w {path}"
         )
 
 

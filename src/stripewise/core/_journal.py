@@ -85,7 +85,7 @@ class Journal:
         except OSError as error:
             raise StorageError(
                 f"cannot write the journal {self._path}: {error.strerror}; "
-                "free some space and go on with --resume"
+                "free some space and continue with --resume"
             ) from error
         return record
 
@@ -99,7 +99,7 @@ class Journal:
             torn = len(content) - good_bytes
             os.ftruncate(self._descriptor, good_bytes)
             os.fsync(self._descriptor)
-            self.note = f"dropped a torn last record of the journal ({torn} bytes)"
+            self.note = f"dropped an incomplete last record of the journal ({torn} bytes)"
 
 
 def encoded(record: Mapping[str, Any], before: int) -> tuple[bytes, int]:
@@ -130,7 +130,7 @@ def parse_journal(content: bytes, path: Path, form: JournalForm) -> tuple[list[R
         if record is None or again != line or not _is_complete(record, form):
             raise StudyError(
                 f"the journal {path} is damaged in line {number}; restore it from a copy, "
-                "or start anew with --force"
+                "or start over with --force"
             )
         records.append(record)
         good_bytes += len(line)
@@ -150,8 +150,8 @@ def _check_version(record: Record, path: Path, form: JournalForm) -> None:
     if record.get("kind") == form.what and record.get("version") != form.version:
         raise StudyError(
             f"{path.parent} is a {form.what} of version {record.get('version')!r}, and this "
-            f"Stripewise reads version {form.version}; end it with the Stripewise that began it, "
-            "or begin anew with --force"
+            f"Stripewise reads version {form.version}; finish it with the version of Stripewise "
+            "that started it, or start over with --force"
         )
 
 

@@ -117,7 +117,7 @@ class OwnedDirectory:
         with open_folder(self.root) as root:
             found = _read_mark(root, self.root)
             if found.identity != self.identity:
-                raise StudyError(f"{self.root} was replaced meanwhile; it is left alone")
+                raise StudyError(f"{self.root} was replaced in the meantime and is left as it is")
             folder, path = root, self.root
             with ExitStack() as opened:
                 for part in self.parts:
@@ -241,7 +241,8 @@ def _inner(folder: int | None, name: str | Path, path: Path) -> int:
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise StudyError(
-                f"{path} is a link, or no directory; it is left alone: give a directory itself"
+                f"{path} is a link or not a directory, and is left as it is: give the directory "
+                "itself"
             ) from None
         raise
 
@@ -295,7 +296,7 @@ def _refused(what: str, path: Path, kind: str) -> Iterator[None]:
     except OSError as error:
         why = error.strerror or error
         raise StorageError(
-            f"cannot {what} {path}: {why}; make room there, or give {_other(kind)}"
+            f"cannot {what} {path}: {why}; free some space there, or give {_other(kind)}"
         ) from error
 
 

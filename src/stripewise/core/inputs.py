@@ -108,7 +108,7 @@ JOBS = Budget(
     error=TraceError,
 )
 SAMPLES = Budget(
-    "samples of a storage",
+    "samples of a storage system",
     256 * _MIB,
     remedy="write fewer hours into one file",
     error=TraceError,

@@ -92,7 +92,7 @@ class Policy:
             if tunable is not None:
                 yield where, name, self.why_not(tunable)
             elif self.lock_layout:
-                why = "policy: the layout of files is locked and nothing is known of this one"
+                why = "policy: the layout of files is locked and this setting is unknown"
                 yield where, name, why
             else:
                 yield where, name, self._why_not_name(name)
@@ -159,12 +159,12 @@ def _read(path: Path) -> str | None:
         return read_input(path, POLICY).decode("utf-8")
     except FileNotFoundError as error:
         if path.is_symlink():
-            raise ConfigurationError(f"{path}: policy is a link to nothing: repair it") from error
+            raise ConfigurationError(f"{path}: policy is a dangling link: repair it") from error
         return None
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path}: policy is not UTF-8 text: save it as UTF-8") from error
     except OSError as error:
         reason = error.strerror or "error"
         raise ConfigurationError(
-            f"{path}: policy cannot be read ({reason}): ask who owns it to make it readable"
+            f"{path}: policy cannot be read ({reason}): ask its owner to make it readable"
         ) from error

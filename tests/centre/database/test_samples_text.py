@@ -54,10 +54,10 @@ def test_events() -> None:
     ("bad", "why"),
     [
         ("{", "line 2"),
-        ("[1]", "no object of JSON"),
+        ("[1]", "not a JSON object"),
         (line(tag="x"), "'tag' is not known"),
-        (line(metric="Read Bytes"), "no name such as read_bytes"),
-        (line(metric=...), "no name such as read_bytes"),
+        (line(metric="Read Bytes"), "not a name such as read_bytes"),
+        (line(metric=...), "not a name such as read_bytes"),
         (line(file_system="/scratch"), "without a slash"),
         (line(file_system=""), "file_system: give a text"),
         (line(file_system="a" * 256), "1 to 255"),

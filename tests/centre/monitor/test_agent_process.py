@@ -120,7 +120,7 @@ def test_check_tells_what_would_be(tmp_path: Path) -> None:
     assert lines[1].endswith("; 4 jobs on targets")
     assert lines[2] == "absent          nothing  nothing of it is here: install it"
     assert "to file         works" in lines
-    assert lines[-1] == "the agent can do its work here"
+    assert lines[-1] == "the agent can work here"
 
 
 @pytest.mark.extended
@@ -134,9 +134,10 @@ def test_check_says_that_everything_is_switched_off(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert (
         lines[1]
-        == "collectors      none     each has enabled = false: take that out for what is here"
+        == "collectors      none     all have enabled = false: remove that line for those that "
+        "are to be read"
     )
-    assert lines[-1] == "something is to be done: see above"
+    assert lines[-1] == "action is needed: see above"
 
 
 def test_check_fails_if_something_does(tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ def test_a_whole_round() -> None:
     def act(_: int) -> Iterator[Reading | TargetJobs | Problem]:
         yield thing("a")
         yield TargetJobs("fs", "OST0000", count=3)
-        yield Problem("/proc/x: line 3 is no number")
+        yield Problem("/proc/x: line 3 is not a number")
 
     found = read(act)
     assert found.round.readings == (thing("a"),)
     assert [one.count for one in found.round.jobs] == [3]
-    assert found.round.problems == ("/proc/x: line 3 is no number",)
+    assert found.round.problems == ("/proc/x: line 3 is not a number",)
     assert (found.round.reason, found.problems) == ("", 1)
 
 

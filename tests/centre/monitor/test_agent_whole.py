@@ -121,10 +121,10 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 8
     last = done.stderr.splitlines()[-1]
     assert last.startswith(
-        f"stripewise: error: cannot listen at 127.0.0.1:{port} (Address already"
+        f"stripewise: error: cannot listen on 127.0.0.1:{port} (Address already"
     )
     assert "in use" in checked.stdout
-    assert "if the agent runs here already, it is this" in checked.stdout
+    assert "if the agent is already running here, this is it" in checked.stdout
 
 
 @pytest.mark.extended
@@ -140,7 +140,7 @@ def test_a_database_of_no_known_kind_is_a_setting_that_is_not_right(
     assert "s3cr3t" not in done.stderr
     errors = [line for line in done.stderr.splitlines() if "mysql" in line]
     assert errors == [
-        f"stripewise: error: {path}: [sinks.store]: mysql is no database that Stripewise uses: "
+        f"stripewise: error: {path}: [sinks.store]: mysql is not a database that Stripewise uses: "
         "give the path of a file, or postgresql://USER@HOST/NAME"
     ]
 

@@ -28,7 +28,7 @@ def test_a_collector_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch)
 
     slow = Chosen(FakeCollector(act=act, name="slow"), False)
     (found,) = check_collectors([slow], EmptyHost(), tell)
-    assert told == ["slow has been reading for 0.05 s and is still waited for"]
+    assert told == ["slow has been reading for 0.05 s and has not finished"]
     assert found.state == "works"
 
 

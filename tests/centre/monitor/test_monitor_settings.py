@@ -122,7 +122,7 @@ def made(path: Path) -> None:
 
 
 BAD = {
-    "no TOML": ("[agent", "is not TOML in UTF-8: .*: mend that place, or name the right file"),
+    "no TOML": ("[agent", "is not TOML in UTF-8: .*: fix that place, or name the right file"),
     "a table": ("[agnet]\nserver = 'x'\n", r"no table is called \[agnet\]: there are \[agent\]"),
     "a key": ("[agent]\ninterval = 3\n", "agent: no key is called 'interval'"),
     "a kind": ("[agent]\ninterval_seconds = 'fast'\n", "agent.interval_seconds = 'fast'"),

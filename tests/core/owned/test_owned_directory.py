@@ -102,7 +102,7 @@ def test_one_that_was_replaced_meanwhile_is_left(owned: OwnedDirectory) -> None:
     owned.path.rename(owned.path.with_name("elsewhere"))
     other = OwnedDirectory.take(owned.path, "study")
     other.inside("work", "1").make()
-    with pytest.raises(StudyError, match="replaced meanwhile"):
+    with pytest.raises(StudyError, match="replaced in the meantime"):
         owned.inside("work").remove("1")
     assert (other.path / "work" / "1").exists()
 

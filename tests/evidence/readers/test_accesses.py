@@ -191,7 +191,7 @@ def test_too_many_are_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = accesses(trace)
     assert isinstance(found, Selections)
     assert (len(found.rank), found.irregular) == (0, 1000)
-    assert found.notes == ("1000 selections beyond the bound are left out",)
+    assert found.notes == ("1000 selections beyond the limit are left out",)
 
 
 def test_without_mpi_each_process_is_a_rank() -> None:

@@ -45,7 +45,7 @@ def test_what_is_behind_the_end_is_told_and_not_read(
         pytest.skip("this file system has no files of that size")
     assert container_bytes(path) == len(SOUND)
     profile = read_evidence(path).profile
-    assert f"vm.sw: {rest} behind its end are not read" in " ".join(profile.notes)
+    assert f"vm.sw: {rest} after its end are not read" in " ".join(profile.notes)
     assert [one for one in profile.paths if one == "/d/a"]
 
 

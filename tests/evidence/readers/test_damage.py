@@ -60,9 +60,9 @@ def test_less_than_a_header_is_cut_off(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "word"),
     [
-        ("layer", 255, "make no sense"),
-        ("outermost_ns", 2**63, "make no sense"),
-        ("path_bytes", 60000, "make no sense"),
+        ("layer", 255, "are invalid"),
+        ("outermost_ns", 2**63, "are invalid"),
+        ("path_bytes", 60000, "are invalid"),
         ("write_min", 11, "contradict themselves"),
         ("write_max", 400, "contradict themselves"),
     ],

@@ -262,4 +262,4 @@ def test_events_that_make_no_sense_are_told() -> None:
     calls = [FakeCall(OUT, start_ns=1 << 63), FakeCall(OUT, sequence=1 << 62)]
     trace = trace_of(rank(0, 1, one_thread(*calls)))
     assert len(trace.rows) == 0
-    assert trace.notes == ("2 events that make no sense were left out",)
+    assert trace.notes == ("2 events that are invalid were left out",)

@@ -122,7 +122,7 @@ def test_a_damaged_study_is_said(tmp_path, many):
         connection.execute("UPDATE study SET document = '{' WHERE id = ?", (many[0].study_id,))
     after, _ = store.nearest(question)
     assert after == before[1:]
-    assert "passed over 1 study" in store.damage
+    assert "skipped 1 study" in store.damage
 
 
 def test_a_row_with_an_odd_identity_can_be_forgotten(tmp_path, many):
@@ -152,4 +152,4 @@ def test_a_study_with_an_impossible_pattern_is_passed_over(tmp_path, many):
         )
     after, known = store.nearest(question)
     assert (after, known) == (before[1:], 20)
-    assert "passed over 1 study" in store.damage
+    assert "skipped 1 study" in store.damage

@@ -108,11 +108,11 @@ def test_a_pair_by_hand_is_found_by_its_pattern(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"file": "../vpic.xml"}, "no name of an XML"),
-        ({"file": 3}, "no name of an XML"),
+        ({"file": "../vpic.xml"}, "not the name of an XML"),
+        ({"file": 3}, "not the name of an XML"),
         ({"file": "none.xml"}, "cannot be read"),
         ({"pattern": "<1D>"}, "pair 1"),
-        ({"pattern": []}, "pattern: say it as"),
+        ({"pattern": []}, "pattern: write it as"),
         ({"ranks": 0}, "ranks"),
         ({"ranks": True}, "ranks"),
         ({"ranks": 65}, "equally many"),

@@ -75,7 +75,7 @@ def test_forgets(store):
 
 def test_a_damaged_file_is_an_error_that_names_it(store):
     store.path.parent.mkdir()
-    store.path.write_text("this is no database, however long it may be\n" * 100)
+    store.path.write_text("this is not a database, however long it may be\n" * 100)
     with pytest.raises(StorageError, match=r"knowledge\.sqlite.*STRIPEWISE_KNOWLEDGE"):
         store.lessons()
     with pytest.raises(StorageError):
@@ -133,7 +133,7 @@ def test_damaged_rows_are_passed_over_and_told(store):
             "UPDATE study SET document = '{\"version\":1}' WHERE id != ?", (kept.study_id,)
         )
     assert store.lessons() == [kept]
-    assert store.damage == f"{store.path}: passed over 1 study that cannot be read"
+    assert store.damage == f"{store.path}: skipped 1 study that cannot be read"
 
 
 def test_what_could_not_be_read_again_is_not_kept(store):

@@ -75,7 +75,7 @@ def test_no_prediction_far_beyond_what_was_trained(models):
     assert found.prediction is None
     found = fitted_prediction(facts, models[0].ground, models)
     assert found.prediction is None
-    assert "it knows" in found.why
+    assert "the model covers" in found.why
 
 
 def test_settings_that_were_never_tried_have_no_prediction(models, facts):
@@ -88,7 +88,7 @@ def test_a_class_without_a_model_says_so(models, facts):
     patterns = tuple(replace(one, writing=False) for one in facts.patterns)
     found = fitted_prediction(replace(facts, patterns=patterns), models[0].ground, models)
     assert found.prediction is None
-    assert 'no model is of the class "read collective interleaved"' in found.why
+    assert 'there is no model of the class "read collective interleaved"' in found.why
 
 
 def test_a_sum_of_terms_below_zero_is_still_an_order(facts):
@@ -108,7 +108,7 @@ def test_default_settings_beyond_the_range_leave_no_model(models, facts):
     narrow = replace(models[0], ranges={**models[0].ranges, "c": Range(8.0, 96.0)})
     found = fitted_prediction(facts, narrow.ground, (narrow,))
     assert found.prediction is None
-    assert "default settings: c is 2, it knows 8 to 96" in found.why
+    assert "default settings: c is 2; the model covers 8 to 96" in found.why
 
 
 def test_more_ranks_than_in_training_may_have_as_many_more_aggregators(models, facts):
@@ -139,7 +139,7 @@ def test_a_model_that_ranks_nothing_is_not_used(models, facts):
     bad = (Score("pattern", "vpic", 20, 0.6, 0.1, 0.0),)
     found = fitted_prediction(facts, models[0].ground, (replace(models[0], scores=bad),))
     assert found.prediction is None
-    assert "correlation of 0.10 only" in found.why
+    assert "rank correlation is only 0.10" in found.why
     lucky = (replace(bad[0], top5=1.0),)
     model = replace(models[0], scores=lucky)
     assert fitted_prediction(facts, model.ground, (model,)).prediction is not None

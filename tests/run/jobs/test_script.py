@@ -196,7 +196,7 @@ def test_no_commands_in_scripts_for_no_shell(changes: Changes) -> None:
 
 @pytest.mark.parametrize("name", ["", "A B", "A=b", "1A", "A;x", "$(x)", "É"])
 def test_names_of_variables(name: str) -> None:
-    with pytest.raises(UsageError, match="no name of an environment variable"):
+    with pytest.raises(UsageError, match="not a valid name of an environment variable"):
         rewrite(_parse("x\n"), Changes(exports={name: "b"}))
 
 
@@ -270,7 +270,7 @@ def test_an_argument_of_the_program_is_no_option() -> None:
 def test_line_ends_that_sbatch_refuses() -> None:
     assert not _parse("echo a\rb\nsrun ./a\n").dos_problem
     script = JobScript.parse(b"#!/bin/bash\ncat <<E\nx\r\nE\nsrun ./a\n", "run.sh")
-    assert script.dos_problem.startswith("run.sh, line 3 ends")
+    assert script.dos_problem.startswith("run.sh, line 3 has a DOS line ending")
     assert "dos2unix run.sh" in script.dos_problem
 
 

@@ -314,7 +314,7 @@ def test_a_job_that_starts_itself_anew_is_converted_and_not_tuned() -> None:
     script = JobScript.parse(b"#!/bin/sh\nsrun ./a\nscontrol requeue $SLURM_JOB_ID\n", "run.sh")
     script.check_no_submission(requeues=True)
     with pytest.raises(
-        UsageError, match=r"run.sh starts its own job anew \(scontrol requeue, line 3"
+        UsageError, match=r"run.sh restarts its own job \(scontrol requeue, line 3"
     ):
         script.check_no_submission()
     both = JobScript.parse(b"#!/bin/sh\nscontrol requeue $J\nsbatch x\n")

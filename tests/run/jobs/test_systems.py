@@ -103,14 +103,16 @@ def test_directives_behind_the_first_command(tmp_path) -> None:
     late = JobScript.parse(b"#!/bin/sh\nmodule load x\n#SBATCH -N 2\nsrun ./a\n", "run.sh")
     assert late.heading.is_slurm
     assert late.options == ()
-    assert "run.sh, line 3: #SBATCH behind the first command is not read" in late.notes[0]
+    assert "run.sh, line 3: #SBATCH after the first command is ignored" in late.notes[0]
     assert _heading(tmp_path, "#!/bin/sh\n#PBS -l a\n./a\n#SBATCH -n 1\n").is_foreign
 
 
 def test_a_script_for_two_systems_is_slurms() -> None:
     text = b"#!/bin/bash\n#SBATCH -n 1\n#PBS -l nodes=1\n#PBS -q a\nsrun ./a\n"
     script = JobScript.parse(text, "run.sh")
-    assert "taken for Slurm's: its lines for PBS (line 3: #PBS -l nodes=1)" in script.notes[0]
+    assert (
+        "treated as a Slurm script: its lines for PBS (line 3: #PBS -l nodes=1)" in script.notes[0]
+    )
     assert "--ignore-pbs" in script.notes[0]
     changed = rewrite(script, Changes(exports={"A": "b"}))
     assert changed.index(b"#PBS -q a") < changed.index(b"export A")

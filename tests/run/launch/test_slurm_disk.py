@@ -51,7 +51,7 @@ def test_a_run_that_fills_the_disk_keeps_its_result(jobs, disk):
     assert parsed(disk)
     with pytest.raises(StorageError) as error:
         jobs.launcher.submit(on(disk, jobs.runs.shell(":")))
-    assert "make room" in one_line(error)
+    assert "free some space" in one_line(error)
     assert "--resume" in one_line(error)
     (disk / "big").unlink()
     following = on(disk, jobs.runs.shell(":"))
@@ -69,7 +69,7 @@ def test_the_disk_is_full_before_a_run_begins(jobs, disk):
     assert jobs.launcher.wait(handle, 20)
     with pytest.raises(StorageError) as error:
         jobs.launcher.collect(handle)
-    assert "make room" in one_line(error)
+    assert "free some space" in one_line(error)
     assert not (request.record_directory / "result.json").exists()
     assert not (request.directory / "ran").exists()
     big.unlink()
@@ -89,7 +89,7 @@ def test_the_disk_is_full_when_the_agent_takes_an_order(jobs, disk):
     os.kill(agent, signal.SIGCONT)
     assert jobs.launcher.wait(handle, 20)
     with pytest.raises(
-        StorageError, match=r"could not be stored .* make room .* --resume"
+        StorageError, match=r"could not be stored .* free some space .* --resume"
     ) as error:
         jobs.launcher.collect(handle)
     one_line(error)
@@ -114,7 +114,7 @@ def test_the_disk_is_full_when_a_job_was_submitted(jobs, disk, monkeypatch):
     monkeypatch.setattr(jobs.launcher.slurm, "submit", fills)
     with pytest.raises(StorageError) as error:
         jobs.launcher.submit(on(disk, jobs.runs.shell(":")))
-    assert re.search(r"No space left .* make room", one_line(error))
+    assert re.search(r"No space left .* free some space", one_line(error))
     jobs.launcher.close()
     until(lambda: jobs.fake.state() == "CANCELLED")
 

@@ -19,8 +19,8 @@ def test_a_job_pends_long(jobs):
     jobs.fake.set(hold=True)
     request = jobs.runs.shell("touch ran")
     handle = jobs.launcher.submit(request)
-    said = jobs.waits(handle, "pends")
-    assert said == f"job {handle.data['job_id']} pends: Priority"
+    said = jobs.waits(handle, "pending")
+    assert said == f"job {handle.data['job_id']} is pending: Priority"
     jobs.fake.set()
     assert jobs.end(handle).status is RunStatus.OK
     assert (request.directory / "ran").exists()
@@ -39,8 +39,8 @@ def test_a_job_pends_long(jobs):
 def test_what_a_long_wait_is_for_is_said(jobs, reason, means):
     jobs.fake.set(hold=True, reason=reason)
     handle = jobs.launcher.submit(jobs.runs.shell(":"))
-    said = jobs.waits(handle, "pends")
-    assert said.startswith(f"job {handle.data['job_id']} pends: {reason} (")
+    said = jobs.waits(handle, "pending")
+    assert said.startswith(f"job {handle.data['job_id']} is pending: {reason} (")
     assert means in said
 
 

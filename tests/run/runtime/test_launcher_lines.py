@@ -55,5 +55,5 @@ def test_changes_are_told_apart() -> None:
     )
     assert dict(change.replaced) == {1: "--tasks-per-node=1", 2: "--ntasks=2"}
     assert not change.added
-    with pytest.raises(UsageError, match="does not tell which one it is"):
+    with pytest.raises(UsageError, match="does not show which one it is"):
         change_launcher("mpirun ./a".split(), JobSettings(ranks_per_node=2))

@@ -170,7 +170,7 @@ def test_a_probe_that_fails_stops_no_other() -> None:
     report = check_site(laptop(), probes=[Bad(), PROBES["machine"]])
     assert report.sections["bad"] == {"probe_failed": "RuntimeError: oh"}
     assert report.sections["machine"]["python"]
-    assert "warn  bad: not looked at: RuntimeError: oh" in "\n".join(site_lines(report))
+    assert "warn  bad: not checked: RuntimeError: oh" in "\n".join(site_lines(report))
 
 
 def test_a_report_is_private_and_replaces_nothing(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_the_controller_is_away():
 
 
 def test_what_nobody_knows_has_a_remedy_too():
-    assert "a word; see whether sbatch --test-only" in str(refused(" "))
+    assert "a word; check whether sbatch --test-only" in str(refused(" "))
 
 
 @pytest.mark.parametrize(

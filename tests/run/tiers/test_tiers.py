@@ -176,7 +176,7 @@ def test_which_tier_a_script_is_for(line: str, name: str) -> None:
 
 
 def test_a_size_that_is_none_is_said() -> None:
-    with pytest.raises(UsageError, match="capacity=lots in the job script is no size"):
+    with pytest.raises(UsageError, match="capacity=lots in the job script is not a size"):
         tier_of_words(words_of(("#DW jobdw type=scratch capacity=lots",)))
 
 

@@ -26,5 +26,5 @@ def test_a_flat_text_with_a_series_is_read_without_it() -> None:
     loaded = flat.parse(text)
     assert loaded.configuration == configuration
     assert "left out" in loaded.warnings[0]
-    with pytest.raises(ConfigurationError, match="behind a series"):
+    with pytest.raises(ConfigurationError, match="after a series"):
         flat.parse(text + "file\t*\t0\n")

@@ -147,7 +147,7 @@ def test_unreadable_is_an_error(tmp_path: Path):
         load_policy(path, tmp_path / "none")
     path.rmdir()
     path.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(ConfigurationError, match="link to nothing"):
+    with pytest.raises(ConfigurationError, match="dangling link"):
         load_policy(path, tmp_path / "none")
 
 

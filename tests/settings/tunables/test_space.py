@@ -222,7 +222,7 @@ def test_values_that_the_user_names_take_the_place_of_the_ladder():
     asked = {"hdf5.chunk": ((4, 7), (8, 7)), "hdf5.transfer": ("collective",)}
     space = find_space(hdf5, ladders=asked)
     assert {d.tunable.name: d.values for d in space.dimensions}["hdf5.chunk"] == ((4, 7), (8, 7))
-    assert space.left_out["hdf5.transfer"] == "class contract: only on request"
+    assert space.left_out["hdf5.transfer"] == "class contract: only if requested"
 
 
 EMULATED = dataclasses.replace(

@@ -64,12 +64,12 @@ def test_nothing_is_written_over(tmp_path: Path, storage: EmulatedStorage) -> No
 
 
 def test_what_cannot_be_used_is_refused(tmp_path: Path, storage: EmulatedStorage) -> None:
-    with pytest.raises(UsageError, match="is no directory"):
+    with pytest.raises(UsageError, match="is not a directory"):
         make_clocks(storage, tmp_path / "missing", tmp_path / "clocks")
     with pytest.raises(UsageError, match="colon"):
         make_clocks(storage, tmp_path, tmp_path / "a:b")
     (tmp_path / "other").write_bytes(b"x" * 10000)
-    with pytest.raises(StorageError, match="no mapping"):
+    with pytest.raises(StorageError, match="not a mapping"):
         read_clocks(tmp_path / "other")
     with pytest.raises(StorageError, match="cannot read"):
         read_clocks(tmp_path / "missing")
@@ -82,6 +82,6 @@ def test_one_without_room_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(StorageError, match="no room"):
+    with pytest.raises(StorageError, match="no space"):
         make_clocks(storage, tmp_path, tmp_path / "clocks")
     assert not (tmp_path / "clocks").exists()

@@ -58,7 +58,7 @@ def test_a_new_file_is_made_and_one_with_data_is_refused(tmp_path: Path) -> None
     (tmp_path / "old").write_text("data")
     with pytest.raises(UsageError, match=r"old has data.*copy the file"):
         set_layout(tmp_path / "old", Layout(2))
-    with pytest.raises(UsageError, match="no directory; make it first"):
+    with pytest.raises(UsageError, match="not a directory; make it first"):
         set_layout(tmp_path / "missing" / "file", Layout(2))
 
 
@@ -73,7 +73,7 @@ def test_impossible_layouts_are_refused(values: tuple[int, ...], text: str) -> N
 
 def test_an_attribute_that_is_no_layout_is_named(tmp_path: Path) -> None:
     os.setxattr(tmp_path, "user.stripewise.layout", b"many")
-    with pytest.raises(UsageError, match=f"{tmp_path}.*'many' is no layout"):
+    with pytest.raises(UsageError, match=f"{tmp_path}.*'many' is not a layout"):
         find_layout(tmp_path)
 
 

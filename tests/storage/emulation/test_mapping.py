@@ -275,12 +275,12 @@ def test_what_cannot_be_is_refused_in_one_line(
         storage(ranks_per_node=129)
     with pytest.raises(UsageError, match="--transport slow: archer2-hdd: it has ofi"):
         storage(transport="slow")
-    with pytest.raises(UsageError, match="archer2-hdd is no burst buffer"):
+    with pytest.raises(UsageError, match="archer2-hdd is not a burst buffer"):
         storage(capacity_bytes=1 << 40)
     with pytest.raises(UsageError, match=r"--root .*missing: No such file"):
         Emulation.begin(storage(), tmp_path / "missing")
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="is no directory"):
+    with pytest.raises(UsageError, match="is not a directory"):
         Emulation.begin(storage(), tmp_path / "file")
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(StorageError, match="cannot be written"):

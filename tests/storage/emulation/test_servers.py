@@ -97,7 +97,7 @@ def test_what_is_not_there_is_refused(mapping: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot read"):
         read_servers(tmp_path / "missing")
     (tmp_path / "other").write_bytes(b"x" * 10_000)
-    with pytest.raises(StorageError, match="no mapping"):
+    with pytest.raises(StorageError, match="not a mapping"):
         read_servers(tmp_path / "other")
     data = bytearray(mapping.read_bytes()[:8192])
     data[8] = 2

@@ -59,7 +59,7 @@ def test_a_file_in_slow_motion(tmp_path):
 
 @pytest.mark.parametrize("scale", ["", "0", "2", "1/0", "1/99999999", "-1", "x", "1/64/2"])
 def test_what_is_no_slow_motion(scale):
-    with pytest.raises(ConfigurationError, match="is no slow motion: write @1/64"):
+    with pytest.raises(ConfigurationError, match="is not a slow-motion factor: write @1/64"):
         find_storage(f"archer2-hdd@{scale}")
 
 

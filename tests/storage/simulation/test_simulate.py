@@ -66,7 +66,7 @@ def test_nodes_have_private_parts_of_a_burst_buffer():
     assert on(4, True).seconds < on(4, False).seconds  # metadata of one target, not of four
     with pytest.raises(ConfigurationError, match="share no files, as posix-shared does"):
         on(4, True, "posix-shared")
-    with pytest.raises(ConfigurationError, match="test is no burst buffer"):
+    with pytest.raises(ConfigurationError, match="test is not a burst buffer"):
         simulate(described(), WORK, "posix-process", private=True)
     with pytest.raises(ConfigurationError, match=r"leave mpiio\.striping_factor out"):
         simulate(storage, WORK, "posix-process", {"striping_factor": 2}, private=True)
@@ -92,7 +92,7 @@ def test_a_transport_is_chosen_by_name_or_environment_and_may_hang():
 
 def test_what_does_not_act_is_said():
     (note,) = simulate(described(), WORK, "posix-shared", {"cb_nodes": 4}).notes
-    assert note == "The stack posix-shared does not look at mpiio.cb_nodes."
+    assert note == "The stack posix-shared ignores mpiio.cb_nodes."
     large = workload_from_notation("<1D,BLOCK,8>", 2000, 1)
     assert simulate(described(), large, "posix-shared").notes == (
         "The machine has 1,024 nodes, not 2,000.",

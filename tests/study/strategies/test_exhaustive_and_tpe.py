@@ -26,7 +26,7 @@ def test_exhaustive_covers_every_valid_point_once(order):
     keys = {tuple(sorted((n, str(v)) for n, v in p.settings.items())) for p in proposals}
     assert len(keys) == len(proposals) == SPACE.size - 1
     assert all(is_valid(p.settings, FACTS) for p in proposals)
-    assert strategy.finished_because == "every valid point has been tried"
+    assert strategy.finished_because == "every valid configuration has been tried"
 
 
 def test_few_settings_come_first():
@@ -70,13 +70,13 @@ def test_tpe_claims_that_all_is_tried_only_where_it_has_looked(monkeypatch):
     monkeypatch.setattr(_tpe, "_FRUITLESS_DRAWS", 1)
     strategy = create("tpe", SPACE, FACTS, 1)
     assert len(play(strategy, lambda _: 1.0, 10_000)) == SPACE.size - 1
-    assert strategy.finished_because == "every valid point has been tried"
+    assert strategy.finished_because == "every valid configuration has been tried"
     monkeypatch.setattr(_tpe, "_SMALL_SPACE", 1)
     monkeypatch.setattr(_tpe, "is_valid", lambda settings, facts: False)
     strategy = create("tpe", SPACE, FACTS, 1)
     assert not play(strategy, lambda _: 1.0, 10_000)
     assert strategy.finished_because == (
-        "no valid point was found in 1 draws; narrow the space with --only"
+        "no valid configuration was found in 1 draws; narrow the space with --only"
     )
 
 

@@ -58,7 +58,7 @@ def test_a_right_model_finds_the_optimum_at_once():
     asked = play(predicted(lambda settings: 10 * truth(settings)), lambda s: truth(s) / truth({}))
     assert asked[0].settings["mpiio.cb_nodes"] == 4
     assert answers(asked)[0] == pytest.approx(min(answers(asked)))
-    assert "the model of a storage promises 3x" in asked[0].reason
+    assert "the model of a storage predicts 3x" in asked[0].reason
 
 
 def test_the_smaller_of_equal_configurations_is_asked():
@@ -126,7 +126,7 @@ def test_what_the_model_takes_for_nearly_as_good_is_tried():
     asked = play(predicted(truth), lambda s: seconds(s) / seconds({}), most=4)
     assert asked[0].settings == {"mpiio.cb_nodes": 4}
     assert any(p.settings.get("mpiio.cb_buffer_size") == 64 << 20 for p in asked)
-    assert any("not sure" in p.reason for p in asked)
+    assert any("cannot rule out" in p.reason for p in asked)
 
 
 def test_tunables_that_change_nothing_in_the_model_are_not_tried():

@@ -19,7 +19,7 @@ def test_names_and_options():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("vpic,gcrm --steps 3", "options go with one kernel"),
+        ("vpic,gcrm --steps 3", "options apply to one kernel"),
         ("bt", "no kernel is called 'bt'"),
         ("", "no kernel is called ''"),
         ("vpic 'x", "No closing quotation"),

@@ -12,7 +12,7 @@ from stripewise.study.workspace import _copying as _disk_space
 
 def test_a_run_that_does_not_fit_is_refused(study, workspace):
     workspace.first_run_known((), 10**18)
-    with pytest.raises(StorageError, match=r"a run needs 888 PiB .*make room"):
+    with pytest.raises(StorageError, match=r"a run needs 888 PiB .*free some space"):
         workspace.prepare("1")
     assert study.inside("work").names() == ()
 

@@ -107,7 +107,7 @@ def test_no_room_is_refused_before_copying(user, study, monkeypatch):
     monkeypatch.setattr(_snapshot, "can_clone", lambda *_: False)
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(1, 1, 1 << 20))
-    with pytest.raises(StorageError, match=r"needs 2 MiB .*there is: 1 MiB; make room"):
+    with pytest.raises(StorageError, match=r"needs 2 MiB .*there is: 1 MiB; free some space"):
         InputSnapshot.create(user, study)
     assert list((study.path / "inputs").iterdir()) == []
 

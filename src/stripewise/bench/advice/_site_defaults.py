@@ -51,9 +51,8 @@ def _defaults(book: AdviceBook) -> Iterator[tuple[str, str, str]]:
     """
     if not book.defaults:
         raise UsageError(
-            "no advice is one that a site could make everybody's default: every setting "
-            "either depends on the job or brings nothing; use --format markdown for a page that "
-            "users read"
+            "no advice suits as a site's default for everybody: every setting either depends on "
+            "the job or gains nothing; use --format markdown for a page that users read"
         )
     for name, (value, advice) in book.defaults.items():
         if _NAME.fullmatch(name) and printable(value) == value:

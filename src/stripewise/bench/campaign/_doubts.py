@@ -141,7 +141,7 @@ def _doubts_of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple
         yield (
             "few-repeats",
             f"The range of {plural(number, 'run')} holds the median with "
-            f"{coverage_of(number):.0%} only, and outliers cannot be told: repeat "
+            f"{coverage_of(number):.0%} only, and outliers cannot be identified: repeat "
             "it at least 5 times.",
         )
     if one.outliers:

@@ -267,14 +267,14 @@ def _check_version(data: Any, name: str) -> None:
 
 def _campaign(form: Any, name: str) -> Campaign:
     if len(form.cases) > MOST_CASES:
-        raise UsageError(f"{name}: more than {MOST_CASES} cases: it is no campaign of a suite")
+        raise UsageError(f"{name}: more than {MOST_CASES} cases: it is not a campaign of a suite")
     cases = {one.key: case_of(one.model_dump(exclude={"key"})) for one in form.cases}
     if len(cases) < len(form.cases) or len({one.key for one in cases.values()}) < len(cases):
         raise UsageError(f"{name}: two cases are the same: name each case once")
     runs = tuple(_run(one, cases) for one in form.runs)
     known = {(run.key, run.repeat) for run in runs}
     if len(known) < len(runs):
-        raise UsageError(f"{name}: a repeat of a case stands in it twice: give each run once")
+        raise UsageError(f"{name}: a repeat of a case is in it twice: give each run once")
     places = {key: Place(**one.model_dump()) for key, one in form.suite.directories.items()}
     suite = Suite(
         form.suite.name, form.suite.title, form.suite.about, places, tuple(cases.values()),

@@ -169,7 +169,7 @@ def partly_alone(operation: str, runs: Iterable[CaseRun]) -> Iterator[str]:
     ]
     if shares and median(shares) < LEAST_SHARE:
         yield (
-            f"The other workload was at work for {median(shares):.0%} of its time only: give that "
+            f"The other workload was active for only {median(shares):.0%} of its time: give that "
             "one more to do, or this one less."
         )
 

@@ -40,8 +40,8 @@ def check_suite(cases: Iterable[Case], places: Mapping[str, Place], name: str) -
     for key, place in places.items():
         if place.stripe_bytes % _LUSTRE_STRIPE_BYTES:
             raise ConfigurationError(
-                f"{name}: directory {key!r}: stripe_size = {place.stripe_bytes} B is no multiple "
-                f'of {_LUSTRE_STRIPE_BYTES} B: give one, as "1 MiB"'
+                f"{name}: directory {key!r}: stripe_size = {place.stripe_bytes} B is not a "
+                f'multiple of {_LUSTRE_STRIPE_BYTES} B: give one, as "1 MiB"'
             )
     series = {one.series: one for one in reversed(every)}
     seen: set[str] = set()
@@ -91,7 +91,7 @@ def _metadata(case: Case) -> Iterator[str]:
             '"metadata" or "mdtest"'
         )
     if not case.files and not case.stonewall_seconds:
-        yield "files: say how many files each rank creates, as files = 1000"
+        yield "files: give the number of files that each rank creates, such as files = 1000"
     yield from _without_effect(case, _OF_DATA, "operations of metadata")
     if case.settings:
         yield (
@@ -100,10 +100,11 @@ def _metadata(case: Case) -> Iterator[str]:
         )
     if case.depth and not case.width:
         yield (
-            f"depth = {case.depth} without width: say how many directories each has, as width = 2"
+            f"depth = {case.depth} without width: give the number of directories in each, such as "
+            "width = 2"
         )
     if case.width and not case.depth:
-        yield f"width = {case.width} without depth: say how deep the tree is, as depth = 2"
+        yield f"width = {case.width} without depth: give the depth of the tree, such as depth = 2"
 
 
 def _data(case: Case) -> Iterator[str]:
@@ -163,7 +164,7 @@ def _transfer(case: Case) -> Iterator[str]:
     size = case.transfer_bytes
     if size % ELEMENT_BYTES:
         yield (
-            f"transfer = {size} B is no whole number of elements of {ELEMENT_BYTES} B: give "
+            f"transfer = {size} B is not a whole number of elements of {ELEMENT_BYTES} B: give "
             f"{max(size - size % ELEMENT_BYTES, ELEMENT_BYTES)} B"
         )
     block = int(case.local) * ELEMENT_BYTES if case.local.isdecimal() else 0
@@ -207,7 +208,7 @@ def _beside(case: Case, series: Mapping[str, Case]) -> Iterator[str]:
     if case.beside == case.series:
         yield f"beside = {case.beside!r} is the series itself: name another one"
     elif case.beside not in series:
-        yield f"beside = {case.beside!r} is no series of the suite{_give(case.beside, series)}"
+        yield f"beside = {case.beside!r} is not a series of the suite{_give(case.beside, series)}"
     elif foreign := sorted({case.runner, series[case.beside].runner} - set(_MEETING)):
         yield (
             f"beside = {case.beside!r}: the runner {foreign[0]} takes all ranks of a job for "

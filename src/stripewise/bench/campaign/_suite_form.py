@@ -259,7 +259,7 @@ def _nodes(value: int | str, shared: Mapping[str, list[Any]], series: str, name:
     numbers = [one for one in shared.get("nodes", ()) if isinstance(one, int)]
     if not numbers:
         raise ConfigurationError(
-            f'{name}: case {series!r}: nodes = "{MOST}" is the most that [all] has, which says '
+            f'{name}: case {series!r}: nodes = "{MOST}" is the most that [all] has, but [all] has '
             "none: give nodes in [all]"
         )
     return max(numbers)
@@ -299,7 +299,7 @@ def _local(plain: dict[str, Any], where: str) -> str:
         )
     if size == 0 or size % ELEMENT_BYTES:
         raise ConfigurationError(
-            f"{where}: rank_size = {size} B is no whole number of elements of {ELEMENT_BYTES} B: "
-            f"give {max(size - size % ELEMENT_BYTES, ELEMENT_BYTES)} B"
+            f"{where}: rank_size = {size} B is not a whole number of elements of {ELEMENT_BYTES} "
+            f"B: give {max(size - size % ELEMENT_BYTES, ELEMENT_BYTES)} B"
         )
     return str(size // ELEMENT_BYTES)

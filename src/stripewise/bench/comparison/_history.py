@@ -359,7 +359,8 @@ def _before(directory: Path) -> list[Night]:
         return read_nights(directory)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UsageError(
-            f"{directory} is no history, and is not empty: give a directory that is not there yet"
+            f"{directory} is not a history, and is not empty: give a directory that does not "
+            "exist yet"
         )
     return []
 
@@ -372,7 +373,10 @@ def _free_name(directory: Path, night: Night, text: str) -> str:
         place = directory / CAMPAIGNS / name
         if not place.exists() or place.read_text("utf-8", errors="replace") == text:
             return name
-    raise UsageError(f"{directory} has 10,000 campaigns of one second: give their begin")
+    raise UsageError(
+        f"{directory} has 10,000 campaigns that began in the same second: give each its own start "
+        "time"
+    )
 
 
 def _append(path: Path, nights: list[Night]) -> None:
@@ -403,7 +407,7 @@ def read_nights(directory: Path) -> list[Night]:
     """
     if not (directory / CAMPAIGNS).is_dir():
         raise UsageError(
-            f"{directory}: no history of campaigns: begin one with `stripewise bench history "
+            f"{directory}: no history of campaigns: start one with `stripewise bench history "
             f"{directory} --add CAMPAIGN`"
         )
     known = {night.file: night for night in _read_lines(directory / LINES)}

@@ -105,7 +105,7 @@ class Application(_Strict):
             (self.write_bytes, self.files_written, "write", "files_written"),
         ):
             if moved and not number:
-                raise ValueError(f"{way} is given without {files_}: say from how many files")
+                raise ValueError(f"{way} is given without {files_}: give the number of files")
         if not self.read_bytes + self.metadata_operations + self.least_operations:
             raise ValueError("no I/O: give read, write or metadata_operations")
         self.title = self.title or self.name

@@ -54,7 +54,7 @@ def find_limits(
     own = _stack(campaigns, base)
     cells = [cell for one in campaigns for cell in cells_of(one, own)]
     if not cells:
-        raise UsageError("no run of the campaign ended well: it tells no limit")
+        raise UsageError("no run of the campaign succeeded: it shows no limit")
     number = _targets(campaigns, base, targets)
     start = _start(campaigns, cells, base, number, own, given=targets is not None)
     default = int(start.value("layout.stripe_count"))

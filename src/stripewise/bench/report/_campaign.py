@@ -237,7 +237,7 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
             Point(
                 (words := law_words(one))[:1].upper() + words[1:],
                 "good" if one.holds else "bad",
-                note=f"{plural(len(one.evidence), 'cell')} tell it.",
+                note=f"{plural(len(one.evidence), 'cell')} show it.",
             )
             for one in limits.laws
         ]
@@ -309,7 +309,7 @@ def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[Bl
 def _circumstances(campaign: Campaign) -> Section:
     honest = Points.of("honest", "How errors were avoided", protections(campaign))
     blocks: list[Block] = [honest]
-    blocks += _pairs("of-runs", "Circumstances of all runs together", circumstances(campaign))
+    blocks += _pairs("of-runs", "Conditions of all runs together", circumstances(campaign))
     if campaign.suite.text:
         suite = Lines("suite-text", "", campaign.suite.text.splitlines())
         blocks.append(Section("suite", "The suite", [suite], is_folded=True))

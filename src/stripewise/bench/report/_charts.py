@@ -61,7 +61,11 @@ _ROOM = 1.28
 _TIPS = {"rate": "median", "top": "best", "runs": "runs"}
 _GLYPHS = "●■▲◆✚▼▶◀"
 _CURVES, _HEAT = ("curves", "Curves"), ("heat", "Heat maps")
-_BARS, _METADATA, _RUNS = ("bars", "Against the peak"), ("metadata", "Metadata"), ("runs", "Runs")
+_BARS, _METADATA, _RUNS = (
+    ("bars", "Compared with the peak"),
+    ("metadata", "Metadata"),
+    ("runs", "Runs"),
+)
 _SECTIONS = {
     kinds.CURVES: (_CURVES, (
         "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: an outlier, "

@@ -17,7 +17,7 @@ from stripewise.storage.machines import Evidence
 
 _GIB = float(1 << 30)
 _NARROWEST, _LIMITS, _NO_LIMIT, _SOME = (
-    "narrowest", "limits some cases", "limits no case that was seen", "only some jobs pass it"
+    "narrowest", "limits some cases", "limits no measured case", "only some jobs pass it"
 )  # fmt: skip
 _KINDS = {_NARROWEST: chart.BEST, _LIMITS: chart.BASELINE, _NO_LIMIT: "#b9c0cb", _SOME: "#9cc4de"}
 """Colours of the parts."""
@@ -138,7 +138,7 @@ def draw_limits(campaign: Campaign, limits: Limits, path: Path) -> str:
     drawn = path_chart(campaign, limits)
     if drawn is None:
         raise UsageError(
-            "the campaign tells no limit of processes, nodes or targets: run a suite that does, "
+            "the campaign shows no limit of processes, nodes or targets: run a suite that does, "
             "such as array3d"
         )
     chart.write_picture({**drawn.spec, "description": drawn.description}, path)
@@ -196,4 +196,4 @@ def _rate_words(stage: Stage) -> str:
     if stage.limit:
         low, high = (rate_text(value) for value in (stage.limit.low, stage.limit.high))
         return f"{stage.words} ({low} – {high}{' each' if stage.count > 1 else ''})"
-    return f"{stage.words}, limits no case that was seen"
+    return f"{stage.words}, limits no measured case"

@@ -82,7 +82,7 @@ class BenchioRunner(ForeignRunner):
         del record
         (one, *more) = printed_test(stdout, "benchio", case.ranks_per_node).timed
         if more:
-            raise UsageError("benchio's output is not whole: check that the run ended")
+            raise UsageError("benchio's output is incomplete: check that the run ended")
         serial = "benchio's serial method writes the block of rank 0 as often as there are ranks."
         notes = (serial,) if case.mode == "serial" or case.layout == "per-node" else ()
         return Printed((one.sample,), notes=notes)

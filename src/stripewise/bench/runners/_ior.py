@@ -46,7 +46,7 @@ class IorRunner(ForeignRunner):
                 f'IOR has no pattern {case.pattern}: give pattern = "blocks", or the runner '
                 "kernel",
             ),
-            unless(block > 0, "IOR has to be told its block: give rank_size"),
+            unless(block > 0, "IOR needs its block size: give rank_size"),
             unless(
                 not block or (transfer % ELEMENT_BYTES == 0 and block % transfer == 0),
                 f"IOR cannot divide a block of {block} B into transfers of {transfer} B: give a "

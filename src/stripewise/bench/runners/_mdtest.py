@@ -34,7 +34,7 @@ class MdtestRunner(ForeignRunner):
                 case.operation == "metadata",
                 'mdtest moves no data: give operation = "metadata", or the runner ior',
             ),
-            unless(case.files > 0, "mdtest has to be told its files: give files = 1000"),
+            unless(case.files > 0, "mdtest needs its number of files: give files = 1000"),
             unless(
                 case.cache in ("shift", "none"),
                 f"mdtest cannot keep caches from answering by cache = {case.cache}: give shift, "
@@ -71,7 +71,7 @@ class MdtestRunner(ForeignRunner):
         """Return the rates of mdtest's table."""
         del record
         if _END not in stdout:
-            raise UsageError("mdtest's output is not whole: check that the run ended")
+            raise UsageError("mdtest's output is incomplete: check that the run ended")
         test = printed_test(stdout, "mdtest")
         notes = ("mdtest reports means only: it has no percentiles of single operations.",)
         del case

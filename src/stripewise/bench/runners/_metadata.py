@@ -47,7 +47,7 @@ class MetadataRunner(OwnRunner):
         if not case.files and not case.stonewall_seconds:
             return "files is 0: give the number of files of each rank, or a stonewall"
         if case.width and not case.depth:
-            return f"width = {case.width} goes with depth: give the levels of the tree"
+            return f"width = {case.width} requires depth: give the levels of the tree"
         if case.cache not in ("shift", "none"):
             return f"cache = {case.cache!r} is for data: metadata take shift or none"
         if case.settings:
@@ -106,7 +106,7 @@ def _spans(document: dict[str, Any]) -> Iterator[tuple[str, Span]]:
 
 def _notes(case: Case, document: dict[str, Any]) -> Iterator[str]:
     if not document["shift"] and case.ranks > 1:
-        yield "Each rank asked for its own files: clients may have answered from their caches."
+        yield "Each rank accessed its own files: clients may have answered from their caches."
     elif case.nodes == 1 and case.ranks > 1:
         yield "All ranks are on one node: its client may have answered from its cache."
     for phase in document["phases"]:

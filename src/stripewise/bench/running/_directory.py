@@ -153,7 +153,7 @@ def _claimed(options: CampaignOptions) -> Iterator[OwnedDirectory]:
     path = options.directory
     exists = (path / JOURNAL).is_file()
     if options.resume and not exists:
-        raise UsageError(f"{path} holds no campaign to go on with: leave --resume out")
+        raise UsageError(f"{path} holds no campaign to continue: leave --resume out")
     if exists and options.force:
         _set_aside(path)
     is_new = not os.path.lexists(path)
@@ -162,8 +162,8 @@ def _claimed(options: CampaignOptions) -> Iterator[OwnedDirectory]:
         with owned.locked():
             if exists and not options.resume and not options.force:
                 raise StudyError(
-                    f"{path} holds a campaign: go on with --resume, begin anew with --force, or "
-                    "give another -o"
+                    f"{path} holds a campaign: continue with --resume, start over with --force, "
+                    "or give another -o"
                 )
             yield owned
     except StripewiseError:
@@ -207,7 +207,7 @@ def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
     if given.suite.name not in ("", ledger.first["suite"]["name"]):
         raise UsageError(
             f"{given.directory} holds a campaign of {ledger.first['suite']['name']}, not of "
-            f"{given.suite.name}: leave the suite out to go on with it, or give another -o"
+            f"{given.suite.name}: leave the suite out to continue it, or give another -o"
         )
     try:
         storage = words["storage"]
@@ -222,7 +222,7 @@ def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
     except (KeyError, TypeError, ValueError) as error:
         raise StudyError(
             f"the first record of {given.directory / JOURNAL} cannot be read ({error}); restore "
-            "it from a copy, or begin anew with --force"
+            "it from a copy, or start over with --force"
         ) from error
 
 

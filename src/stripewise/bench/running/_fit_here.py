@@ -132,7 +132,7 @@ def _fit_ranks(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     if len(kept) < len(suite.cases):
         left = plural(len(suite.cases) - len(kept), "case")
         noted(
-            f"{left} of more than {most} ranks left out: this host cannot stand for so many "
+            f"{left} of more than {most} ranks left out: this host cannot emulate so many "
             "(--launcher simulated can)"
         )
     if not kept:
@@ -161,8 +161,8 @@ def _fit_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     if emulated is None or slowdown <= 1:
         return suite
     noted(
-        f"{emulated.storage.name} is {slowdown:g} times as slow as it is: so much less is written,"
-        " but at least 1 MiB a rank; --rank-size says otherwise"
+        f"{emulated.storage.name} is {slowdown:g} times as slow as the real one: that much less "
+        "is written, but at least 1 MiB a rank; --rank-size sets another size"
     )
     alike = {in_slow_motion(one, slowdown): None for one in suite.cases}
     return replace(suite, cases=tuple(alike))

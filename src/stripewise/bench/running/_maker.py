@@ -180,7 +180,9 @@ class Maker:
                 else self._runner(other).printed(other, record / BESIDE, stdout)
             )
         except OSError as error:
-            return replace(run, status="failed", message=f"its output is gone: {error.strerror}")
+            return replace(
+                run, status="failed", message=f"its output is missing: {error.strerror}"
+            )
         except StripewiseError as error:
             return replace(run, status="failed", message=str(error))
         self._learn(printed)
@@ -369,7 +371,9 @@ def _srun(
     try:
         file.write_text("".join(lines), encoding="utf-8")
     except OSError as error:
-        raise StorageError(f"cannot write {file}: {error.strerror}: make room there") from error
+        raise StorageError(
+            f"cannot write {file}: {error.strerror}: free some space there"
+        ) from error
     return (*words, "--distribution=block", "--multi-prog", str(file))
 
 

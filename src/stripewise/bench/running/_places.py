@@ -172,7 +172,7 @@ class Striping(ABC):
             if is_asked and asked != is_so:
                 raise StorageError(
                     f"{directory} has a {what} of {is_so}, and the suite asks for {asked}: see "
-                    f"with `{self.look} {directory}` why the storage did not take it"
+                    f"with `{self.look} {directory}` why the storage did not apply it"
                 )
 
     look: str = "ls"

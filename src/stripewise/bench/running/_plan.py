@@ -85,8 +85,8 @@ class Ledger:
             except _DAMAGE as error:
                 raise StudyError(
                     f"line {line} of the campaign's journal {path} ({record.get('kind')}) does "
-                    f"not fit what is before it ({error!r}); restore it from a copy, or begin "
-                    "anew with --force"
+                    f"not match the records before it ({error!r}); restore it from a copy, or "
+                    "start over with --force"
                 ) from error
 
     @classmethod

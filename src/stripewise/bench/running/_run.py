@@ -155,7 +155,7 @@ class CampaignRuns:
         if len(self._failed) >= min(FAILURES, len(self._cases)):
             raise ProgramError(
                 f"the first {plural(len(self._failed), 'run')} failed, and none ended well "
-                f"({run.message}): mend that, then go on with --resume"
+                f"({run.message}): fix that, then continue with --resume"
             )
         return True
 
@@ -285,7 +285,7 @@ class CampaignRuns:
             workload = find_runner(planned.case.runner).workload(planned.case)
             if written + (workload.bytes if workload else 0) > options.budget_bytes:
                 size = size_text(round(options.budget_bytes))
-                return f"the budget of {size} written is used up"
+                return f"the budget of {size} to write is used up"
         return ""
 
     def _time_is_up(self) -> str:

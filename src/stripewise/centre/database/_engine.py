@@ -52,7 +52,7 @@ def database_url(given: str = "") -> str:
         ) from None
     kind = url.get_backend_name()
     if kind not in ("sqlite", "postgresql"):
-        raise UsageError(f"{kind} is no database that Stripewise uses: {_FORMS}")
+        raise UsageError(f"{kind} is not a database that Stripewise uses: {_FORMS}")
     if kind == "postgresql":
         url = url.set(drivername=_POSTGRES)
     return url.render_as_string(hide_password=False)
@@ -174,7 +174,7 @@ def check_known(engine: Engine, revision: str) -> None:
         raise StorageError(
             f"{name} was made by a development version before the first release (its tables have "
             f"revision {revision}) and cannot be brought up to date: make a database elsewhere "
-            "(`stripewise centre init --db OTHER`), take in the same inputs with `stripewise "
+            "(`stripewise centre init --db OTHER`), read the same inputs again with `stripewise "
             "centre ingest`, and add the accounts again"
         )
     raise StorageError(
@@ -251,7 +251,7 @@ def str_of(engine: Engine) -> str:
 
 def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
     if "full" in what or "No space" in what:
-        return "make room on the disk; what was stored before is whole"
+        return "free some space on the disk; what was stored before is intact"
     if "locked" in what:
         return "another process writes to it; try again when it has ended"
     if "malformed" in what or "not a database" in what:

@@ -304,7 +304,7 @@ def owner_of(user: str, uid: int | None) -> tuple[str, int | None]:
     if both := _NAME_AND_UID.fullmatch(user):
         user, number = both[1], int(both[2])
         if uid not in (None, number):
-            raise ValueError(f"its user is told as uid {number} and as uid {uid}")
+            raise ValueError(f"its user is given as uid {number} and as uid {uid}")
         uid = number
     if not (user.isascii() and user.isdigit()):
         return user, uid

@@ -151,7 +151,9 @@ class LocalHost(Host):
             self._hanging[program] = command
             self.abandoned += 1
         number = command.process.pid
-        _log.warning("%s: process %d was killed and does not end: it is left", program, number)
+        _log.warning(
+            "%s: process %d was killed but does not end: it is abandoned", program, number
+        )
 
     def _refuse(self, program: str) -> None:
         """Refuse to start a command while an earlier one hangs in the kernel."""
@@ -177,7 +179,7 @@ def _read(path: str) -> bytes:
     number = os.open(path, _FLAGS)
     with open(number, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise HostError("malformed", f"{path} is no regular file")
+            raise HostError("malformed", f"{path} is not a regular file")
         found = bytearray()
         while len(found) <= TEXT_BYTES:
             part = file.read(1 << 16)

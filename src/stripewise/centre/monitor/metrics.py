@@ -41,7 +41,7 @@ TARGET_OPERATION_SECONDS = counter(
     "lustre_target_service_seconds.", _OPERATION)  # fmt: skip
 METADATA_OPERATIONS = counter(
     "lustre_target_metadata_operations", "operations",
-    "Operations of a metadata target that clients asked for, of all kinds together.",
+    "Operations that clients requested of a metadata target, all kinds together.",
     _TARGET, series="metadata_operations")  # fmt: skip
 SERVICE_SECONDS = counter(
     "lustre_target_service_seconds", "seconds",
@@ -131,10 +131,10 @@ QUOTA_LIMIT_FILES = level(
 
 _CLIENT = ("fs", "client")
 EXPORT_READ_BYTES = counter(
-    "lustre_export_read_bytes", "bytes", "Read by a client from this server.", _CLIENT
+    "lustre_export_read_bytes", "bytes", "Data that a client read from this server.", _CLIENT
 )
 EXPORT_WRITE_BYTES = counter(
-    "lustre_export_write_bytes", "bytes", "Written by a client to this server.", _CLIENT
+    "lustre_export_write_bytes", "bytes", "Data that a client wrote to this server.", _CLIENT
 )
 EXPORT_METADATA_OPERATIONS = counter(
     "lustre_export_metadata_operations", "operations", "Metadata operations of a client.", _CLIENT
@@ -148,7 +148,7 @@ RECOVERY_CLIENTS = level(
     'Clients in recovery, by "connected", "completed", "evicted".', (*_TARGET, "state"),
 )  # fmt: skip
 RECOVERY_REMAINING = level(
-    "lustre_target_recovery_remaining_seconds", "seconds", "Time that recovery still has.",
+    "lustre_target_recovery_remaining_seconds", "seconds", "Time that is left for recovery.",
     _TARGET)  # fmt: skip
 RECOVERY_DURATION = level(
     "lustre_target_recovery_duration_seconds", "seconds", "How long the last recovery took.",
@@ -180,7 +180,7 @@ SERVICE_WAIT_SECONDS = counter(
 )
 SERVICE_QUEUE_SUM = counter(
     "lustre_service_queue_depth_sum", "requests",
-    "Sum of the requests that had come in and were not looked at yet, in the same partition (CPT) "
+    "Sum of the requests that had arrived and were not yet looked at, in the same partition (CPT) "
     "of the service, whenever one began to be handled.", _SERVICE)  # fmt: skip
 SERVICE_ACTIVE_SUM = counter(
     "lustre_service_active_sum", "requests",
@@ -211,10 +211,10 @@ VERSION = level("lustre_version_info", "flag", "1 for the version of Lustre.", (
 _MOUNT = ("fs",)
 MOUNT_READ_BYTES = counter(
     "lustre_mount_read_bytes", "bytes",
-    "Read by calls of programs of this client; not through mmap.", _MOUNT)  # fmt: skip
+    "Data that programs of this client read by calls; not through mmap.", _MOUNT)  # fmt: skip
 MOUNT_WRITE_BYTES = counter(
     "lustre_mount_write_bytes", "bytes",
-    "Written by calls of programs of this client; not through mmap.", _MOUNT)  # fmt: skip
+    "Data that programs of this client wrote by calls; not through mmap.", _MOUNT)  # fmt: skip
 MOUNT_OPERATIONS = counter(
     "lustre_mount_operations", "operations", "Operations of programs of this client.",
     (*_MOUNT, "operation"))  # fmt: skip
@@ -239,12 +239,16 @@ HOST_BUSY_SHARE = level(
 HOST_LOAD = level("host_load", "processes", "Load average over one minute.")
 HOST_MEMORY_BYTES = level("host_memory_bytes", "bytes", "Memory of the host.")
 HOST_AVAILABLE_BYTES = level("host_memory_available_bytes", "bytes", "Memory that is available.")
-HOST_DIRTY_BYTES = level("host_memory_dirty_bytes", "bytes", "Memory that waits to be written.")
+HOST_DIRTY_BYTES = level(
+    "host_memory_dirty_bytes", "bytes", "Dirty memory that waits to be written."
+)
 HOST_BOOT = level("host_boot_time_seconds", "seconds", "When the host was started.")
 NETWORK_RECEIVED = counter(
-    "host_network_received_bytes", "bytes", "Received by an interface.", ("interface",)
+    "host_network_received_bytes", "bytes", "Data that an interface received.", ("interface",)
 )
-NETWORK_SENT = counter("host_network_sent_bytes", "bytes", "Sent by an interface.", ("interface",))
+NETWORK_SENT = counter(
+    "host_network_sent_bytes", "bytes", "Data that an interface sent.", ("interface",)
+)
 NETWORK_ERRORS = counter(
     "host_network_errors", "packets",
     'Packets that an interface lost, by "direction": "receive", "send".',
@@ -254,14 +258,14 @@ NETWORK_ERRORS = counter(
 # -- local disks ---------------------------------------------------------------------------------
 
 _DISK = ("device",)
-DISK_READ_BYTES = counter("disk_read_bytes", "bytes", "Read from a disk.", _DISK)
-DISK_WRITE_BYTES = counter("disk_write_bytes", "bytes", "Written to a disk.", _DISK)
+DISK_READ_BYTES = counter("disk_read_bytes", "bytes", "Data read from a disk.", _DISK)
+DISK_WRITE_BYTES = counter("disk_write_bytes", "bytes", "Data written to a disk.", _DISK)
 DISK_OPERATIONS = counter(
     "disk_operations", "operations",
     'Requests of a disk by "direction": "read", "write", "discard", "flush".',
     (*_DISK, "direction"))  # fmt: skip
 DISK_OPERATION_SECONDS = counter(
-    "disk_operation_seconds", "seconds", "Time of requests, summed up.", (*_DISK, "direction")
+    "disk_operation_seconds", "seconds", "Total time of requests.", (*_DISK, "direction")
 )
 DISK_BUSY_SECONDS = counter(
     "disk_busy_seconds", "seconds", "Time in which a disk had requests.", _DISK
@@ -272,12 +276,14 @@ DISK_IN_FLIGHT = level("disk_in_flight", "requests", "Requests that are in fligh
 # -- NFS -----------------------------------------------------------------------------------------
 
 _FS = ("fs",)
-NFS_READ_BYTES = counter("nfs_read_bytes", "bytes", "Read from the server.", _FS)
-NFS_WRITE_BYTES = counter("nfs_write_bytes", "bytes", "Written to the server.", _FS)
+NFS_READ_BYTES = counter("nfs_read_bytes", "bytes", "Data read from the server.", _FS)
+NFS_WRITE_BYTES = counter("nfs_write_bytes", "bytes", "Data written to the server.", _FS)
 NFS_PROGRAM_READ_BYTES = counter(
-    "nfs_program_read_bytes", "bytes", "Read by programs, also from the cache.", _FS
+    "nfs_program_read_bytes", "bytes", "Data that programs read, also from the cache.", _FS
 )
-NFS_PROGRAM_WRITE_BYTES = counter("nfs_program_write_bytes", "bytes", "Written by programs.", _FS)
+NFS_PROGRAM_WRITE_BYTES = counter(
+    "nfs_program_write_bytes", "bytes", "Data that programs wrote.", _FS
+)
 NFS_OPERATIONS = counter(
     "nfs_operations", "operations", "Operations of an NFS client.", (*_FS, "operation")
 )
@@ -296,9 +302,11 @@ NFS_ERRORS = counter("nfs_errors", "operations", "Operations that failed.", (*_F
 # -- GPFS (IBM Storage Scale) --------------------------------------------------------------------
 
 GPFS_READ_BYTES = counter(
-    "gpfs_read_bytes", "bytes", "Read by programs of this client, also from its cache.", _FS
+    "gpfs_read_bytes", "bytes", "Data that programs of this client read, also from its cache.", _FS
 )
-GPFS_WRITE_BYTES = counter("gpfs_write_bytes", "bytes", "Written by programs of this client.", _FS)
+GPFS_WRITE_BYTES = counter(
+    "gpfs_write_bytes", "bytes", "Data that programs of this client wrote.", _FS
+)
 GPFS_OPERATIONS = counter(
     "gpfs_operations", "operations", "Operations of programs of this client.", (*_FS, "operation")
 )
@@ -359,9 +367,14 @@ JOBS_UNTRACKED = counter(
     'Jobs on targets beyond the limit: what they do is in "rest".')  # fmt: skip
 SINK_OK = level("stripewise_sink_ok", "flag", "1: the last delivery to a sink succeeded.", _SINK)
 SINK_LAST = level(
-    "stripewise_sink_last_success_seconds", "seconds", "When it did, since 1970.", _SINK
+    "stripewise_sink_last_success_seconds",
+    "seconds",
+    "Time of the last successful delivery, since 1970.",
+    _SINK,
 )
-SINK_QUEUED = level("stripewise_sink_queued_rounds", "rounds", "Rounds that wait.", _SINK)
+SINK_QUEUED = level(
+    "stripewise_sink_queued_rounds", "rounds", "Rounds that wait for delivery.", _SINK
+)
 SINK_LOST = counter(
     "stripewise_sink_lost_rounds", "rounds",
     "Rounds that were dropped: a sink could not be reached for long, or refused them.",

@@ -69,7 +69,10 @@ _OTHERS: dict[int | str, dict[str, Any]] = {
     400: {"model": Failure, "description": "A value cannot be used."},
     401: {"model": Failure, "description": "No valid token, nobody is logged in."},
     404: {"model": Failure, "description": "Not there, or not visible to the caller."},
-    429: {"model": Failure, "description": "Too many requests; `Retry-After` says when again."},
+    429: {
+        "model": Failure,
+        "description": "Too many requests; `Retry-After` says when to try again.",
+    },
     "default": {"model": Failure, "description": "The portal or its database fails."},
 }
 _TOKEN = HTTPBearer(auto_error=False, description="A token of the portal, with the scope `read`.")

@@ -22,7 +22,7 @@ class JobItem(BaseModel):
     """A job in a list. Times are seconds since 1970, amounts are bytes; null means unknown."""
 
     id: int = Field(description="Key of the job in this portal.")
-    cluster: str = Field(description='"" if no record tells it.')
+    cluster: str = Field(description='"" if no record contains it.')
     raw_id: int | None = Field(description="Slurm's raw job id.")
     array_job_id: int | None
     array_task_id: int | None
@@ -80,12 +80,12 @@ class SourceItem(BaseModel):
     confidence: float = Field(description="How sure it is that it belongs to this job, 0 to 1.")
     is_partial: bool
     is_counted: bool = Field(
-        description="The job's figures are made of it; else another one tells of the same run."
+        description="The job's figures are made of it; else another one describes the same run."
     )
     start_at: float | None
     end_at: float | None
     rank_count: int | None
-    figures: dict[str, Any] = Field(description="As of `stripewise profile --json`.")
+    figures: dict[str, Any] = Field(description="As in `stripewise profile --json`.")
     io: list[dict[str, Any]] = Field(description="By file system.")
     patterns: list[dict[str, Any]]
     findings: list[dict[str, Any]]

@@ -64,9 +64,11 @@ class Portal:
         url = (url or os.environ.get("STRIPEWISE_PORTAL", "")).strip()
         token = (token or os.environ.get("STRIPEWISE_TOKEN", "")).strip()
         if not url.startswith(("https://", "http://")):
-            raise UsageError(f"{url!r} is no portal's address: give one, or set STRIPEWISE_PORTAL")
+            raise UsageError(
+                f"{url!r} is not a portal's address: give one, or set STRIPEWISE_PORTAL"
+            )
         if not token:
-            raise UsageError("no token is given: make one in the portal, set STRIPEWISE_TOKEN")
+            raise UsageError("no token is given: make one in the portal and set STRIPEWISE_TOKEN")
         if not (token.isascii() and token.isprintable()):
             raise UsageError("the token has characters that no token has: copy it once more")
         self._client = client or httpx.Client(timeout=_TIMEOUT_SECONDS)
@@ -153,7 +155,9 @@ class Portal:
         try:
             answer = self._sent(path, asked)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise PortalError(f"{self._base} does not answer ({error}): is it right?") from error
+            raise PortalError(
+                f"{self._base} does not answer ({error}): is the address right?"
+            ) from error
         key, content = str(answer.request.url), answer.content
         if answer.status_code == 304 and key in self._known:
             content = self._known[key][1]
@@ -167,7 +171,7 @@ class Portal:
             return json.loads(content)
         except ValueError as error:
             raise PortalError(
-                f"{self._base}{path}: the answer is no JSON: is this the address of a portal?",
+                f"{self._base}{path}: the answer is not JSON: is this the address of a portal?",
                 answer.status_code,
             ) from error
 

@@ -113,7 +113,7 @@ class Entry:
             guest = self.gate.guest(connection, request)
         if not is_own_form(request, self.server) or not guest.sent(form.get("csrf", "")):
             return self.desk.error(request, 403, "This was not accepted",
-                                   "The form is old or came from elsewhere.")  # fmt: skip
+                                   "The form has expired or came from elsewhere.")  # fmt: skip
         self.gate.sessions.end(request.cookies.get(self.gate.cookie, ""))
         answer = RedirectResponse("/", 303)
         answer.delete_cookie(self.gate.cookie, path="/", secure=self.server.is_secure)
@@ -224,7 +224,7 @@ class AccountPages:
         return is_own and guest.viewer.role is not None and guest.sent(form.get("csrf", ""))
 
     def _refused(self, request: Request) -> Response:
-        text = "The form is old or came from elsewhere; load the page again."
+        text = "The form has expired or came from elsewhere; load the page again."
         return self.desk.error(request, 403, "This was not accepted", text)
 
     def _page(

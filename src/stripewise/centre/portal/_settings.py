@@ -147,7 +147,7 @@ class OidcSettings(_Form):
         parts = urlsplit(self.issuer)
         schemes = ("https", "http") if self.allow_plain else ("https",)
         if parts.scheme not in schemes or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f'{self.issuer!r} is no issuer: write "https://HOST/..."')
+            raise ValueError(f'{self.issuer!r} is not an issuer: write "https://HOST/..."')
         if "openid" not in self.scopes:
             raise ValueError('scopes lacks "openid"')
         if bool(self.groups_claim) != bool(self.roles):
@@ -257,7 +257,7 @@ class SiteSettings(BaseModel):
     def _is_address(self) -> Self:
         if self.help and urlsplit(self.help).scheme not in ("http", "https", "mailto"):
             raise ValueError(
-                f"help = {self.help!r} is no address such as https://docs.example.org"
+                f"help = {self.help!r} is not an address such as https://docs.example.org"
             )
         return self
 
@@ -296,7 +296,9 @@ class ServerSettings(BaseModel):
     def _is_whole(self) -> Self:
         parts = urlsplit(self.url)
         if self.url and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise ValueError(f"url = {self.url!r} is no address such as https://io.example.org")
+            raise ValueError(
+                f"url = {self.url!r} is not an address such as https://io.example.org"
+            )
         if self.url and (parts.path.strip("/") or parts.query):
             raise ValueError(f"url = {self.url!r}: leave the path out")
         if bool(self.certificate) != bool(self.key):

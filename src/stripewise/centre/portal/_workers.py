@@ -92,8 +92,8 @@ class Workers:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(pool, _answer, kept_scope)
         except BrokenExecutor:
-            _LOG.error("a process that makes pages has died: the portal goes on in one process, "
-                       "more slowly, until it is started anew")  # fmt: skip
+            _LOG.error("a process that makes pages has died: the portal continues in one process, "
+                       "more slowly, until it is restarted")  # fmt: skip
             self.end()
             return None
 

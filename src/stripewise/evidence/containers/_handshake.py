@@ -82,8 +82,9 @@ def _gap(rows: NDArray[Any], flag: FileFlag, part: Part, why: str) -> Iterator[G
 # Whether the library saw the program; if not, why, and what to do.
 
 _NO_IO = (
-    "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
-    "and other system directories are left out unless STRIPEWISE_INCLUDE=DIRECTORY names theirs"
+    "the program did no I/O that is counted; files below /dev (such as /dev/shm), /run, /usr, "
+    "/opt and other system directories are ignored unless STRIPEWISE_INCLUDE=DIRECTORY names "
+    "their directory"
 )
 
 
@@ -220,8 +221,8 @@ def _incomplete(
             )
     if seen < expected and seen + died >= expected:
         return HandshakeState.RANKS_DIED, (
-            f"{expected - seen} of {expected} ranks died in MPI_Init, which the others came out "
-            "of: a crash of the MPI library or a kill; see what the run said"
+            f"{expected - seen} of {expected} ranks died in MPI_Init, which the others left: the "
+            "MPI library crashed, or they were killed; see the output of the run"
         )
     if seen < expected:
         return HandshakeState.RANKS_MISSING, (
@@ -242,7 +243,7 @@ def _describe_no_data(profile: RunProfile) -> str:
     seconds = profile.over_ranks(names["seconds"].sum(axis=1), names["process"])
     took = f"{seconds:.3g} s" if seconds >= 0.1 else f"{1000 * seconds:.3g} ms"
     return (
-        "the program read and wrote no data in files that are looked at; it made "
+        "the program read and wrote no data in files that are counted; it made "
         f"{counts.sum():,} calls on names (most of them {most}; {failed:,} failed) "
         f"in {took}"
     )
@@ -340,7 +341,7 @@ def unseen_programs(profile: RunProfile) -> Iterator[str]:
         if row["is_program"] and not row["flags"] & ProcessFlag.STARTED_UNSEEN
     )
     if found := [name for name in became if not starts_ranks(name)]:
-        yield f"{', '.join(found)} became a program that was not seen: its I/O is not counted"
+        yield f"{', '.join(found)} became a program without the library: its I/O is not counted"
 
 
 def _names_of_unseen(profile: RunProfile) -> str:

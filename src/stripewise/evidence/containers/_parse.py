@@ -153,7 +153,7 @@ def parse_container(store: Store, *, events: bool = False, room: int = MOST_ROWS
         first = 0
         if block.kind == c.BlockKind.PROCESS:
             if len(payload) < c.PROCESS.itemsize or not _is_process(payload):
-                strange["processes that make no sense"] += 1
+                strange["processes that are invalid"] += 1
                 continue
             process_of[block.offset] = len(raw.processes)
             raw.processes.append(np.frombuffer(payload, c.PROCESS, 1).copy())
@@ -175,7 +175,7 @@ def parse_container(store: Store, *, events: bool = False, room: int = MOST_ROWS
         raw.problems.append(f"{Path(store.name).name} is damaged: {'; '.join(found)}")
     if end < store.size:
         rest = size_text(store.size - end)
-        raw.problems.append(f"{Path(store.name).name}: {rest} behind its end are not read")
+        raw.problems.append(f"{Path(store.name).name}: {rest} after its end are not read")
     return raw
 
 
@@ -188,7 +188,8 @@ def parse_header(store: Store) -> RawContainer:
     name = store.name
     if not store.size:
         raise ContainerError(
-            f"{name}: not a Stripewise container (it is empty: its disk was full; make room there)"
+            f"{name}: not a Stripewise container (it is empty: its disk was full; free some space "
+            "there)"
         )
     data = store.fetch(0, c.CONTAINER_HEADER.itemsize)
     if len(data) < c.CONTAINER_HEADER.itemsize:
@@ -279,7 +280,7 @@ def _add_records(
         return {}
     return {
         "that are cut off": n_cut,
-        "that make no sense, and are left out": n_wrong,
+        "that are invalid, and are left out": n_wrong,
         "that contradict themselves": n_odd,
     }
 

@@ -280,7 +280,7 @@ def _add_rows(found: NDArray[Any], owner: int, raw: RawTrace) -> None:
     sound = (rows["layer"] < len(RECORDED_LAYERS)) & (rows["op"] < len(Op)) & (rows["count"] > 0)
     for name in ("start_ns", "end_ns", "sequence"):
         sound &= (rows[name] >= 0) & (rows[name] < _LATEST_NS)
-    raw.damaged["events that make no sense"] += int((~sound).sum())
+    raw.damaged["events that are invalid"] += int((~sound).sum())
     if not sound.all():
         rows, file_ids = take_rows(rows, sound), file_ids[sound]
     raw.room -= len(rows)

@@ -129,7 +129,7 @@ class NameCalls(Rule):
     group = "names"
     basis = "not estimated: which of these files are needed is not known"
     title = "Much time goes into making, renaming and removing files"
-    general_remedy = "Keep in memory what does not stay, or use fewer files."
+    general_remedy = "Keep temporary data in memory, or use fewer files."
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """Find mkdir, unlink, rename and similar calls that take at least 20 % of the I/O time."""
@@ -152,8 +152,8 @@ class NameCalls(Rule):
 
     def remedy(self, merged: Merged) -> str:
         return (
-            "Keep what does not stay in memory or in one scratch file that is used again; make "
-            "directories once."
+            "Keep temporary data in memory, or in one scratch file that is reused; create each "
+            "directory once."
         )
 
 

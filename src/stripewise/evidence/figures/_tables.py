@@ -107,7 +107,7 @@ def _missing(why: Callable[[Part], str], timed: bool, run_seconds: float) -> dic
     ):
         found |= dict.fromkeys(names if text else (), text)
     if math.isnan(run_seconds):
-        text = "the source does not tell how long the run took"
+        text = "the source does not record how long the run took"
         found["run_seconds"] = text
         found["io_share"] = untimed or text
     return found

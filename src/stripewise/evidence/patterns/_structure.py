@@ -143,7 +143,7 @@ def _most(summary: PatternSummary) -> int:
 def _check(summary: PatternSummary) -> None:
     """Raise ConfigurationError unless the dimensions agree and all values are possible."""
     if summary.kind not in list(PatternKind):
-        raise ConfigurationError(f"pattern: {summary.kind!r} is no kind of pattern")
+        raise ConfigurationError(f"pattern: {summary.kind!r} is not a kind of pattern")
     known = (summary.distributions, summary.grid, summary.block, summary.extents, summary.halo)
     dimensions = {len(part) for part in known if part}
     if len(dimensions) > 1 or (summary.distributions and not (summary.grid and summary.block)):
@@ -154,7 +154,7 @@ def _check(summary: PatternSummary) -> None:
         )
     for text in summary.distributions:
         if text not in ("BLOCK", "CYCLIC", "*") and not _WIDTH.fullmatch(text):
-            raise ConfigurationError(f"pattern: {text!r} is no distribution")
+            raise ConfigurationError(f"pattern: {text!r} is not a distribution")
     least = (*summary.grid, summary.element_bytes, summary.steps, summary.datasets)
     if max(dimensions, default=0) > _MOST_DIMENSIONS or _most(summary) > _MOST:
         raise ConfigurationError("pattern: it has too many dimensions, or moves more than 4 EiB")

@@ -306,7 +306,7 @@ def _heat_sums(
 # Accesses of traces that do not contain the file views of MPI-IO.
 
 _NOTE = (
-    "from the system calls below MPI-IO, as the source does not know its file views: with"
+    "from the system calls below MPI-IO, since the source does not record its file views: with"
     " collective buffering they are the aggregators' accesses"
 )
 

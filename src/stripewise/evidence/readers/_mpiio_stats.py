@@ -337,8 +337,8 @@ def _profile(
 
 
 _NOTES = (
-    "MPICH_MPIIO_STATS knows counts and bytes of MPI-IO and of the system calls below, no times,"
-    " no ranks and no requests' sizes: bytes are those of the system calls",
+    "MPICH_MPIIO_STATS has counts and bytes of MPI-IO and of the system calls below, but no "
+    "times, ranks or request sizes: bytes are those of the system calls",
 )
 
 

@@ -414,7 +414,7 @@ def variance(profile: Row, most: int, empty: str = "") -> Table:
     """Return the fastest and the slowest rank of each shared file."""
     note = (
         "In a healthy collective run the times of the ranks are close. One rank that is much "
-        "slower than the others holds them all up; look at what it alone does to that file."
+        "slower than the others holds them all up; find out what only that rank does to the file."
     )
     number = profile["variance_total"]
     table = Table(

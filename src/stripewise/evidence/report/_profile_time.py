@@ -262,7 +262,7 @@ def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cell
                 yield quantity, "", system
             continue
         if not program.value.any():
-            words = f": beneath the program's calls ({_join(system)}), which asked for none"
+            words = f": beneath the program's calls ({_join(system)}), which requested none"
             yield quantity, words, system
             continue
         yield quantity, f": what the program requested ({_join(program)})", program

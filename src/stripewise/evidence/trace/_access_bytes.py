@@ -30,7 +30,8 @@ _PIECE_COLUMNS = ("offset", "size", "repeat", "inner", "stride")
 _FARTHEST = 1 << 61
 _MOST_TEMPLATES = 20_000
 _UNKNOWN = {
-    "view": "calls have no known place (at a shared pointer, or their view was not recorded)",
+    "view": "calls have no known offset (they use a shared pointer, or their view was not "
+    "recorded)",
     "offsets": "calls have no known offset",
 }
 
@@ -125,7 +126,7 @@ def _through(view: TraceView | None, rows: NDArray[Any], gathered: _PieceColumns
     if view is None or view.contiguous:
         begin = 0 if view is None else view.displacement + _data_begin(view)
         kept = rows[: max(gathered.room, 0)]
-        what = "runs of calls beyond the bound are left out"
+        what = "runs of calls beyond the limit are left out"
         gathered.troubles[what] += len(rows) - len(kept)
         rows = kept
         gathered.add(
@@ -143,7 +144,7 @@ def _through(view: TraceView | None, rows: NDArray[Any], gathered: _PieceColumns
         gathered.troubles["calls use a file view with more pieces than were recorded"] += n_calls
         return
     rows, left_out = within(rows, max(gathered.room, 0))
-    gathered.troubles["calls beyond the bound are left out"] += left_out
+    gathered.troubles["calls beyond the limit are left out"] += left_out
     _with_holes(view, etype, rows, gathered)
 
 
@@ -177,7 +178,7 @@ def _with_holes(view: TraceView, etype: int, rows: NDArray[Any], gathered: _Piec
         if gathered.templates <= _MOST_TEMPLATES:
             pieces = pieces_of_range(view, begin, size)
         if pieces is None or len(pieces) * len(places) > gathered.room:
-            gathered.troubles["calls beyond the bound are left out"] += len(places)
+            gathered.troubles["calls beyond the limit are left out"] += len(places)
             continue
         start = view.displacement + tile[places] * view.extent
         times, n = len(places), len(pieces)

@@ -125,7 +125,7 @@ def _extents_dims(trace: Trace) -> NDArray[np.int64]:
 def _selections(
     trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64], writing: bool, left_out: int
 ) -> Selections:
-    troubles: Counter[str] = Counter({"selections beyond the bound are left out": left_out})
+    troubles: Counter[str] = Counter({"selections beyond the limit are left out": left_out})
     described = trace.objects[int(owner[-1])]
     extents = _extents(trace, rows, owner)
     parts = [np.zeros(0, _selected(len(extents)))]

@@ -172,7 +172,7 @@ def _answer_of_pattern(
             settings, ratio = dict(moved.settings), moved.expected_ratio
     if not settings or ratio < WORTH or not _is_allowed(bad, settings):
         name = lesson.case.fingerprint.program
-        return f"what helped {name} promises nothing here"
+        return f"the settings that helped {name} are not expected to help here"
     sentence = study_sentence(Level.PATTERN, lesson, likeness, settings, ratio, facts, by)
     distance = likeness.distance
     return _answer(Level.PATTERN, question, settings, sentence, lesson, distance, ratio)
@@ -204,7 +204,7 @@ def _answer_of_model(
     best = best_of(question.space, facts, promised.prediction)
     source = promised.prediction.source
     if best is None or best.expected_ratio < WORTH or not _is_allowed(bad, best.settings):
-        return f"{why}; {promised.why} promises no gain"
+        return f"{why}; {promised.why} predicts no gain"
     sentence = model_sentence(promised.why, best.settings, best.expected_ratio, facts, why)
     return Answer(
         Level.MODEL,
@@ -274,8 +274,11 @@ def _why_no_gain(near: Near) -> str:
         return ""
     name = near[0][0].case.fingerprint.program
     if any(lesson.improved for lesson, _ in near):
-        return f"of what helped programs like it ({name}), nothing may or can be set here"
-    return f"no study of programs like it ({name}) found an improvement"
+        return (
+            f"none of the settings that helped similar programs ({name}) may or can be applied "
+            "here"
+        )
+    return f"no study of similar programs ({name}) found an improvement"
 
 
 def _why_none_is_near(case: Case, lessons: Sequence[Lesson]) -> str:

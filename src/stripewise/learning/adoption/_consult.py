@@ -152,7 +152,7 @@ def _read(known: Known) -> tuple[ProgramFacts | None, Case | None]:
         return FACTS.validate_python(known.facts), CASE.validate_python(known.case)
     except (ValidationError, StripewiseError) as error:
         raise StorageError(
-            "what was kept of this program's runs is damaged; "
+            "the record of this program's earlier runs is damaged; "
             "`stripewise knowledge forget --runs` removes it"
         ) from error
 

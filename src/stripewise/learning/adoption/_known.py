@@ -108,7 +108,9 @@ def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False)
         return Judgement(Outcome.NOTHING, None, "could not act", True)
     here = [run for run in under if run.is_comparable]
     if not here:
-        return Judgement(Outcome.UNKNOWN, None, "cannot be judged: the program hardly does I/O")
+        return Judgement(
+            Outcome.UNKNOWN, None, "cannot be judged: the program does hardly any I/O"
+        )
     amount = here[-1].moved_bytes
     before = [run.io_seconds for run in plain if run.is_comparable and _is_same(run, amount)]
     after = [run.io_seconds for run in here if _is_same(run, amount)]
@@ -312,7 +314,7 @@ def known_from_json(data: Mapping[str, Any]) -> Known:
         return known
     except ValueError as error:
         raise StorageError(
-            "what was kept of this program's runs is damaged; "
+            "the record of this program's earlier runs is damaged; "
             "`stripewise knowledge forget --runs` removes it"
         ) from error
 

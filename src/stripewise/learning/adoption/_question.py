@@ -159,7 +159,7 @@ write the same file.
 def why_not_adoptable(tunable: Tunable) -> str:
     """Return why a tunable is never set without being requested; empty if it may be."""
     if tunable.safety is not SafetyClass.SAFE and tunable.name not in LAYOUT:
-        return f"class {tunable.safety}: set only by a configuration that is named"
+        return f"class {tunable.safety}: applied only from a configuration (--config)"
     if tunable.layer in (Layer.ENVIRONMENT, Layer.JOB):
         return f"{tunable.layer.settings.lower()} are never set automatically"
     if tunable.layer is Layer.MCA and tunable.name not in OF_MCA:

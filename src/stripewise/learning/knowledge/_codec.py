@@ -81,7 +81,7 @@ def decode_case(text: str) -> Case:
 
 def _read(text: str, kind: TypeAdapter[Kind]) -> Kind:
     if len(text) > LARGEST_LINE_BYTES:
-        raise ConfigurationError("longer than 4 MiB, so it is no study")
+        raise ConfigurationError("longer than 4 MiB, so it cannot be a study")
     if not text.startswith(_WRITTEN):
         _check_version(text)
     try:

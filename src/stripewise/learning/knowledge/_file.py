@@ -323,7 +323,7 @@ class Profiles(StoreFile):
             document = None
         if not isinstance(document, dict):
             raise StorageError(
-                f"{self.path}: what was kept of this program's runs is damaged; "
+                f"{self.path}: the record of this program's earlier runs is damaged; "
                 "`stripewise knowledge forget --runs` removes it"
             )
         return KeptProfile(identity, executable, ground, document)

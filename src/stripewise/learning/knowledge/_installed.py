@@ -252,8 +252,8 @@ def _as_storage_error(home: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise StorageError(
-            f"cannot install in {home}: {error.strerror or error}; install as one who may write "
-            "there, for yourself alone with --user, or name another place with --prefix"
+            f"cannot install in {home}: {error.strerror or error}; install as a user who may "
+            "write there, for yourself only with --user, or name another place with --prefix"
         ) from error
 
 
@@ -316,8 +316,8 @@ def verify(data: bytes, signature: bytes, keys: Sequence[str], name: str) -> str
     trusted = tuple(dict.fromkeys(map(public_key, keys)))
     if not trusted:
         raise PolicyError(
-            f"{name} is not trusted: no key is; give the site's public key with --key, or name "
-            "it in pack_keys of the policy"
+            f"{name} is not trusted: there is no trusted key; give the site's public key with "
+            "--key, or name it in pack_keys of the policy"
         )
     try:
         signed = Signature.from_bytes(signature)
@@ -325,7 +325,9 @@ def verify(data: bytes, signature: bytes, keys: Sequence[str], name: str) -> str
             raise ValueError("it is not written as minisign writes it")
         signer = base64.b64decode(signature.splitlines()[1])[_IDENTITY]
     except ValueError as error:
-        raise ConfigurationError(f"{name}{SUFFIX} is no signature of minisign: {error}") from error
+        raise ConfigurationError(
+            f"{name}{SUFFIX} is not a signature of minisign: {error}"
+        ) from error
     named = [key for key in trusted if base64.b64decode(key.to_base64())[_IDENTITY] == signer]
     for key in named:
         with suppress(VerifyError):
@@ -333,7 +335,7 @@ def verify(data: bytes, signature: bytes, keys: Sequence[str], name: str) -> str
             return str(key.to_base64(), "ascii")
     if named:
         raise PolicyError(
-            f"{name} is refused: its signature does not fit its content, so one of them was "
+            f"{name} is refused: its signature does not match its content, so one of them was "
             "changed or damaged; get both again"
         )
     raise PolicyError(
@@ -360,7 +362,8 @@ def public_key(key: str) -> PublicKey:
         if isinstance(error, UsageError):
             raise
         raise ConfigurationError(
-            f"{key} is no public key of minisign: give the line that begins with RW, or its file"
+            f"{key} is not a public key of minisign: give the line that begins with RW, or its "
+            "file"
         ) from error
 
 

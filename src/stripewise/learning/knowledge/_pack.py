@@ -152,12 +152,12 @@ def decode_pack(data: bytes, name: str) -> Pack:
     except ValueError as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"{name} is no pack of knowledge: {error}") from error
+        raise ConfigurationError(f"{name} is not a pack of knowledge: {error}") from error
     models = 1 + header["lessons"]
     tables = models + header["models"]
     if len(lines) != tables + header["tables"] + 1 or lines[-1]:
         raise ConfigurationError(
-            f"{name} is damaged: it says that it has {tables + header['tables'] - 1} parts, and "
+            f"{name} is damaged: its header names {tables + header['tables'] - 1} parts, and it "
             f"has {len(lines) - 2} lines for them"
         )
     if not _NAME.fullmatch(header["name"]) or not header["storage"].isprintable():

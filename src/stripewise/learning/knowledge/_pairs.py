@@ -97,13 +97,13 @@ def _lesson(
     entry: Any, directory: Path, machine: Callable[[], Machine], moment: float
 ) -> tuple[Lesson, list[str]]:
     if not isinstance(entry, dict):
-        raise ConfigurationError("is no object")
+        raise ConfigurationError("is not an object")
     if unknown := entry.keys() - _KEYS:
         raise ConfigurationError(f"{min(unknown)[:80]!r} is not known: use {', '.join(_BY_HAND)}")
     name = entry.get("file")
     if not isinstance(name, str) or not _PLAIN.fullmatch(name):
         raise ConfigurationError(
-            f"file {str(name)[:80]!r} is no name of an XML file in this directory"
+            f"file {str(name)[:80]!r} is not the name of an XML file in this directory"
         )
     path = directory / name
     if path.is_symlink():
@@ -140,7 +140,7 @@ def _effect(entry: Mapping[str, Any]) -> dict[str, Any]:
     speedup = entry.get("speedup")
     if isinstance(speedup, bool) or not isinstance(speedup, int | float) or not 0 < speedup < 1e6:
         raise ConfigurationError(
-            "speedup: say how many times faster these settings made the program, as 2.5"
+            "speedup: give how many times faster these settings made the program, as 2.5"
         )
     bounds = sorted((sqrt(speedup), speedup**1.5))
     return {"median": speedup, "low": bounds[0], "high": bounds[1], "n_pairs": 1}
@@ -155,7 +155,7 @@ def _case(entry: Mapping[str, Any], machine: Machine) -> Case:
     texts = entry.get("pattern")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
-        raise ConfigurationError("pattern: say it as <3D,(BLOCK,BLOCK,BLOCK),(60,100,300)>")
+        raise ConfigurationError("pattern: write it as <3D,(BLOCK,BLOCK,BLOCK),(60,100,300)>")
     patterns = [
         pattern
         for text in texts[:MOST_PATTERNS]
@@ -188,7 +188,7 @@ def _case(entry: Mapping[str, Any], machine: Machine) -> Case:
     )
     mpiio = str(entry.get("mpiio", "romio" if family == "mpich" else ""))
     if not family:
-        raise ConfigurationError('mpi: say the MPI as "mpich 4.1" or "openmpi 5.0"')
+        raise ConfigurationError('mpi: write the MPI as "mpich 4.1" or "openmpi 5.0"')
     return Case(machine, Stack(family, version, mpiio), print_)
 
 
@@ -205,7 +205,7 @@ def settings_of(configuration: Configuration) -> dict[str, Value]:
 def _number(entry: Mapping[str, Any], name: str, default: int = 0) -> int:
     value: Any = entry.get(name, default)
     if type(value) is not int or not 1 <= value <= 1 << 24:
-        raise ConfigurationError(f"{name}: {str(value)[:80]} is no number from 1 on")
+        raise ConfigurationError(f"{name}: {str(value)[:80]} is not a number of 1 or more")
     return int(value)
 
 

@@ -173,7 +173,7 @@ def _is_same_work(case: Case, other: Case) -> bool:
 
 def _reason(support: Support) -> str:
     if support.shown is None:
-        return "memory: a part of these may do"
+        return "memory: a part of these may be enough"
     lesson, likeness = support.shown
     return f"memory: {effect_phrase(lesson)}, {likeness.words}"
 

@@ -113,7 +113,7 @@ class Store(StoreFile):
                 damaged += 1
         if damaged:
             number = plural(damaged, "study", "studies")
-            self.damage = f"{self.path}: passed over {number} that cannot be read"
+            self.damage = f"{self.path}: skipped {number} that cannot be read"
         return found
 
     def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Lesson], int]:

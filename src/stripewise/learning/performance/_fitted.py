@@ -70,12 +70,12 @@ def fitted_prediction(
         return Fitted(None, "no access pattern of the program was recognised")
     of_class = [one for one in models if one.pattern_class == found]
     if not of_class:
-        return Fitted(None, f'no model is of the class "{found}"')
+        return Fitted(None, f'there is no model of the class "{found}"')
     reasons = []
     for model in sorted(of_class, key=lambda one: one.trained_unix_seconds, reverse=True):
         features = program_features(facts)
         if why := model.ground.why_not(ground) or why_useless(model) or outside(model, features):
-            reasons.append(f'the model of "{found}" does not hold here: {why}')
+            reasons.append(f'the model of "{found}" does not apply here: {why}')
             continue
         base = (program or _simulated(model, facts)) if model.kind == BOOSTED else None
         if model.kind == BOOSTED and base is None:
@@ -85,7 +85,7 @@ def fitted_prediction(
         if prediction.seconds({}) is None:
             usual = setting_features(facts, model.ground.stack, {})
             why = outside(model, usual) or "it has no time for them"
-            reasons.append(f'the model of "{found}" does not know the default settings: {why}')
+            reasons.append(f'the model of "{found}" does not cover the default settings: {why}')
             continue
         return Fitted(prediction, _words(model, features), model)
     return Fitted(None, reasons[0])
@@ -103,7 +103,9 @@ def outside(model: Model, features: Mapping[str, float]) -> str:
         one, value = model.ranges[name], features[name]
         if not one.holds(value):
             beyond = f", {one.reach:.3g} times beyond at most" if one.reach > 1 else ""
-            return f"{name} is {value:.4g}, it knows {one.low:.4g} to {one.high:.4g}{beyond}"
+            return (
+                f"{name} is {value:.4g}; the model covers {one.low:.4g} to {one.high:.4g}{beyond}"
+            )
     return ""
 
 
@@ -173,7 +175,7 @@ def why_useless(model: Model) -> str:
         return ""
     if sum(one.top5 for one in model.judged) >= len(model.judged) / 2:
         return ""
-    return f"it ranks what it was not fitted to with a correlation of {rho:.2f} only"
+    return f"on patterns that it was not fitted to, its rank correlation is only {rho:.2f}"
 
 
 def _words(model: Model, features: Mapping[str, float]) -> str:

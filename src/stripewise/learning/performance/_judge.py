@@ -128,7 +128,7 @@ def validated(model: Model, samples: Sequence[Sample]) -> Validated:
         prediction, why = predictions[sample.facts]
         seconds = prediction.seconds(sample.settings) if prediction else None
         if seconds is None:
-            reason = why if prediction is None else "settings that the model does not know"
+            reason = why if prediction is None else "settings that the model does not cover"
             refused[f"{name}: {reason}"] = refused.get(f"{name}: {reason}", 0) + 1
             continue
         cases.setdefault(name, []).append((name, median(sample.seconds), seconds))

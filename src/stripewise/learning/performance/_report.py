@@ -94,14 +94,14 @@ def _scores(scores: Sequence[Score]) -> Table:
     )
     rows = [asdict(one) for one in scores]
     note = "error: median of |predicted - measured| / measured; rho: rank correlation of Spearman"
-    empty = "nothing could be left out: how far predictions are off is not known"
+    empty = "no pattern could be left out of the fit: the error of predictions is not known"
     return Table("scores", "", columns, rows, note, empty)
 
 
 def validated_lines(found: Validated) -> Iterator[str]:
     """Yield a table of the errors on given samples."""
     scores = _scores(found.scores)
-    empty = "no sample is of the model's class and within what it knows"
+    empty = "no sample is of the model's class and within its range"
     yield from block_lines(replace(scores, empty=empty))
     yield from found.refused
 

@@ -156,7 +156,7 @@ def model_from_json(data: Any) -> Model:
         ValueError: The data is not a model, has another version, or contains an impossible value.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError("it is no model")
+        raise ValueError("it is not a model")
     if data.get("version") != VERSION:
         raise ValueError(
             f"it is of version {str(data.get('version'))[:40]}, this Stripewise reads {VERSION}"

@@ -34,7 +34,7 @@ _HEAT_PIXELS = (80, 260)
 @singledispatch
 def drawn(block: object) -> chart.Chart:
     """Return the chart of a block, in the colours of the page that shows it."""
-    raise TypeError(f"{type(block).__name__} is no chart")
+    raise TypeError(f"{type(block).__name__} is not a chart")
 
 
 @drawn.register

@@ -126,7 +126,7 @@ def convert_script(
     if source:
         check_there(source)
     if results and results != source:
-        say(f"what a job leaves in {printable(str(results))}, the next one does not find")
+        say(f"the next job does not find what a job leaves in {printable(str(results))}")
     if text := sharing_note(parsed, tier, request):
         say(text)
     moved = _moved(parsed, here, say)
@@ -151,7 +151,7 @@ def _moved(script: JobScript, here: Path, say: Say) -> dict[Move, Path]:
         for move in moves_to(script.moves, lead, here, os.environ):
             say(
                 f"{script.name}, line {move.line}: `{printable(move.text)}` {verb} the burst "
-                "buffer, where the job works: go to $SLURM_SUBMIT_DIR there"
+                "buffer, where the job works: use $SLURM_SUBMIT_DIR there"
             )
     return moves_to(script.moves, Lead.NAMED, here, os.environ)
 

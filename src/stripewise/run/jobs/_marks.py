@@ -123,8 +123,8 @@ class _Reverting:
 
     def _damaged(self) -> UsageError:
         return UsageError(
-            f"line {self._next + 1}: the lines of stripewise that begin here were changed, so "
-            "the original cannot be made from them; take the script that was rewritten"
+            f"line {self._next + 1}: the lines of stripewise that begin here were changed, so the "
+            "original cannot be restored from them; use the script that was rewritten"
         )
 
 

@@ -294,9 +294,9 @@ def check_staging(
         )
     if results is not None and source != results and (line := _probe(script)):
         raise UsageError(
-            f"{script.name}, line {line}, looks whether there is a file, which a job before it "
-            f"may have left: results would go to {printable(str(results))}, where the next job "
-            "does not look: leave --stage-in and --stage-out out, or give both the same directory"
+            f"{script.name}, line {line}, checks for a file that an earlier job may have left: "
+            f"results would go to {printable(str(results))}, where the next job does not look: "
+            "leave --stage-in and --stage-out out, or give both the same directory"
         )
 
 

@@ -142,7 +142,7 @@ def canonical_name(name: str) -> str:
     known = _long_name(_SHORT.get(bare, bare))
     if known is None:
         raise UsageError(
-            f"{printable(name)!r} is no option of sbatch that is known here; write its long name, "
+            f"{printable(name)!r} is not a known option of sbatch; write its long name, "
             "such as time or nodes"
         )
     return known

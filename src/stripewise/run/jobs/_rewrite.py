@@ -286,8 +286,8 @@ def _directive(line: str) -> bytes:
     written = _bytes_header(line)
     if any(c in line for c in "\n\r\0") or not is_directive_line(written):
         raise UsageError(
-            f"{printable(line)!r} is no line of a burst buffer; write #DW, #BB or #BB_LUA and its "
-            "words, on one line"
+            f"{printable(line)!r} is not a line of a burst buffer; write #DW, #BB or #BB_LUA and "
+            "its words, on one line"
         )
     return written
 
@@ -330,8 +330,8 @@ def _exports(kind: str, exports: Mapping[str, str]) -> Iterator[bytes]:
 def _checked_name(name: str) -> str:
     if not _NAME.fullmatch(name) or not name.isascii():
         raise UsageError(
-            f"{printable(name)!r} is no name of an environment variable; write letters, digits "
-            "and _ only"
+            f"{printable(name)!r} is not a valid name of an environment variable; write letters, "
+            "digits and _ only"
         )
     return name
 

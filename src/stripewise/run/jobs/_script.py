@@ -195,7 +195,7 @@ class JobScript:
                 return
             if found.is_requeue:
                 raise UsageError(
-                    f"{self.name} starts its own job anew ({found.command},{where} line "
+                    f"{self.name} restarts its own job ({found.command},{where} line "
                     f"{found.line}), and a study's jobs hold many runs: take the command out of "
                     "a copy of the script, and tune that"
                 )
@@ -223,7 +223,7 @@ class JobScript:
             return ""
         line = self.data.count(b"\n", 0, place) + 1
         return (
-            f"{self.name}, line {line} ends as lines of DOS do (CRLF), which sbatch refuses; run "
+            f"{self.name}, line {line} has a DOS line ending (CRLF), which sbatch refuses; run "
             f"dos2unix {self.name}"
         )
 
@@ -332,7 +332,8 @@ def _check_size(data: bytes, name: str) -> None:
         )
     if b"\0" in data:
         raise UsageError(
-            f"{shown}: holds NUL bytes, so it is no script; name the job script, not the program"
+            f"{shown}: holds NUL bytes, so it is not a script; name the job script, not the "
+            "program"
         )
 
 
@@ -340,7 +341,7 @@ def _check_beginning(data: bytes, name: str) -> None:
     shown = printable(name)
     if data.startswith(_BYTE_ORDER_MARK):
         raise UsageError(
-            f"{shown}: begins with a byte order mark, which sbatch takes for no interpreter; save "
+            f"{shown}: begins with a byte order mark, so that sbatch finds no interpreter; save "
             "it as UTF-8 without BOM"
         )
     if not data.startswith(b"#!"):

@@ -123,15 +123,15 @@ class Heading:
         found = []
         if self.late:
             found.append(
-                f"{printable(name)}, line {self.late}: #SBATCH behind the first command is not "
-                "read by sbatch, and so not heeded: move it above the first command"
+                f"{printable(name)}, line {self.late}: #SBATCH after the first command is ignored "
+                "by sbatch: move it before the first command"
             )
         if self.system and self.slurm:
             heeds = self.system in ("PBS", "LSF")  # xlate_batch_script() of sbatch
             more = " (sbatch does, unless --ignore-pbs is among its options)" if heeds else ""
             found.append(
-                f"{printable(name)} is taken for Slurm's: its lines for {self.system} (line "
-                f"{self.line}: {self.text}) are not heeded{more}"
+                f"{printable(name)} is treated as a Slurm script: its lines for {self.system} "
+                f"(line {self.line}: {self.text}) are ignored{more}"
             )
         return tuple(found)
 
@@ -339,7 +339,7 @@ def _is_job_script(line: Sequence[str], command: str) -> str:
     if command == "tune":
         as_job = shlex.join([script, "--", *rest] if rest else [script])
         return (
-            f"{printable(script)} is a job script, and behind -- it would run on this host as a "
+            f"{printable(script)} is a job script, and after -- it would run on this host as a "
             f"program: give stripewise tune {printable(as_job)} to tune its jobs, or {here}"
         )
     return (

@@ -62,7 +62,7 @@ class Allocation:
     def __post_init__(self) -> None:
         for line in self.directives:
             if not line.startswith("#") or "\n" in line or "\0" in line:
-                raise UsageError(f"{line!r} is no directive: one line that begins with #")
+                raise UsageError(f"{line!r} is not a directive: one line that begins with #")
         check_arguments(self.arguments)
 
     def limit_of_run(self, wanted_seconds: float | None) -> float | None:
@@ -105,7 +105,7 @@ class Stage:
             raise UsageError(f"stage {self.mode!r}: use one of {', '.join(STAGE_MODES)}")
         for glob in self.globs:
             if glob.startswith("/") or ".." in glob.split("/") or set(glob) & set("=:%"):
-                raise UsageError(f"{glob!r} is no name below the run's directory")
+                raise UsageError(f"{glob!r} is not a name below the run's directory")
 
 
 class JobPlan(ABC):

@@ -159,7 +159,7 @@ class LocalLauncher(Launcher):
         detail = _records.last_line(directory / "supervisor.log") or "the disk refuses"
         raise StorageError(
             f"the result of run {handle.run_id} could not be stored in {directory}: {detail}; "
-            "make room there, then go on with --resume"
+            "free some space there, then continue with --resume"
         )
 
     def cancel(self, handle: Handle) -> None:
@@ -289,7 +289,7 @@ def resolve_program(command: Sequence[str], directory: Path) -> str:
         raise ProgramError("no command given; put it after `--`: -- mpiexec -n 4 ./program")
     for argument in command:
         if "\0" in argument:
-            raise ProgramError(f"the argument {argument!r} holds a NUL, which none can")
+            raise ProgramError(f"the argument {argument!r} contains a NUL, which no argument can")
     name = command[0]
     if "/" in name:
         _check_executable(directory / name, name)

@@ -160,7 +160,7 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     """Return an error that says what the disk refused, with the path and the remedy."""
     return StorageError(
         f"cannot write {path}: {error.strerror or error}; "
-        "make room or give a writable --study-dir, then go on with --resume"
+        "free some space or give a writable --study-dir, then continue with --resume"
     )
 
 

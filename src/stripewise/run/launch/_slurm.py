@@ -49,7 +49,7 @@ ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
 _IN_SIGHT = {
     False: "keep the study on storage that compute nodes see, with --study-dir",
     True: "build it on storage that compute nodes see: STRIPEWISE_RUNTIME_DIR=DIR stripewise "
-    "doctor build, and begin anew with that variable set",
+    "doctor build, and start over with that variable set",
 }
 
 
@@ -138,7 +138,7 @@ class SlurmLauncher(Launcher):
             return f"job {spool.job_id} was submitted"
         reason, means = one_line(status.reason), why_it_waits(status.reason)
         why = f": {reason}" + (f" ({means})" if means else "") if reason else ""
-        return f"job {spool.job_id} pends{why}"
+        return f"job {spool.job_id} is pending{why}"
 
     # -- submission --------------------------------------------------------------------------
 
@@ -277,7 +277,7 @@ class SlurmLauncher(Launcher):
         if result is None:
             raise StudyError(
                 f"the result of run {handle.run_id} is not in {record}, or damaged; remove that "
-                "run's record and go on with --resume"
+                "run's record and continue with --resume"
             )
         return _records.outcome(record, result)
 
@@ -296,7 +296,7 @@ class SlurmLauncher(Launcher):
             remedy, reason = remedy_of(reason), one_line(reason)
             self._problems[handle.run_id] = StudyError(
                 f"job {spool.job_id} will not start ({reason}); "
-                + (remedy or "correct what it asks for, then begin anew")
+                + (remedy or "correct what it requests, then start over")
             )
             self._pool.cancel([spool])
             spool.close()

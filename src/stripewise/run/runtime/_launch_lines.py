@@ -63,7 +63,7 @@ def launcher_options(
         place += 1
     if place < len(command) and command[place][:1].isdigit():
         raise LauncherOptionError(
-            f"{command[place]!r} stands where the program of {dialect.title} should; the options "
+            f"{command[place]!r} is where the program of {dialect.title} should be; the options "
             "before it are not understood"
         )
     if ":" in command[place:] and dialect is not SRUN:
@@ -107,8 +107,8 @@ def _option(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOpt
     found = _letters(command, place, dialect)
     if found is None:
         raise LauncherOptionError(
-            f"{text} is no option of {dialect.title} that is known, so where the program begins "
-            "cannot be told"
+            f"{text} is not a known option of {dialect.title}, so the start of the program cannot "
+            "be determined"
         )
     return found
 

@@ -282,8 +282,8 @@ def _without_launcher(command: Sequence[str], job: JobSettings) -> tuple[str, ..
         return tuple(words)
     first = command[0] if command else ""
     raise UsageError(
-        f"{wanted[0]}: the command begins with {first!r}, which is no launcher that is known; "
-        "write mpiexec, mpirun or srun as its first word, or leave the resource out"
+        f"{wanted[0]}: the command begins with {first!r}, which is not a known launcher; write "
+        "mpiexec, mpirun or srun as its first word, or leave the resource out"
     )
 
 
@@ -366,7 +366,7 @@ def change_launcher(words: Sequence[str], job: JobSettings) -> LauncherChange:
     if any(change != changes[0] for change in changes):
         raise UsageError(
             f"{' and '.join(job.resources)}: MPICH's {words[0]} and Open MPI's set this "
-            "differently, and the line does not tell which one it is; write mpiexec.hydra or "
+            "differently, and the line does not show which one it is; write mpiexec.hydra or "
             "orterun"
         )
     return changes[0]

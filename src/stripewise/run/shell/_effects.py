@@ -209,7 +209,7 @@ class _Shell:
             elif redirection.operator == "<":
                 self._look_above([redirection.target], self.directory)
         if _PRELOADS.search(self.text, command.start, command.end):
-            self._note(self.effects.unguarded, "LD_PRELOAD is set anew", "")
+            self._note(self.effects.unguarded, "LD_PRELOAD is overwritten", "")
         self._act(list(command.words), self.directory)
         self._documents()
         if command.words:
@@ -279,7 +279,7 @@ class _Shell:
             for word in rest:
                 self._text([part_of(word, word.text.find("=") + 1)], keeps=False)
         elif name == "unset" and any(word.text == "LD_PRELOAD" for word in rest):
-            self._note(self.effects.unguarded, "LD_PRELOAD is taken away", "")
+            self._note(self.effects.unguarded, "LD_PRELOAD is removed", "")
         elif name in SHELLS or name == "su":
             self._shell(name, rest)
         elif is_launcher_word(words[0].text):

@@ -171,7 +171,7 @@ def _reading(known: Sequence[Known]) -> LauncherReading:
         return read_launcher([utf8(text) for text in texts])
     except UsageError as error:
         if "--multi-prog" in texts:
-            raise _UnclearError("the programs stand in the file of --multi-prog") from None
+            raise _UnclearError("the programs are in the file of --multi-prog") from None
         raise _UnclearError(getattr(error, "cause", str(error))) from None
 
 
@@ -193,7 +193,7 @@ def _program(known: Sequence[Known], reading: LauncherReading) -> int:
         )
     if word.is_open:
         raise _UnclearError(
-            f"{word.text} stands where the program may begin, and may hold options of the launcher"
+            f"{word.text} is where the program may begin, and may contain options of the launcher"
         )
     if not word.is_first:
         raise _UnclearError("a variable holds both options of the launcher and the program")

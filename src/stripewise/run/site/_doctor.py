@@ -153,7 +153,7 @@ def _processors(mpis: Sequence[MpiInstallation], command: Sequence[str]) -> Chec
             "processors",
             f"{detail}, the command asks for {ranks} ranks: oversubscribed",
             "use no more ranks than processors; MPICH spins, and timings of I/O settings then "
-            "mislead (Open MPI bears moderate oversubscription)",
+            "mislead (Open MPI tolerates moderate oversubscription)",
         )
     if not ranks and any(mpi.family == "mpich" for mpi in mpis):
         detail += "; with MPICH use no more ranks than that, or timings mislead"
@@ -196,7 +196,7 @@ def _shared_memory() -> Check:
     try:
         free = shutil.disk_usage("/dev/shm").free
     except OSError:
-        return warn("/dev/shm", "not there: MPI between ranks of one node is slow or fails")
+        return warn("/dev/shm", "missing: MPI between ranks of one node is slow or fails")
     if free < _LEAST_SHM_BYTES:
         detail = f"{size_text(free)} free: MPICH and Open MPI may fail to start"
         return warn("/dev/shm", detail, "enlarge it (containers: --shm-size=1g)")
@@ -208,7 +208,9 @@ def _storage(directory: Path) -> list[Check]:
     mount = storage.mount
     if mount.is_memory:
         remedy = "run where the program's real output goes"
-        found = warn("file system", f"{directory} is in memory ({mount.kind}): no storage", remedy)
+        found = warn(
+            "file system", f"{directory} is in memory ({mount.kind}), not on storage", remedy
+        )
     else:
         role = "network" if mount.is_network else "local"
         role = "parallel" if mount.is_parallel else role
@@ -222,9 +224,9 @@ def _storage(directory: Path) -> list[Check]:
     try:
         free = shutil.disk_usage(directory).free
     except OSError as error:
-        return [found, warn("disk space", f"cannot be told: {error.strerror}")]
+        return [found, warn("disk space", f"cannot be determined: {error.strerror}")]
     if free < _LEAST_DISK_BYTES:
-        remedy = "a study keeps copies of inputs and outputs: make room first"
+        remedy = "a study keeps copies of inputs and outputs: free some space first"
         return [found, warn("disk space", f"{size_text(free)} free in {directory}", remedy)]
     return [found, ok("disk space", f"{size_text(free)} free in {directory}")]
 

@@ -332,7 +332,7 @@ _GRAIN_SECONDS = 0.011
 """Resolution of time stamps on file systems, from the kernel's tick (assumed: 100 Hz)."""
 
 
-@_probe("directories", "file system, default striping, room and clock of each directory")
+@_probe("directories", "file system, default striping, free space and clock of each directory")
 def _directories(host: Host) -> Section:
     """Examine each directory; a file is created in it and removed again."""
     return {"list": [_directory(host, path) for path in host.directories]}

@@ -122,7 +122,7 @@ def judge(sections: Sections) -> tuple[Check, ...]:
     for name, section in sections.items():
         if "probe_failed" in section:
             remedy = "report it with the file of this check"
-            found.append(warn(name, f"not looked at: {section['probe_failed']}", remedy))
+            found.append(warn(name, f"not checked: {section['probe_failed']}", remedy))
     return tuple(found)
 
 
@@ -155,7 +155,7 @@ def _accounting(sections: Sections) -> Iterator[Check]:
     if not _of(slurm, "commands").get("scontrol") or _silent(sections):
         return
     if _of(slurm, "accounting").get("answers"):
-        yield ok("accounting", "sacct answers: ends of jobs are known for long")
+        yield ok("accounting", "sacct answers: the ends of jobs stay known")
         return
     text = str(_of(slurm, "config").get("MinJobAge", "")).partition(" ")[0]
     if not text.isdigit():
@@ -165,7 +165,7 @@ def _accounting(sections: Sections) -> Iterator[Check]:
         detail = f"none, and Slurm forgets a job {text} s after its end (MinJobAge)"
         yield warn("accounting", detail, "ask for MinJobAge=300 or for accounting")
     else:
-        yield ok("accounting", f"none: Slurm tells of a job until {text} s after its end")
+        yield ok("accounting", f"none: Slurm remembers a job until {text} s after its end")
 
 
 def _tier(sections: Sections) -> Iterator[Check]:

@@ -70,11 +70,11 @@ _REMEDIES = (
     ),
     (
         r"(?i:burst.?buffer)|#DW|#BB",
-        "see the directives of the burst buffer; scontrol show burst says what there is",
+        "check the directives of the burst buffer; scontrol show burst lists what exists",
     ),
     (
         r"accounting/QOS policy|QOS\w*Limit|Assoc\w*Limit|submit limit",
-        "it is beyond what your account or QOS may have at a time (number of jobs, nodes, time); "
+        "it is more than your account or QOS may have at a time (number of jobs, nodes, time); "
         "ask for less, or wait until other jobs of yours have ended",
     ),
     (
@@ -84,18 +84,17 @@ _REMEDIES = (
     (
         r"JobHeldAdmin|JobHoldMaxRequeue|launch failed",
         "an administrator holds it, or Slurm could not start it: ask the support of your site, "
-        "then go on with --resume",
+        "then continue with --resume",
     ),
     (
         r"BadConstraints|Invalid feature|Invalid generic resource|Memory specification",
-        "ask for nodes that there are (--constraint, --gres, --mem); scontrol show nodes lists "
-        "them",
+        "request nodes that exist (--constraint, --gres, --mem); scontrol show nodes lists them",
     ),
-    (r"Invalid license", "name licenses with -L that there are; scontrol show lic lists them"),
+    (r"Invalid license", "name licenses that exist with -L; scontrol show lic lists them"),
     (r"[Rr]eservation", "name a reservation of yours, or take --reservation out of the script"),
     (
         r"[Nn]ode count|node configuration is not available|More processors requested",
-        "ask for nodes that the partition has; scontrol show partition says which",
+        "request nodes that the partition has; scontrol show partition lists them",
     ),
 )
 
@@ -145,11 +144,11 @@ _WAITS = (
     ),
     (r"PartitionDown", "the partition starts no jobs now"),
     (r"JobHeldUser", "it was held; scontrol release lets it start"),
-    (r"Licenses", "others have the licenses; see scontrol show lic"),
+    (r"Licenses", "other jobs use the licenses; see scontrol show lic"),
     (
         r"(?:Assoc|QOS|Max)\w+",
-        "a limit of your account or QOS, of jobs, nodes or time at once; it starts when others "
-        "have ended",
+        "your account or QOS has reached a limit (jobs, nodes or time at once); the job starts "
+        "when others have ended",
     ),
 )
 
@@ -271,8 +270,8 @@ class Commands:
             return answer.text
         if answer.exit_code is None:
             raise SlurmAwayError(
-                f"{command} did not end within {self.timeout_seconds:g} s; the controller is "
-                "busy or away: wait, then go on with --resume"
+                f"{command} did not end within {self.timeout_seconds:g} s; the controller is busy "
+                "or not running: wait, then continue with --resume"
             )
         output = answer.error if answer.error.strip() else answer.text
         if any(words in output for words in _NO_CLUSTER):

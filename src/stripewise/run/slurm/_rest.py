@@ -76,7 +76,7 @@ def rest_number(value: Any, bits: int = 32) -> int | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-        raise ValueError(f"{str(value)[:40]!r} is no whole number")
+        raise ValueError(f"{str(value)[:40]!r} is not a whole number")
     return None if value in (2**bits - 1, 2**bits - 2, -1, -2) else int(value)
 
 

@@ -123,7 +123,7 @@ def parse_job_id(text: str) -> JobId:
     """
     match = _JOB.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text[:40]!r} is no job id")
+        raise ValueError(f"{text[:40]!r} is not a job id")
     number, task, offset = (None if part is None else int(part) for part in match.groups())
     assert number is not None
     return JobId(number, task, offset, "[" in text)
@@ -143,7 +143,7 @@ def parse_moment(text: str) -> int | None:
     try:
         read = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text[:40]!r} is no time") from None
+        raise ValueError(f"{text[:40]!r} is not a time") from None
     if read.tzinfo is None:
         read = read.replace(tzinfo=UTC)
     return int(read.timestamp())
@@ -164,7 +164,7 @@ def parse_count(text: str) -> int | None:
         return None
     match = _AMOUNT.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text[:40]!r} is no number")
+        raise ValueError(f"{text[:40]!r} is not a number")
     if text.isdigit():
         return int(text)
     power = _UNITS.find(match[2].upper()) + 1 if match[2] else 0

@@ -269,7 +269,8 @@ def check_staging(request: TierRequest) -> None:
     for name in (request.pool, request.persistent, request.name, request.profile):
         if name and not _NAME.fullmatch(name):
             raise UsageError(
-                f"{printable(name)!r} is no name for a directive: letters, digits, - _ and . only"
+                f"{printable(name)!r} is not a valid name in a directive: letters, digits, - _ "
+                "and . only"
             )
     place = request.place
     if place and (not _PLACE.fullmatch(place) or ".." in place.split("/")):
@@ -349,7 +350,7 @@ def capacity_of(options: dict[str, str]) -> int:
     size_bytes = burst_size_bytes(text) if text else 0
     if size_bytes is None:
         raise UsageError(
-            f"capacity={printable(text)} in the job script is no size: write it as 16GiB"
+            f"capacity={printable(text)} in the job script is not a size: write it as 16GiB"
         )
     return size_bytes
 
@@ -375,13 +376,12 @@ def copied_of(line: str, variable: str) -> tuple[str, str]:
     kind = options.get("type", "file")
     if place is None or ".." in place.split("/") or kind not in ("file", "directory"):
         raise UsageError(
-            f"`{printable(line)}` copies what a study cannot copy anew for each run: let it copy "
+            f"`{printable(line)}` copies what a study cannot copy again for each run: let it copy "
             f"a file or a directory (type=file, type=directory) to ${variable}"
         )
     if not os.path.isabs(source) or not os.path.exists(source):
         raise UsageError(
-            f"`{printable(line)}`: {printable(source)!r} is no file or directory that is there: "
-            "give an absolute path"
+            f"`{printable(line)}`: {printable(source)!r} does not exist: give an absolute path"
         )
     return source, place
 

@@ -182,7 +182,7 @@ class DataWarpTier(DwTier):
         if request.access not in ("striped", "private"):
             raise UsageError(f"access_mode={request.access}: use striped or private")
         if request.type == "cache" and not request.backing:
-            raise UsageError("a DataWarp cache needs the directory that it stands before (pfs=)")
+            raise UsageError("a DataWarp cache needs the directory that it caches (pfs=)")
         if request.persistent and not request.persistent.isidentifier():
             raise UsageError(
                 f"persistent burst buffer {request.persistent!r}: its directory is in a variable "
@@ -253,7 +253,7 @@ class RabbitTier(DwTier):
             raise UsageError(f"type={request.type}: Rabbit has {', '.join(_TYPES)}")
         name = request.persistent or request.name or _DEFAULT_NAME
         if not name.replace("-", "_").isidentifier():
-            raise UsageError(f"name={name}: Rabbit's names are of letters, digits and -")
+            raise UsageError(f"name={name}: Rabbit's names consist of letters, digits and -")
         if request.type == "raw" and (request.stage_in or request.stage_out):
             raise UsageError("type=raw has no files to copy: use lustre, xfs or gfs2")
         pool = super().check(request, pools)

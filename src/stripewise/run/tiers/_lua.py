@@ -75,9 +75,9 @@ class LuaTier(Tier):
             _check_line(line)
         if not (_VARIABLE.fullmatch(request.variable) or request.directory.startswith("/")):
             raise UsageError(
-                f"{printable(request.variable or request.directory)!r} is no environment variable "
-                "and no absolute path: name the variable in which the site's script leaves the "
-                "directory of the burst buffer, or that directory"
+                f"{printable(request.variable or request.directory)!r} is neither an environment "
+                "variable nor an absolute path: name the variable in which the site's script "
+                "leaves the directory of the burst buffer, or that directory"
             )
         placeholders = set(_PLACEHOLDER.findall(" ".join(request.template)))
         sized = placeholders & {"capacity", "nodes"}

@@ -45,7 +45,7 @@ class FlatFormat(Format):
             kind = line.partition("\t")[0]
             series += kind == _SERIES
             if series and kind in ("file", "dataset"):
-                raise ConfigurationError(f"{name}, line {number}: {kind} stands behind a series")
+                raise ConfigurationError(f"{name}, line {number}: {kind} is after a series")
             if line and not series:
                 _statement(line, f"{name}, line {number}", rules)
         lost = (f"{name}: settings for later files of a series are left out",) if series else ()
@@ -107,14 +107,14 @@ def _statement(line: str, where: str, rules: list[FileRule]) -> None:
     fields = [_decode(field, where) for field in line.split("\t")]
     kind = fields[0]
     if len(fields) != _FIELDS.get(kind):
-        raise ConfigurationError(f"{where}: {line!r} is no statement of the flat form")
+        raise ConfigurationError(f"{where}: {line!r} is not a statement of the flat form")
     if kind == "file":
         if fields[2] not in ("0", "1"):
             raise ConfigurationError(f"{where}: override {fields[2]!r}: write 0 or 1")
         rules.append(FileRule(fields[1], override=fields[2] == "1"))
         return
     if not rules or (kind not in ("hdf5", "dataset") and rules[-1].datasets):
-        raise ConfigurationError(f"{where}: {kind} stands outside of a file")
+        raise ConfigurationError(f"{where}: {kind} is outside of a file")
     rules[-1] = _extended(rules[-1], kind, fields[1:])
 
 

@@ -96,7 +96,7 @@ class H5TunerFormat(Format):
         if not sheet.parameters:
             return Written("", lost)
         beyond = sorted({p.key for p in sheet.parameters} - _H5TUNER_ITSELF)
-        notes = (f"H5Tuner itself passes over {', '.join(beyond)}",) if beyond else ()
+        notes = (f"H5Tuner itself ignores {', '.join(beyond)}",) if beyond else ()
         return Written(_document(sheet.parameters), lost, notes)
 
 

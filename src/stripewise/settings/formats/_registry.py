@@ -102,8 +102,8 @@ def detect(text: str, suffix: str = "", name: str = "configuration") -> Format:
         if pattern.match(first):
             return get(format_name)
     raise ConfigurationError(
-        f"{name}: looks like no known format: name it .toml or .xml, or say --from with one"
-        f" of {', '.join(format_names())}"
+        f"{name}: is in no known format: name it .toml or .xml, or give --from with one of "
+        f"{', '.join(format_names())}"
     )
 
 

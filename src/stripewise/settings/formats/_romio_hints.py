@@ -25,7 +25,9 @@ class RomioHintsFormat(Format):
     """Format of the file named by the variable ROMIO_HINTS, and of /etc/romio-hints."""
 
     name = "romio-hints"
-    summary = "a ROMIO_HINTS file; MPI-IO hints for all files, which give way to the program's"
+    summary = (
+        "a ROMIO_HINTS file; MPI-IO hints for all files, which the program's own hints override"
+    )
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
         mpiio: dict[str, Value] = {}
@@ -54,10 +56,10 @@ class RomioHintsFormat(Format):
             if not rule.mpiio:
                 continue
             if rule.match != "*":
-                lost.append(f"hints for {rule.match}: these files hold for every file")
+                lost.append(f"hints for {rule.match}: these files apply to every file")
                 continue
             if rule.override:
-                lost.append("override = true: these hints give way to the program's own")
+                lost.append("override = true: the program's own hints override these")
             hints.update(_writable(rule, lost))
         text = "".join(f"{key} {value}\n" for key, value in hints.items())
         return Written(text, tuple(dict.fromkeys(lost)))

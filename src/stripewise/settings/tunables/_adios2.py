@@ -181,17 +181,17 @@ TUNABLES = (
     _parameter(
         "UseSelectiveMetadataAggregation",
         Flag("true"),
-        "Equal metadata of ranks travels once (2.10 and later)",
+        "Identical metadata of ranks is sent only once (2.10 and later)",
     ),
     _parameter(
         "OneLevelGatherRanksLimit",
         Integer("6000", 1, INT_MAX),
-        "Up to so many ranks metadata is gathered in one step (2.10 and later)",
+        "Number of ranks up to which metadata is gathered in one step (2.10 and later)",
     ),
     _layout(
         "EnableWriterRerouting",
         Flag("false"),
-        "Ranks that wait at a slow file go to another (newest versions, DataSizeBased)",
+        "Ranks that wait for a slow file are moved to another (newest versions, DataSizeBased)",
     ),
     _layout(
         "ReroutingThresholdFactor",

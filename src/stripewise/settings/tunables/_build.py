@@ -179,7 +179,7 @@ def configuration_warnings(configuration: Configuration) -> list[str]:
         tunable = find(layer, key)
         if tunable is not None and tunable.safety is SafetyClass.CONTRACT:
             name = tunable.name
-            warnings.append(f"{where}: {name} is right only on a condition: {tunable.summary}")
+            warnings.append(f"{where}: {name} can break a program: {tunable.summary}")
     return warnings + list(_ineffective(configuration))
 
 
@@ -260,15 +260,15 @@ def _combination_problems(hints: Mapping[str, Value]) -> Iterator[str]:
         if not aggregators_only:
             yield "cray_cb_write_lock_mode=1 needs romio_no_indep_rw=true"
         elif disabled:
-            yield f"cray_cb_write_lock_mode=1 does not go with {disabled[0]}=disable"
+            yield f"cray_cb_write_lock_mode=1 cannot be combined with {disabled[0]}=disable"
     if hints.get("romio_cb_pfr") in ("enable", "automatic") and disabled:
-        yield f"romio_cb_pfr={hints['romio_cb_pfr']} does not go with {disabled[0]}=disable"
+        yield f"romio_cb_pfr={hints['romio_cb_pfr']} cannot be combined with {disabled[0]}=disable"
 
 
 def _environment_problems(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         if not _VARIABLE.fullmatch(name):
-            yield f"job.environment: {name!r} is no name of an environment variable"
+            yield f"job.environment: {name!r} is not a valid name of an environment variable"
         elif "\0" in value:
             yield f"job.environment: {name} holds a zero byte"
         elif name == "LD_PRELOAD" or name.startswith("STRIPEWISE_"):
@@ -290,7 +290,7 @@ def _ineffective(configuration: Configuration) -> Iterator[str]:
             if key.startswith(("io_ompio_", "fcoll", "fbtl", "fs_")):
                 yield f"job: mca.{key} has no effect with mca.io={implementation}"
     if any("page_buffer_size" in rule.hdf5 for rule in configuration.files):
-        yield "page_buffer_size: files that were not made with paged file space fail to open"
+        yield "page_buffer_size: files that were created without paged file space fail to open"
 
 
 # Variables that a configuration may set: those of I/O and MPI that load and start no code.

@@ -49,7 +49,7 @@ serial_hdf5 = needs(
 )
 pnetcdf = needs(lambda facts: facts.uses_pnetcdf, "the program does not use PnetCDF")
 adios2 = needs(lambda facts: facts.uses_adios2, "the program does not use ADIOS2")
-cray = needs(lambda facts: facts.uses_cray_mpich, "only Cray MPICH knows it")
+cray = needs(lambda facts: facts.uses_cray_mpich, "only Cray MPICH supports it")
 open_mpi = needs(lambda facts: facts.mpi_family == "openmpi", "the program uses no Open MPI")
 matched = needs(  # data calls: required by forced collective transfer
     lambda facts: facts.matched_calls, "ranks make different numbers of calls: it would hang"
@@ -90,7 +90,7 @@ def rounds_by_size(facts: ProgramFacts) -> str:
     other = facts.mpiio_alternatives or facts.amount("mpiio_read_bytes").most
     if other or facts.mpiio_driver != "LUSTRE":
         return ""
-    return "ROMIO's Lustre driver writes a stripe in each round, whatever it says"
+    return "ROMIO's Lustre driver writes a stripe in each round, whatever its value"
 
 
 def _hints_act_everywhere(facts: ProgramFacts) -> bool:

@@ -80,14 +80,14 @@ TUNABLES = (
     _written(
         "meta_block_size",
         Integer("2048", 0, 2**40),
-        "Blocks in which file space for metadata is taken, bytes",
+        "Block size in which file space for metadata is allocated, bytes",
         search=Search(52, 64 * KIB, 1 * MIB),
         also="netCDF-4: no call of its own",
     ),
     _written(
         "small_data_block_size",
         Integer("2048", 0, 2**40),
-        "Blocks in which file space for small raw data is taken, bytes",
+        "Block size in which file space for small raw data is allocated, bytes",
         search=Search(56, 64 * KIB, 1 * MIB),
     ),
     _property(

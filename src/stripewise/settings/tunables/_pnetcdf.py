@@ -118,7 +118,7 @@ TUNABLES = (
         "nc_num_aggrs_per_node",
         Integer("0, off (1.14 and later)", 0, INT_MAX),
         "Ranks of a host that gather the requests of the others before MPI-IO",
-        search=Search(33, by=_per_node, by_name="no run shows whether this PnetCDF knows it"),
+        search=Search(33, by=_per_node, by_name="no run shows whether this PnetCDF supports it"),
         applies=(when.pnetcdf, when.several_ranks),
         source=f"{_SOURCES}; 1.12.3 ignores it (measured)",
     ),
@@ -150,7 +150,7 @@ TUNABLES = (
     _burst_buffer(
         "nc_burst_buf_overwrite",
         OneOf("disable", *_SWITCH),
-        "Logs that are there already are written over",
+        "Existing logs are overwritten",
     ),
     _burst_buffer(
         "nc_burst_buf_del_on_close",
@@ -184,7 +184,7 @@ TUNABLES = (
     _hint(
         "nc_driver",
         OneOf("gio (newest versions; older ones have MPI-IO alone)", "gio", "mpiio"),
-        "What is below PnetCDF: its own library, or MPI-IO",
+        "I/O layer below PnetCDF: its own library, or MPI-IO",
         source="documented: PnetCDF sources of 2025",
     ),
     _created(

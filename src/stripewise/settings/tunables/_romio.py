@@ -209,7 +209,7 @@ TUNABLES = (
         "direct_write",
         Flag("false"),
         "O_DIRECT writes; only drivers with direct I/O honour it",
-        source=f"{_GUIDE}; whether the UFS driver honours it was not looked at",
+        source=f"{_GUIDE}; whether the UFS driver honours it was not tested",
     ),
     _hint(
         "direct_read",
@@ -245,13 +245,13 @@ TUNABLES = (
         "IBM_largeblock_io",
         Flag("false"),
         "GPFS: accesses are large, tokens are taken by block",
-        applies=(lambda facts: "only IBM's MPI knows it",),
+        applies=(lambda facts: "only IBM's MPI supports it",),
     ),
     _ibm(
         "bgl_nodes_pset",
         Integer("chosen by the machine", 1),
         "Blue Gene: aggregators per pset",
-        applies=(lambda facts: "only Blue Gene's MPI knows it",),
+        applies=(lambda facts: "only Blue Gene's MPI supports it",),
     ),
     _lustre(
         "romio_lustre_co_ratio",

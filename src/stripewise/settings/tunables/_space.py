@@ -111,16 +111,16 @@ def find_space(
         """Yield reasons why it is not searched, most important first, or empty texts."""
         asked, of_job = tunable.name in given, tunable.layer is Layer.JOB
         if not asked and wanted and tunable.name not in wanted:
-            yield "not asked for"
+            yield "not requested"
         if not asked and of_job:
-            yield f"only on request: --{tunable.key.replace('_', '-')}"
+            yield f"only if requested with --{tunable.key.replace('_', '-')}"
         yield tunable.why_not(facts)
         if tunable.safety not in classes and not of_job:
-            yield f"class {tunable.safety}: only on request"
+            yield f"class {tunable.safety}: only if requested"
         yield allowed(tunable)
         is_empty = not rungs and not tunable.search.from_trials
         if is_empty and asked:
-            yield "only what the command says is to be tried"
+            yield "only what the command names is tried"
         if is_empty:
             yield "no value worth trying for this program"
         if tunable.search.by_name and not asked and tunable.name not in wanted:

@@ -117,7 +117,7 @@ class EmulatedRun:
         """Remedy that names a slower motion in which the host would be fast enough."""
         needed = self.slowdown * 2 * (1 + self.late_seconds / max(self.model_seconds, 1e-9))
         power = min(2 ** ceil(log2(needed)), 1 << 20)
-        return f"rehearse in slower motion: --on {self.machine.partition('@')[0]}@1/{power}"
+        return f"emulate in slower motion: --on {self.machine.partition('@')[0]}@1/{power}"
 
     def why_it_hangs(self, n_ranks: int) -> str:
         """Return why a run on this number of ranks would hang on the storage; empty if not."""
@@ -214,10 +214,11 @@ _PLAIN = (
     "static_programs",
 )
 _NOTES = {
-    "tables_full": "more files were used than there are clocks for: some shared theirs",
+    "tables_full": "more files were used than the emulation has clocks: some shared a clock",
     "stripes_cut": "a layout asked for more stripes than there are targets: it got all targets",
-    "layouts_refused": "a layout was none that the storage takes, or an attribute of a file or "
-    "directory is no layout (see `stripewise machine layout get`): the default was used for it",
+    "layouts_refused": "a layout was not valid for the storage, or an attribute of a file or "
+    "directory is not a layout (see `stripewise machine layout get`): the "
+    "default was used for it",
     "layouts_unkept": "a layout could not be kept as an attribute of its file",
 }
 
@@ -333,7 +334,7 @@ def _checked(root: Path) -> Path:
     except OSError as error:
         raise UsageError(f"--root {root}: {error.strerror}; give a directory") from None
     if not stat.S_ISDIR(mode):
-        raise UsageError(f"--root {root} is no directory")
+        raise UsageError(f"--root {root} is not a directory")
     if not os.access(real, os.W_OK | os.X_OK):
         raise StorageError(f"--root {root} cannot be written; give a directory of your own")
     check_attributes(real)

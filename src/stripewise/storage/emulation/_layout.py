@@ -80,7 +80,7 @@ class Layout:
             count, size, index = map(int, words)
         except ValueError:
             raise UsageError(
-                f"{ATTRIBUTE} = {text[:40]!r} is no layout; set it with `stripewise machine "
+                f"{ATTRIBUTE} = {text[:40]!r} is not a layout; set it with `stripewise machine "
                 f"layout set`"
             ) from None
         return cls(count, size, index)
@@ -182,7 +182,7 @@ def set_layout(path: Path, layout: Layout, *, even_with_data: bool = False) -> N
             )
         _store(path, layout)
     except FileNotFoundError:
-        raise UsageError(f"{path}: {path.parent} is no directory; make it first") from None
+        raise UsageError(f"{path}: {path.parent} is not a directory; make it first") from None
     except OSError as error:
         if made:
             path.unlink(missing_ok=True)

@@ -263,7 +263,7 @@ def write_mapping(descriptor: int, head: bytes, first: int = 0) -> None:
         os.pwrite(descriptor, struct.pack("<Q", first), _NEXT_TARGET)
     except OSError as error:
         raise StorageError(
-            f"no room for the clocks of an emulation ({size >> 10} KiB of shared memory): "
+            f"no space for the clocks of an emulation ({size >> 10} KiB of shared memory): "
             f"{error.strerror}"
         ) from error
 
@@ -324,7 +324,7 @@ def make_clocks(
     """
     real = Path(os.path.realpath(root))
     if not real.is_dir():
-        raise UsageError(f"{root} is no directory; a storage needs one for its files")
+        raise UsageError(f"{root} is not a directory; a storage system needs one for its files")
     if ":" in str(path):
         raise UsageError(f"{path}: a file with a colon cannot be passed in a list; rename it")
     head = header(storage, str(real), environment, "", ranks, jobid_var, jobid_name)

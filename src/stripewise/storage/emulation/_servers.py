@@ -421,7 +421,7 @@ def _open(path: Path, mode: int) -> int:
 def _header(descriptor: int, path: Path) -> tuple[Any, ...]:
     data = os.pread(descriptor, _mapping.HEADER.size, 0)
     if len(data) < _mapping.HEADER.size or not data.startswith(_mapping.MAGIC):
-        raise StorageError(f"{path} is no mapping of an emulated storage; make it again")
+        raise StorageError(f"{path} is not a mapping of an emulated storage; make it again")
     fields = _mapping.HEADER.unpack(data)
     if fields[1] != _mapping.VERSION:
         raise StorageError(

@@ -96,13 +96,13 @@ class EmulatedStorage:
         granularity = storage.value("layout.granularity")
         if (options.capacity_bytes or options.private) and not granularity:
             raise UsageError(
-                f"{storage.name} is no burst buffer: leave --capacity and --private out"
+                f"{storage.name} is not a burst buffer: leave --capacity and --private out"
             )
         granted_targets(storage, options.capacity_bytes)
         if options.digest not in ("", found.digest):
             raise UsageError(
                 f"the description of {storage.name} has changed since runs were made on it: "
-                "restore it, or begin anew"
+                "restore it, or start over"
             )
         return replace(found, options=replace(options, digest=found.digest))
 

@@ -470,7 +470,7 @@ def finished(storage: Storage, results: Results) -> Storage:
         seen[one.writing] = max(seen[one.writing], median(one.rates))
     if missing and not any(seen.values()):
         raise UsageError(
-            "the results say nothing of how fast a target is: add bandwidths, or name a "
+            "the results do not show how fast a target is: add bandwidths, or name a "
             "description to begin with by --like"
         )
     figures = dict(storage.figures)
@@ -478,6 +478,6 @@ def finished(storage: Storage, results: Results) -> Storage:
         way = name.rpartition("_")[2]
         most = storage.value(f"servers.whole_{way}")
         value = min(seen[way == "write"] or max(seen.values()), most)
-        source = "not told by the results: as fast as the fastest configuration"
+        source = "not shown by the results: as fast as the fastest configuration"
         figures[name] = Figure(float(f"{value:.4g}"), Evidence.ASSUMED, source)
     return replace(storage, figures=figures)

@@ -268,7 +268,7 @@ def quantity(text: str, dimension: Dimension) -> float:
     match = _QUANTITY.fullmatch(text)
     units = _READ[dimension]
     if match is None or match.group(2) not in units:
-        what = "has no unit" if match and not match.group(2) else f"is no {_words(dimension)}"
+        what = "has no unit" if match and not match.group(2) else f"is not a {_words(dimension)}"
         known = ", ".join(unit for unit in units if unit.isascii())
         raise ValueError(f"{what}: write it as {EXAMPLES[dimension]} (units: {known})")
     return float(Decimal(match.group(1)) * units[match.group(2)])

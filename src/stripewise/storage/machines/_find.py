@@ -108,7 +108,7 @@ def _slowdown(name: str, scale: str) -> float:
         share = Fraction(0)
     if not Fraction(1, _SLOWEST) <= share <= 1:
         raise ConfigurationError(
-            f"{name}: {scale!r} is no slow motion: write @1/64, or a fraction from "
+            f"{name}: {scale!r} is not a slow-motion factor: write @1/64, or a fraction from "
             f"1/{_SLOWEST} to 1 such as @0.25"
         )
     return float(1 / share)
@@ -440,5 +440,5 @@ def _read(file: Path) -> Storage:
         return parse_description(read_input(file, DESCRIPTION).decode("utf-8"), str(file))
     except (ConfigurationError, UnicodeDecodeError) as error:
         raise StorageError(
-            f"{file} is no record of storage of this version: {_REMEDY} again"
+            f"{file} is not a record of storage of this version: {_REMEDY} again"
         ) from error

@@ -239,7 +239,7 @@ def _check_words(document: Any) -> None:
             f"name = {document.name!r}: use at most 64 letters, digits, '-', '_' and '.'"
         )
     if not document.title.strip() or not document.title.isprintable():
-        raise ValueError(f"title = {document.title!r}: say in one line what the storage is")
+        raise ValueError(f"title = {document.title!r}: describe the storage in one line")
     if document.kind not in KINDS:
         raise ValueError(
             f"kind = {document.kind!r}: no kind of storage is called so"
@@ -266,7 +266,9 @@ def _figure(name: str, raw: _Raw, where: str) -> Figure:
     spec = SPEC_OF[name]
     value = converted(spec, raw.value, where)
     if not raw.source.strip():
-        raise ValueError(f"{where}: source is empty: say who measured, wrote or assumes this")
+        raise ValueError(
+            f"{where}: source is empty: name who measured, documented or assumed this"
+        )
     low = high = None
     if raw.interval is not None:
         if len(raw.interval) != 2:
@@ -330,7 +332,7 @@ def converted(spec: FigureSpec, value: object, where: str) -> float:
     number = _number(spec.dimension, value, shown)
     least = 0.0 if spec.default == 0 else _LEAST.get(spec.dimension, 0.0)
     if isnan(number):
-        raise ValueError(f"{shown} is no number: give {EXAMPLES[spec.dimension]} or its like")
+        raise ValueError(f"{shown} is not a number: give {EXAMPLES[spec.dimension]} or its like")
     if number < 0:
         raise ValueError(f"{shown} is negative: give {EXAMPLES[spec.dimension]} or its like")
     if not isfinite(number) or number > _MOST[spec.dimension]:

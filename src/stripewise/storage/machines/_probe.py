@@ -55,7 +55,7 @@ def probe_storage(
         if free < _LEAST_FREE:
             raise StorageError(
                 f"{directory} has {free // MIB} MiB free, and a probe needs {_LEAST_FREE // MIB} "
-                "MiB: make room, or name a directory on another file system"
+                "MiB: free some space, or name a directory on another file system"
             )
         with temporary_directory("probe", directory) as work:
             processes = min(max(2, processors), _MOST_PROCESSES)
@@ -94,7 +94,7 @@ def _measured(samples: Samples) -> Iterator[tuple[str, Sequence[float], str]]:
     for way in ("write", "read"):
         alone = _streams(samples, way)
         own, shared = (samples.rate(way, number, LARGE, one) for one in (False, True))
-        yield f"client.process_{way}", alone, "one process, what larger requests take longer"
+        yield f"client.process_{way}", alone, "one process, additional time of larger requests"
         yield f"client.file_{way}", shared, f"{several}, one file"
         yield f"client.node_{way}", own, f"{several}, a file each"
         best = own if median(own) >= median(alone) else alone

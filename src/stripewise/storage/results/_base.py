@@ -299,13 +299,13 @@ def blocks(
     if not (isfinite(block_bytes) and 1 <= transfer_bytes <= block_bytes):
         raise UsageError(
             f"{name}: blocks of {block_bytes:g} B in transfers of {transfer_bytes:g} B: "
-            "check that the file is whole"
+            "check that the file is complete"
         )
     number = steps * max(round(block_bytes / transfer_bytes), 1)
     if min(nodes, ranks_per_node) < 1 or number > MOST_STEPS:
         raise UsageError(
             f"{name}: {nodes} nodes of {ranks_per_node} ranks, {number:.6g} transfers of each: "
-            "check that the file is whole"
+            "check that the file is complete"
         )
     return workload_from_notation(
         f"<1D,(BLOCK),({round(transfer_bytes)})>", nodes, ranks_per_node,

@@ -188,7 +188,7 @@ def _tests(run: _Run, name: str, ranks_per_node: int) -> list[Test]:
     nodes = ranks_in(name, "nodes", run.nodes) if run.nodes else 0
     nodes = nodes or nodes_of(name, ranks, ranks_per_node)
     if nodes > ranks:
-        raise UsageError(f"{name}: {ranks} processes on {nodes} nodes: check that it is whole")
+        raise UsageError(f"{name}: {ranks} processes on {nodes} nodes: check that it is complete")
     return [_test(run, place, name, nodes, ranks, shape) for place in run.places]
 
 
@@ -201,7 +201,7 @@ def _check_total(run: _Run, name: str) -> None:
     if abs(run._bytes() / amount - 1) > 0.002 + half_digit(run.total[0]) / total:
         raise UsageError(
             f"{name}: the array has {run._bytes():.6g} B, and benchio says {amount:.6g} B: check "
-            "that the file is whole"
+            "that the file is complete"
         )
 
 
@@ -220,7 +220,7 @@ def _test(
         said = f" ({shown(place.said, 120)!r})" if place.said else ""
         failed = f"benchio printed no rate of it{said}"
     elif not backend:
-        failed = "the name of its file tells no method of benchio"
+        failed = "the name of its file contains no method of benchio"
     work = Data(backend or "posix", layout, mode, "array3d", shape=shape, sync=False)
     return Test(
         "benchio", f"{name}: {shown(place.path, 200)}", nodes, ranks, work, tuple(place.timed),
@@ -274,8 +274,8 @@ class RateTable(Reader):
                 elif match[1] == "Aggregators per node" and count:
                     aggregators = count
                 else:
-                    raise UsageError(f"{name}: {shown(line)!r} is no setting that is known: "
-                                     "check that the file is whole")  # fmt: skip
+                    raise UsageError(f"{name}: {shown(line)!r} is not a known setting: "
+                                     "check that the file is complete")  # fmt: skip
             elif line.strip():
                 nodes, rates = _row(name, line, unit)
                 rows += len(rates)
@@ -287,7 +287,7 @@ class RateTable(Reader):
                         _test_rates(name, nodes, nodes * ranks_per_node, fixed[0], settings, rates)
                     )
         if not tests:
-            raise UsageError(f"{name}: no line with a rate: check that the file is whole")
+            raise UsageError(f"{name}: no line with a rate: check that the file is complete")
         return Found(tuple(tests), (f"{name}: {_SAID}.",))
 
 
@@ -307,7 +307,7 @@ def _parse_name(name: str) -> tuple[str, dict[str, Value]]:
 def _unit(name: str, kind: str, unit: str) -> int:
     if kind != "rates" or unit not in RATES:
         raise UsageError(
-            f"{name}: {shown(unit)} is no bandwidth: give tables of {', '.join(RATES)}"
+            f"{name}: {shown(unit)} is not a bandwidth: give tables of {', '.join(RATES)}"
         )
     return RATES[unit]
 
@@ -318,7 +318,7 @@ def _row(name: str, line: str, unit: int) -> tuple[int, list[float]]:
     values = [number(cell) for cell in cells[1:] if cell]
     if not nodes or not unit:
         raise UsageError(f"{name}: {shown(line)!r} does not begin with a number of nodes: check "
-                         "that the file is whole")  # fmt: skip
+                         "that the file is complete")  # fmt: skip
     rates = []
     for value, cell in zip(values, (one for one in cells[1:] if one), strict=True):
         if value is None or not possible("write", value * unit):

@@ -135,7 +135,7 @@ class IorJson(Reader):
         for one in documents:
             notes += [f"{name}: {note}." for note in one.notes[:20]]
             if not one.finished and one.tests:
-                notes.append(f"{name}: its end is missing: what is whole was read.")
+                notes.append(f"{name}: its end is missing: the complete part was read.")
             for raw in one.tests:
                 mine = [s for s in one.summaries if s.test == raw.number or len(one.tests) == 1]
                 try:
@@ -145,7 +145,7 @@ class IorJson(Reader):
                     notes.append(f"{error}; it is left out.")
         if not found:
             raise UsageError(
-                first or f"{name}: no JSON of IOR with a test: check that the file is whole"
+                first or f"{name}: no JSON of IOR with a test: check that the file is complete"
             )
         return Found(tuple(found), tuple(notes))
 
@@ -161,7 +161,7 @@ def _documents(text: str, name: str) -> tuple[list[_Document], list[str]]:
     notes = []
     if not strict:
         left = f", without {plural(dropped, 'line')} of other text" if dropped else ""
-        notes.append(f"{name}: it is no valid JSON ({problem}): read part by part{left}.")
+        notes.append(f"{name}: it is not valid JSON ({problem}): read part by part{left}.")
     return [one for one in found if one.tests or one.command], notes
 
 
@@ -240,8 +240,8 @@ _COLUMNS = 12
 _CANDIDATES = 10
 """Maximum number of segments that are tried, which limits the time for damaged files."""
 _SAID = (
-    "IOR's CSV does not say the API, the number of files, segments and nodes: taken for a shared "
-    "file through POSIX; summaryFormat=JSON says them"
+    "IOR's CSV does not say the API, the number of files, segments and nodes: a shared file "
+    "through POSIX is assumed; summaryFormat=JSON says them"
 )
 
 
@@ -370,7 +370,7 @@ def _test(group: _Group, name: str, ranks_per_node: int) -> Iterator[Test]:
     is_told = 0 < segments * SLACK < 0.5
     notes = [f"{_SAID}."]
     if is_told and group.is_ambiguous(segments):
-        notes.append(f"Its times are too short to tell the segments: taken for {segments}.")
+        notes.append(f"Its times are too short to determine the segments: {segments} are assumed.")
     timed = []
     for row in group.rows:
         if segments and row.admits(segments):

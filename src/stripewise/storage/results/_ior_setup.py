@@ -183,7 +183,7 @@ def setup_of(
     own, collective, notes = _access(given, backend)
     sync = given.flag("fsync", "e", "Y")
     if sync is None:
-        notes.append("it does not say whether the time includes fsync: taken for no")
+        notes.append("it does not say whether the time includes fsync: no is assumed")
     return Setup(
         backend, nodes, ranks, block, transfer, segments, own, collective,
         sync, _cache(given, ranks), _stonewall(given), _wear_out(given),

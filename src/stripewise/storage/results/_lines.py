@@ -131,8 +131,8 @@ def ranks_in(name: str, what: str, text: str) -> int:
     value = whole(text.strip(), MOST_RANKS)
     if not value:
         raise UsageError(
-            f"{name}: {what} = {shown(text)!r} is no number of 1 to {MOST_RANKS}: check that "
-            "the file is whole"
+            f"{name}: {what} = {shown(text)!r} is not a number of 1 to {MOST_RANKS}: check that "
+            "the file is complete"
         )
     return value
 

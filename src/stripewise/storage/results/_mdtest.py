@@ -205,11 +205,13 @@ def _test(run: _Run, name: str) -> Test:
     ranks = ranks_in(source, "tasks", run.ranks)
     nodes = ranks_in(source, "nodes", run.nodes)
     if nodes > ranks:
-        raise UsageError(f"{source}: {ranks} tasks on {nodes} nodes: check that the file is whole")
+        raise UsageError(
+            f"{source}: {ranks} tasks on {nodes} nodes: check that the file is complete"
+        )
     options = options_of(run.command, _WITH_VALUE)
     notes = list(run.notes[:50])
     if not run.finished:
-        notes.append("its end is missing: what is whole was read.")
+        notes.append("its end is missing: the complete part was read.")
     work = _work(run, options, ranks, source)
     timed, spread = _timed(run, work, ranks, notes)
     if run.most and len(run.most) > 1:
@@ -257,7 +259,7 @@ def _option(options: Mapping[str, str], letter: str, source: str) -> int:
     value = whole(text, MOST_RANKS * 1000) if text else 0
     if value is None:
         raise UsageError(
-            f"{source}: -{letter} {shown(text)!r} is no number: give the whole output"
+            f"{source}: -{letter} {shown(text)!r} is not a number: give the whole output"
         )
     return value
 
@@ -301,8 +303,8 @@ def _timed(
         timed += [Timed(operation, amount, amount / rate, worn_out=worn_out, repeat=repeat)
                   for repeat, rate in enumerate(chosen, 1)]  # fmt: skip
     if spread and repeats > 1:
-        notes.append(f"only the mean of {plural(repeats, 'iteration')} is told, with the least "
-                     "and the greatest.")  # fmt: skip
+        notes.append(f"only the mean of {plural(repeats, 'iteration')} is reported, "
+                     "with the least and the greatest.")  # fmt: skip
     elif repeats > 1 and timed:
-        notes.append("the order of the iterations is not told.")
+        notes.append("the order of the iterations is not reported.")
     return timed, spread

@@ -141,5 +141,5 @@ def _guarded(
         raise UsageError(
             f"{name}: cannot be read as results of {reader.name} "
             f"({str(error).splitlines()[0] if str(error) else type(error).__name__}): "
-            "check that the file is whole"
+            "check that the file is complete"
         ) from error

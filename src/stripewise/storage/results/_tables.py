@@ -113,7 +113,7 @@ def _rate(where: str, text: str, unit: str) -> float:
     try:
         rate = float(text) * RATES[unit]
     except ValueError as error:
-        raise UsageError(f"{where}: {unit} = {text!r} is no number: give one") from error
+        raise UsageError(f"{where}: {unit} = {text!r} is not a number: give one") from error
     check_rate(where, rate)
     return rate
 
@@ -182,7 +182,7 @@ class Kernel(Reader):
                     found.append(Measured(source, work, stack, {}, tuple(rates)))
         except (KeyError, TypeError, AttributeError) as error:
             raise UsageError(
-                f"{name}: the kernel's JSON has no usable {error}: check that it is whole"
+                f"{name}: the kernel's JSON has no usable {error}: check that it is complete"
             ) from error
         if not found:
             raise UsageError(f"{name}: no step was timed: check that the run ended")
@@ -196,7 +196,7 @@ class Kernel(Reader):
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise UsageError(
                 f"{name}: the kernel's JSON has no usable {shown(str(error))}: check that it is "
-                "whole"
+                "complete"
             ) from error
 
 
@@ -235,7 +235,7 @@ def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
                     or sum(float(one["seconds"]) for one in steps))  # fmt: skip
     if not 0 < seconds or not possible(access, amount / seconds, amount):
         raise UsageError(f"{name}: {amount:g} B in {seconds:g} s are impossible: check that it is "
-                         "whole")  # fmt: skip
+                         "complete")  # fmt: skip
     phases: dict[str, float] = {}
     for step in steps:
         for phase, spread in step.get("phases", {}).items():
@@ -267,7 +267,7 @@ class Metadata(Reader):
                 raise
             raise UsageError(
                 f"{name}: the metadata kernel's JSON has no usable {shown(str(error))}: check "
-                "that it is whole"
+                "that it is complete"
             ) from error
 
 
@@ -277,7 +277,7 @@ def _test_metadata(document: Mapping[str, Any], name: str) -> Test:
     nodes = ranks_in(source, "n_nodes", str(document["n_nodes"]))
     RESULTS.check_entries(len(document["phases"]), name)
     if nodes > ranks:
-        raise UsageError(f"{source}: {ranks} ranks on {nodes} nodes: check that it is whole")
+        raise UsageError(f"{source}: {ranks} ranks on {nodes} nodes: check that it is complete")
     files, depth, width, size = (
         _count(source, key, document[key]) for key in ("files", "depth", "width", "file_bytes")
     )
@@ -300,7 +300,7 @@ def _test_metadata(document: Mapping[str, Any], name: str) -> Test:
 def _count(source: str, key: str, value: object) -> int:
     if not isinstance(value, int) or not 0 <= value <= 10**15:
         raise UsageError(
-            f"{source}: {key} = {shown(str(value))} is no number: check that it is whole"
+            f"{source}: {key} = {shown(str(value))} is not a number: check that it is complete"
         )
     return value
 
@@ -309,11 +309,13 @@ def _timed_metadata(source: str, phase: Mapping[str, Any]) -> Timed:
     amount, seconds = float(phase["operations"]), float(phase["seconds"])
     operation, wall = shown(str(phase["operation"]), 40), phase["stonewall"]
     if operation not in OPERATIONS:
-        raise UsageError(f"{source}: {operation!r} is no operation: check that the file is whole")
+        raise UsageError(
+            f"{source}: {operation!r} is not an operation: check that the file is complete"
+        )
     if not seconds > 0 or not possible(operation, amount / seconds, amount):
         raise UsageError(
             f"{source}: {amount:g} times {operation} in {seconds:g} s are impossible: check that "
-            "it is whole"
+            "it is complete"
         )
     percentiles = {
         str(percent)[:10]: float(one)

@@ -128,8 +128,8 @@ def workload_of(job: Job, say: Say = lambda text: None) -> Workload:
         return work if job.writing else _as_reads(work)
     if not text or not Path(text).exists():
         raise UsageError(
-            f"--pattern {text!r} is no trace, no kernel ({', '.join(KERNELS)}) and no notation "
-            "(<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>)"
+            f"--pattern {text!r} is neither a trace nor a kernel ({', '.join(KERNELS)}) nor in "
+            "notation (<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>)"
         )
 
     return workload_of_trace(Path(text), job.nodes, job.ranks_per_node, say)
@@ -150,14 +150,14 @@ def _check_options(job: Job, is_kernel: bool) -> None:
         if getattr(job, name) != getattr(Job, name):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(
-                f"{option} goes with a pattern in notation; a kernel takes its own options "
+                f"{option} requires a pattern in notation; a kernel takes its own options "
                 "(--pattern 'vpic --steps 20'), and a trace has all of them"
             )
     for option, given in (("--read", not job.writing), ("--independent", not job.collective)):
         if given and not is_kernel:
             raise UsageError(
-                f"{option} goes with a pattern in notation or a kernel; of a trace, the calls "
-                "that it has are simulated: leave it out"
+                f"{option} requires a pattern in notation or a kernel; for a trace, its own calls "
+                "are simulated: leave it out"
             )
 
 
@@ -196,9 +196,9 @@ def _job_value(name: str, word: str) -> Value:
     if name in ("stack", "transport") and word:
         return word
     if not word:
-        raise UsageError(f"--sweep {name}: a value is missing between or behind the commas")
+        raise UsageError(f"--sweep {name}: a value is missing between or after the commas")
     if not word.isdecimal() or not 0 < int(word) < 10_000_000:
-        raise UsageError(f"--sweep {name}: {word!r} is no number of at least 1")
+        raise UsageError(f"--sweep {name}: {word!r} is not a number of at least 1")
     return int(word)
 
 
@@ -272,8 +272,8 @@ def workload_of_trace(
         )
     if own.left_out:
         say(
-            f"{plural(own.left_out, 'file')} of {path} left out of the simulation, as not in the "
-            "directories of the program's data"
+            f"{plural(own.left_out, 'file')} of {path} left out of the simulation, since not in "
+            "the directories of the program's data"
         )
     found = in_steps(patterns, _moved(through), _calls(evidence))
     opened = tuple(_opened(evidence, found))

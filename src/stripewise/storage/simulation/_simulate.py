@@ -203,7 +203,7 @@ def _notes(
     if ignored and not workload.patterns:
         yield f"The program's own requests do not depend on {', '.join(ignored)}."
     elif ignored:
-        yield f"The stack {stack.name} does not look at {', '.join(ignored)}."
+        yield f"The stack {stack.name} ignores {', '.join(ignored)}."
     for what, number in (("nodes", workload.nodes), ("ranks_per_node", workload.ranks_per_node)):
         most = storage.value(f"machine.{what}")
         if number > most:
@@ -260,7 +260,7 @@ def layout_of(
 def _private(storage: Storage, settings: Mapping[str, Value], targets: int) -> Layout:
     if not storage.value("layout.granularity"):
         raise ConfigurationError(
-            f"{storage.name} is no burst buffer: nodes have no part of it to themselves"
+            f"{storage.name} is not a burst buffer: nodes have no part of it to themselves"
         )
     if LAYOUT_SETTINGS & settings.keys():
         raise ConfigurationError(

@@ -49,7 +49,7 @@ def check_input(script: JobScript) -> None:
     if (name := options.get("input")) and name != os.devnull:
         raise UsageError(
             f"{script.name}: --input={printable(name)} does not reach the runs of a study: write "
-            "< FILE behind the program in its place"
+            "< FILE after the program instead"
         )
 
 
@@ -305,9 +305,9 @@ def shared_places(script: JobScript, launch: LaunchLine, effects: Effects) -> It
     named = [one.path for one in _given_in_launch(launch, effects) if one.path != one.known]
     if place := next((path for path in (*named, entered) if _JOB in path), ""):
         yield (
-            f"{script.name}: the program works in {printable(place)}, which the runs of an "
-            "allocation share, with what those before them left there: remove it at the end of "
-            "the script, or give --job-per-run"
+            f"{script.name}: the program works in {printable(place)}, which all runs of an "
+            "allocation share, with what earlier runs left there: remove that at the end of the "
+            "script, or give --job-per-run"
         )
 
 

@@ -95,8 +95,8 @@ def check_own(script: JobScript, tier: Tier, own: TierRequest) -> None:
     for line in own.kept:
         if line.split()[1:2] in (["jobdw"], ["persistentdw"]):
             raise UsageError(
-                f"{script.name}: `{printable(line)}` asks for a second burst buffer, and a study "
-                "can give each run a place on one: take one of the two out of the script"
+                f"{script.name}: `{printable(line)}` requests a second burst buffer, but a study "
+                "can use only one: remove one of the two from the script"
             )
 
 
@@ -136,7 +136,7 @@ def checked_pool(
     """
     if tier.sized and not pools and (tier.needs_pool or not ask.persistent):
         raise UsageError(
-            f"Slurm tells of no pool of {tier.name} here (scontrol show burst): give "
+            f"Slurm reports no pool of {tier.name} here (scontrol show burst): give "
             "--granularity and --free-nodes, or --tier none"
         )
     _check_place(tier, ask)
@@ -207,8 +207,8 @@ def node_ladder(job: JobOptions, jobs: ScriptJobs, pools: tuple[Pool, ...]) -> t
     if tier.name == "none":
         if job.bb_nodes:
             raise UsageError(
-                "--bb-nodes: this cluster has no burst buffer; give --tier where it has one that "
-                "Slurm does not tell"
+                "--bb-nodes: this cluster has no burst buffer; give --tier if it has one that "
+                "Slurm does not report"
             )
         return ()
     if not tier.sized or pool is None:

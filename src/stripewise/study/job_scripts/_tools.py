@@ -39,7 +39,9 @@ def with_job(options: StudyOptions) -> StudyOptions:
     if options.job is None:
         return options
     if options.cases or options.storage is not None:
-        raise UsageError("a job script is tuned alone: leave --case, --cases and --on out")
+        raise UsageError(
+            "a job script cannot be combined with --case, --cases and --on: leave them out"
+        )
     prepared = prepare_job(options, Slurm(), again=options.resume)
     if not options.resume:
         prepared.outside.check(prepared.jobs.script.name)
@@ -139,11 +141,11 @@ def job_launcher(
     try:
         prepared = prepare_job(given, slurm, again=True)
     except UsageError as error:
-        raise StudyError(f"the study cannot go on: {error}") from error
+        raise StudyError(f"the study cannot continue: {error}") from error
     if prepared.digest != options.job.digest:
         raise StudyError(
-            f"{prepared.jobs.script.name} has changed since the study was begun, so that its runs "
-            "cannot be compared: put it back as it was, or begin anew with --force"
+            f"{prepared.jobs.script.name} has changed since the study was started, so that its "
+            "runs cannot be compared: restore it, or start over with --force"
         )
     prepared.outside.check(prepared.jobs.script.name)
     for text in (*prepared.warnings, *prepared.outside.messages):

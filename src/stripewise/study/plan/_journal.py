@@ -40,7 +40,7 @@ def claim(options: StudyOptions) -> Iterator[OwnedDirectory]:
     """
     path = find_unfinished(options) if options.resume else options.study_directory
     if options.resume and not (path / JOURNAL).is_file():
-        raise StudyError(f"{path} holds no study to go on with; leave --resume out")
+        raise StudyError(f"{path} holds no study to continue; leave --resume out")
     if options.force and (path / JOURNAL).exists():
         _set_aside(path)
     is_new = not os.path.lexists(path)
@@ -131,11 +131,11 @@ def _refuse_existing(directory: OwnedDirectory) -> None:
         return
     if _has_ended(records):
         raise StudyError(
-            f"{directory.path} holds a finished study; --force sets it aside and begins anew, "
+            f"{directory.path} holds a finished study; --force sets it aside and starts over, "
             "--resume shows its result again"
         )
     raise StudyError(
-        f"{directory.path} holds an unfinished study; go on with --resume, or begin anew with "
+        f"{directory.path} holds an unfinished study; continue with --resume, or start over with "
         "--force"
     )
 

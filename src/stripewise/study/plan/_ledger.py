@@ -91,9 +91,9 @@ class Ledger:
                 self._apply(record)
             except DAMAGE as error:
                 raise StudyError(
-                    f"line {number} of the study's journal ({record['kind']}) does not fit what "
-                    f"is before it ({described(error)}); restore it from a copy, or start anew "
-                    "with --force"
+                    f"line {number} of the study's journal ({record['kind']}) does not match the "
+                    f"records before it ({described(error)}); restore it from a copy, or start "
+                    "over with --force"
                 ) from error
         journal.records.clear()
         self._last_slots.clear()

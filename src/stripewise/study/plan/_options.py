@@ -222,8 +222,8 @@ class StudyOptions:
             given = self.directory if ":" in str(self.directory) else path
             raise UsageError(
                 f"the study's directory {printable(str(given))} has a colon in its name, which "
-                "separates the directories that a run is told of: name one without a colon with "
-                "--study-dir"
+                "separates the directories in what is passed to runs: name one without a colon "
+                "with --study-dir"
             )
 
     def _check_outside(self) -> None:
@@ -322,7 +322,7 @@ def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
         try:
             EmulatedStorage.find(recorded.storage)
         except UsageError as error:
-            raise StudyError(f"the study cannot go on: {error}") from error
+            raise StudyError(f"the study cannot continue: {error}") from error
     if given.storage is None or _is_same(given.storage, recorded.storage):
         return
     asked, had = (
@@ -330,8 +330,8 @@ def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
         for o in (given, recorded)
     )
     raise StudyError(
-        f"this study was begun on {had}, not on {asked}: runs of both cannot be compared; leave "
-        "--on and its options out, or begin anew with --force or another --study-dir"
+        f"this study was started on {had}, not on {asked}: runs of both cannot be compared; leave "
+        "--on and its options out, or start over with --force or another --study-dir"
     )
 
 

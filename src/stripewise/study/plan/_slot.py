@@ -67,11 +67,11 @@ def failure_text(run: Measurement, settings: Mapping[str, Value]) -> str:
     if run.cause is FailureCause.HOST:
         return text
     if run.cause.is_outside:
-        return f"runs were ended from outside ({run.cause.value}), which says nothing: {text}"
+        return f"runs were ended from outside ({run.cause.value}), so they are no result: {text}"
     if run.status is not RunStatus.TIMEOUT or not is_contract(settings):
         return text
     names = ", ".join(name for name in settings if is_contract({name: settings[name]}))
-    return f"{text}: the ranks wait for one another under {names}, or it is hopelessly slow"
+    return f"{text}: with {names}, the ranks wait for one another, or the run is hopelessly slow"
 
 
 Steps: TypeAlias = Generator[RunSlot, Measurement, T]

@@ -138,7 +138,7 @@ def _leave_out_old_outputs(context: CaseContext, look: FirstLook) -> None:
     if old:
         more = f" and {len(old) - 3} more" if len(old) > 3 else ""
         names = ", ".join(printable(name) for name in old[:3])
-        text = f"left out of the runs, since the program makes it anew: {names}{more}"
+        text = f"not copied into the runs, since the program creates it: {names}{more}"
         context.decide("old-outputs", text)
 
 
@@ -151,8 +151,8 @@ def _needs_old_outputs(context: CaseContext, slot: RunSlot) -> None:
     if not run.ok and not run.cause.is_outside:
         context.tools.workspace.first_run_known(look.written_inputs, look.output_bytes)
         context.warn(
-            f"the program fails without its old outputs ({run.message}): they are there in "
-            "every run and are written over, which can be faster than making them"
+            f"the program fails without its old outputs ({run.message}): every run starts with "
+            "them and overwrites them, which can be faster than creating them"
         )
 
 
@@ -249,7 +249,7 @@ def _output_file_of(context: CaseContext, measurement: Measurement) -> str:
         return ""
     here = context.options.origin
     shown = path.relative_to(here) if path.is_relative_to(here) else path
-    return f"; all that it said is in {shown}"
+    return f"; its whole output is in {shown}"
 
 
 def _first_look(context: CaseContext, measurement: Measurement) -> FirstLook:

@@ -173,8 +173,8 @@ class CaseContext(Parts):
                     raise self.error(f"{run.message} (of the unchanged program, three times)")
                 often = "twice" if len(failed_now) == FAILURES_THAT_COUNT else "three times"
                 raise self.error(
-                    f"the unchanged program failed {often} in a row: {run.message}; see that "
-                    "it runs as before, then go on with --resume"
+                    f"the unchanged program failed {often} in a row: {run.message}; check that it "
+                    "runs as before, then continue with --resume"
                 )
         raise AssertionError
 

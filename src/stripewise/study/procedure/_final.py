@@ -165,7 +165,7 @@ def _proven_before(context: Context, search: SearchResult, now: Verdict) -> Verd
             continue
         verdict = _judge(context, trial)
         if verdict is not None and verdict.improved:
-            verdict.text += f"; proven before, and no other trial was since ({now.text})"
+            verdict.text += f"; this was proven earlier, and no later trial was ({now.text})"
             return verdict
     return None
 
@@ -378,7 +378,7 @@ def compare_with_defaults(
     context.decide("reference", f"the winner is compared with {name} too, in fresh pairs of runs")
     runner = PairRunner(context, winner, settings, KIND)
     if not runner.may_begin():
-        context.decide("no-reference", f"the budget holds no pairs against {name}")
+        context.decide("no-reference", f"the budget has no runs left for pairs against {name}")
         return ()
     rounds = runner.run()
     if rounds is None or not rounds.n:

@@ -106,7 +106,7 @@ def run_study(
             options = _recorded_options(options, observer, ledger, owned)
             _check_commands(options)
         elif options.resume and not options.command:
-            raise StudyError(f"{owned.path} holds no study to go on with")
+            raise StudyError(f"{owned.path} holds no study to continue")
         context = _make_context(options, observer, make_tools, ledger, interrupts, owned.identity)
         context.executor.recover()
         observer.began(str(owned.path), len(ledger.entries))
@@ -187,7 +187,7 @@ def _recorded_options(
     assert ledger.study is not None
     if ledger.study.get("identity") != owned.identity:
         raise StudyError(
-            f"the journal in {owned.path} is that of another directory; begin anew with --force"
+            f"the journal in {owned.path} is that of another directory; start over with --force"
         )
     recorded = options_from_json(ledger.study["options"], owned.path)
     if (given.command or given.cases) and given.all_cases != recorded.all_cases:
@@ -223,8 +223,8 @@ def _damage_as_study_error(ledger: Ledger, path: Path) -> Iterator[None]:
         if not ledger.is_replaying:
             raise
         raise StudyError(
-            f"the journal {path} does not fit together ({described(error)}); restore it from a "
-            "copy, or start anew with --force; if nobody changed it, this is a fault of Stripewise"
+            f"the journal {path} is inconsistent ({described(error)}); restore it from a "
+            "copy, or start over with --force; if nobody changed it, this is a bug in Stripewise"
         ) from error
 
 
@@ -428,5 +428,5 @@ def _without_layout(context: Context, why: str) -> Space:
     safe = tuple(d for d in space.dimensions if d.tunable.safety is SafetyClass.SAFE)
     names = [d.tunable.name for d in space.dimensions if d not in safe]
     if names:
-        context.warn(f"only settings that leave every byte as it is are tried: {why}")
+        context.warn(f"only settings that keep every byte of the output are tried: {why}")
     return Space(safe, {**space.left_out, **dict.fromkeys(names, why)})

@@ -171,7 +171,9 @@ def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
     of_itself = strategy.uses_models
     if named == NO_MACHINE or not (named or of_itself):
         if context.options.strategy == MODEL:
-            context.decide("model", f"no model is used (--machine {NO_MACHINE}): as auto does")
+            context.decide(
+                "model", f"no model is used (--machine {NO_MACHINE}): the search is that of auto"
+            )
         return strategy
     storage = storage_of(context)
     program = _program(context, storage) if storage else None
@@ -180,8 +182,8 @@ def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
     if program is None:
         if named:
             context.warn(
-                f"--machine {named} is of no use here: no access pattern of the program was "
-                "recognised that could be simulated"
+                f"--machine {named} has no effect here: no access pattern of the program that "
+                "could be simulated was recognised"
             )
         return strategy
     name = program.storage.name
@@ -204,7 +206,7 @@ def _begin_with_model(
     is_asked_for = isinstance(strategy, ModelStrategy)
     if fitted.prediction is None:
         if fitted.why:
-            tail = ": the search does what auto does" if is_asked_for else ""
+            tail = ": the search is that of auto" if is_asked_for else ""
             text = f"no trained model is used: {fitted.why}{tail}"
             context.decide("model", text, quietly=not is_asked_for)
         return None

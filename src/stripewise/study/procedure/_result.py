@@ -325,7 +325,7 @@ def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
     if undecided:
         text = f"undecided: {undecided}"
     elif io.n_pairs < LOOKS[0]:
-        text = f"no improvement: the first fresh pairs speak against it: {shown}"
+        text = f"no improvement: the first fresh pairs do not confirm it: {shown}"
     elif not excludes_one(io):
         text = f"no improvement: the interval of the I/O speed-up contains 1: {shown}"
     elif losses:
@@ -401,8 +401,8 @@ def _no_more_pairs(context: Context, rounds: Rounds) -> str:
         )
     if budget.seconds is not None:
         seconds = ceil(context.ledger.active_seconds * most / done)
-        return f"{text}; go on with --resume --time {seconds}s"
+        return f"{text}; continue with --resume --time {seconds}s"
     if budget.node_seconds is not None:
         hours = budget.spent_node_seconds * most / done / 3600
-        return f"{text}; go on with --resume --budget {hours:.2g}nh"
+        return f"{text}; continue with --resume --budget {hours:.2g}nh"
     return f"{text} (the policy's)"

@@ -371,8 +371,8 @@ def _known_settings(number: int, settings: Mapping[str, Value]) -> Mapping[str, 
             tunable_of(name).check(value)
     except UsageError as error:
         raise StudyError(
-            f"trial {number} of the journal cannot be followed ({error}); end the study with the "
-            "Stripewise that began it, or begin anew with --force"
+            f"trial {number} of the journal cannot be reproduced ({error}); finish the study with "
+            "the version of Stripewise that started it, or start over with --force"
         ) from error
     return settings
 

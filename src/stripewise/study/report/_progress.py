@@ -106,7 +106,7 @@ class ProgressObserver(Observer):
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
         best = f"best so far {ratio_text(1 / best_ratio)}x"
         if not 0 < best_ratio < 1:
-            best = "no better yet"
+            best = "none better so far"
         number = f"trial {f'{trial.number}/{most}':>5}"
         self._print_line(number, f"{_trial_phrase(trial)}   ({best})", _style(trial))
         self._update(total=most, completed=trial.number, best=best)

@@ -145,7 +145,7 @@ def _evidence(result: StudyResult) -> str:
 
 def _why_not(result: StudyResult) -> str:
     if result.left_open:
-        more = "give the study more, or tune a case whose runs are shorter"
+        more = "give the study a larger limit, or tune a case whose runs are shorter"
         tried = more if not result.trials else "the settings that you have stay as they are"
         return f"{printable(result.left_open)}. {tried.capitalize()}."
     if not result.trials:

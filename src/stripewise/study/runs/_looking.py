@@ -233,7 +233,7 @@ def look_first(
     if not problem and outside:
         problem = (
             f"the program writes {printable(outside[0])}, outside of its working directory, where "
-            f"runs would overwrite each other's files and Stripewise refuses that; {_RELATIVE}"
+            f"runs would overwrite each other's files, which Stripewise refuses; {_RELATIVE}"
         )
     warnings = [*seen.warnings, *_guard_warnings(read_guarded(place.record_directory))]
     if temporary:

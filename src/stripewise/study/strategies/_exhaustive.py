@@ -28,7 +28,7 @@ class ExhaustiveStrategy(Strategy):
     """
 
     name = "exhaustive"
-    summary = "every point once, those that set few tunables first"
+    summary = "every configuration once, those that set few tunables first"
     declared = (
         StrategyOption(
             "order",
@@ -66,14 +66,14 @@ class ExhaustiveStrategy(Strategy):
     def finished_because(self) -> str:
         """Reason why there are no more proposals."""
         self._next = self._next or list(islice(self._listed, 1))
-        return "" if self._next else "every valid point has been tried"
+        return "" if self._next else "every valid configuration has been tried"
 
     def _proposals(self) -> Iterator[Proposal]:
         tried = 0
         for point in self._points():
             if key_of(point) not in self._done and is_valid(point, self.facts):
                 tried += 1
-                yield Proposal(point, f"point {tried} of all: {settings_text(point)}")
+                yield Proposal(point, f"configuration {tried} of all: {settings_text(point)}")
 
     def _points(self) -> Iterator[Settings]:
         if self.options["order"] == "random":
@@ -91,8 +91,8 @@ class ExhaustiveStrategy(Strategy):
     def _shuffled(self) -> Iterator[Settings]:
         if self.space.size > MOST_SHUFFLED:
             raise UsageError(
-                f"order=random lists all {self.space.size} points; use order=effect, or search "
-                "fewer tunables with --only"
+                f"order=random lists all {self.space.size} configurations; use order=effect, or "
+                "search fewer tunables with --only"
             )
         order = list(range(1, self.space.size))
         Random(f"exhaustive:{self.seed}").shuffle(order)

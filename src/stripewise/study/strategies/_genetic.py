@@ -192,7 +192,7 @@ class GeneticStrategy(StepwiseStrategy):
             if generation < generations:
                 population = self._breed(population)
             if len(self._fitness) >= self.space.size:
-                return "every point has been tried"
+                return "every configuration has been tried"
         return f"{generations} generations are done; best: {self._best() or 'the default'}"
 
     @property

@@ -245,9 +245,9 @@ class PredictedStrategy(SeededStrategy):
 
     def _reason(self, point: Corrected) -> str:
         if point.ratio > self._best * (1 - self.noise / 2):
-            return f"{self._source} is not sure that it is slower than the best"
+            return f"{self._source} cannot rule out that it is faster than the best"
         gain = f"{1 / point.ratio:.2g}x" if point.ratio < 0.995 else "little"
-        return f"{self._source} promises {gain}"
+        return f"{self._source} predicts {gain}"
 
     def _ask_inner(self) -> Proposal | None:
         """Return the next point of the other strategy that the model does not rule out."""

@@ -112,9 +112,10 @@ class TpeStrategy(Strategy):
         if not self._finished and self.space.size - 1 >= len(self._tried):
             return ""
         if self.space.size <= max(_SMALL_SPACE, len(self._tried)):
-            return "every valid point has been tried"
+            return "every valid configuration has been tried"
         return (
-            f"no valid point was found in {_FRUITLESS_DRAWS} draws; narrow the space with --only"
+            f"no valid configuration was found in {_FRUITLESS_DRAWS} draws; narrow the space with "
+            "--only"
         )
 
     def _next(self) -> Proposal | None:

@@ -334,4 +334,4 @@ def check_facts(facts: ProgramFacts, path: Path) -> None:
         max(facts.n_ranks, facts.n_hosts, facts.virtual_nodes) > MOST_RANKS
         or max(*sizes, striping.targets, striping.stripe_count, striping.stripe_size) > _MOST
     ):
-        raise UsageError(f"{path}: it tells of more ranks or bytes than any machine has")
+        raise UsageError(f"{path}: it has more ranks or bytes than any machine")

@@ -34,7 +34,7 @@ def kernel_words(texts: Iterable[str]) -> list[Words]:
         names = words[0].split(",")
         if len(names) > 1 and len(words) > 1:
             raise UsageError(
-                f"--patterns {text!r}: options go with one kernel; give --patterns once for each"
+                f"--patterns {text!r}: options apply to one kernel; give --patterns once for each"
             )
         for name in names:
             workload_from_kernel([name], 1, 1)
@@ -134,7 +134,7 @@ def _family(mpiexec: str, built: tuple[str, ...]) -> str:
     mpi = mpi_of_command([_located(mpiexec)])
     if mpi is None:
         raise UsageError(
-            f"--mpiexec {mpiexec}: its MPI cannot be told; add --mpi ({', '.join(built)})"
+            f"--mpiexec {mpiexec}: its MPI cannot be determined; add --mpi ({', '.join(built)})"
         )
     precise = f"{mpi.family}-{mpi.major}"
     return precise if precise in built else mpi.family

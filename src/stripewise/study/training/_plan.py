@@ -234,7 +234,8 @@ def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> TrainingPl
         raise StudyError(f"{path} is damaged: {error}; give another -o") from error
     if different := _different(plan.options, options):
         raise StudyError(
-            f"{directory.path} is a training with {different}; go on with that, or give another -o"
+            f"{directory.path} is a training with {different}; continue that one, or give another "
+            "-o"
         )
     return replace(plan, options=options)
 

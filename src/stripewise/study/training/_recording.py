@@ -147,7 +147,7 @@ def _planned_runs(surface: Surface, path: Path) -> list[SurfaceRun]:
     plan, points = surface.plan, planned_points(surface)
     if len(points) != plan["configurations"]:
         raise StudyError(
-            f"this Stripewise knows {len(points)} possible configurations, and {path} was begun "
+            f"this Stripewise knows {len(points)} possible configurations, and {path} was started "
             f"with {plan['configurations']}; give another -o"
         )
     return plan_runs(points, plan["repeats"], plan["seed"], plan["control_every"])
@@ -326,8 +326,8 @@ def _check_still_works(
     if not unchanged.ok:
         raise ProgramError(
             f"{failures} runs in a row failed ({message}), and so does the command unchanged "
-            f"({unchanged.message}); these runs are not recorded: see that the command still "
-            "works, then give the same command again"
+            f"({unchanged.message}); these runs are not recorded: check that the command still "
+            "works, then run the same command again"
         )
     observer.noted(f"{failures} runs in a row failed; the command unchanged still works")
 
@@ -412,6 +412,6 @@ def check_same(
             differing.append(f"{title}: {before or 'none'}, now {now or 'none'}")
     if differing:
         raise StudyError(
-            f"{path} was begun under other circumstances ({'; '.join(differing)}); go on with it "
+            f"{path} was started under other conditions ({'; '.join(differing)}); continue it "
             "there, or give another -o"
         )

@@ -64,7 +64,7 @@ def training_lines(trained: Trained) -> Iterator[str]:
     if trained.unfinished:
         facts["unfinished"] = (
             f"{plural(len(trained.unfinished), 'surface')}: the budget is used up; the same "
-            "command with a larger --budget goes on"
+            "command with a larger --budget continues"
         )
     yield from block_lines(Facts("training", "", [Fact(key, key, facts[key]) for key in facts]))
 
@@ -120,7 +120,7 @@ def fits_lines(fits: Fits, tuned_patterns: int = 0) -> Iterator[str]:
         facts.append(("knowledge", text))
     few = "there are too few configurations of one class"
     facts += [("no model", f"of {ground}: {few}") for ground in fits.unfitted]
-    facts += [("passed over", text) for text in fits.refused]
+    facts += [("skipped", text) for text in fits.refused]
     items = [Fact(f"fact{n}", title, text) for n, (title, text) in enumerate(facts)]
     yield from block_lines(Facts("fits", "", items))
 

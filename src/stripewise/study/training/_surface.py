@@ -224,7 +224,7 @@ class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
 
     def _failed(self, error: OSError) -> StorageError:
         why = error.strerror or error
-        return StorageError(f"cannot write {self._path}: {why}; make room, and try again")
+        return StorageError(f"cannot write {self._path}: {why}; free some space, and try again")
 
 
 def run_to_line(run: SurfaceRun) -> str:

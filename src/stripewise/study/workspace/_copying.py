@@ -147,5 +147,5 @@ def _reserve(file: int, size: int) -> int:
 def _refusal(directory: Path, needed: str, purpose: str, available: str) -> str:
     return (
         f"{purpose} needs {needed} in {directory}, and there is: {available}; "
-        "make room, or put the study elsewhere with --study-dir"
+        "free some space, or put the study elsewhere with --study-dir"
     )

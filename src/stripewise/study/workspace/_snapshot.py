@@ -118,7 +118,7 @@ class InputSnapshot:
                 raise
             raise StorageError(
                 f"cannot copy the inputs to {directory}: {error}; "
-                "make room, or put the study elsewhere with --study-dir"
+                "free some space, or put the study elsewhere with --study-dir"
             ) from error
         return snapshot
 
@@ -154,7 +154,7 @@ class InputSnapshot:
     def _damaged(self, name: str, what: str) -> StudyError:
         return StudyError(
             f"{printable(name)} {what} the study's copy of the inputs, {self.directory}, so that "
-            "further runs cannot be compared with earlier ones; begin anew with --force"
+            "later runs cannot be compared with earlier ones; start over with --force"
         )
 
     def _manifest(self) -> bytes:

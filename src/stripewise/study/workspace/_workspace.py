@@ -164,7 +164,9 @@ class Workspace:
         except OSError as error:
             if isinstance(error, StorageError):
                 raise
-            raise StorageError(f"cannot prepare {directory}: {error}; make room there") from error
+            raise StorageError(
+                f"cannot prepare {directory}: {error}; free some space there"
+            ) from error
         self._records.inside(run_id).make()
         return self.find(run_id)
 

@@ -88,7 +88,7 @@ def test_who_may_read_names_of_files_may_read(tokens: Tokens) -> None:
 
 @pytest.mark.parametrize("name", ["", "a\nb", "a\0b", "x" * 256])
 def test_a_token_has_a_name(tokens: Tokens, name: str) -> None:
-    with pytest.raises(UsageError, match="is no name for a token"):
+    with pytest.raises(UsageError, match="is not a valid name for a token"):
         tokens.make("alice", name, ["read"], by="alice")
 
 

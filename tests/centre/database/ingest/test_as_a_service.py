@@ -55,7 +55,7 @@ def test_logs_of_others_are_read_without_root(open_path: Path) -> None:
     ]  # fmt: skip
     assert [one.returncode for one in said] == [0, 0], said
     assert "1 stored (1 trace)" in said[1].stdout
-    assert "it tells of a run of uid" in said[1].stderr  # it was read, and its owner is wrong
+    assert "it describes a run of uid" in said[1].stderr  # it was read, and its owner is wrong
     assert "Permission denied" not in said[1].stderr
     assert {oct(one.stat().st_mode & 0o77) for one in state.glob("fleet*")} == {"0o0"}
 

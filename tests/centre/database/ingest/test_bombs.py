@@ -24,7 +24,7 @@ def test_a_container_that_was_extended_is_what_it_was(base: Engine, tmp_path: Pa
     inputs.old(trace)
     told = take(base, tmp_path / "logs")
     assert told.stored == {"trace": 1}
-    assert any("20 GiB behind its end are not read" in text for _, text in told.problems)
+    assert any("20 GiB after its end are not read" in text for _, text in told.problems)
     os.truncate(trace / "node1.sw", 200 << 30)
     inputs.old(trace, 1800.0)
     told = take(base, tmp_path / "logs")
@@ -41,7 +41,7 @@ def test_a_container_that_was_extended_is_what_it_was(base: Engine, tmp_path: Pa
         ("0.report.json", b'{"format": "stripewise-report"', "the budget of the report of a run"),
         ("jobs.txt", b"JobID|JobIDRaw|User|Submit|Start|End|State\n", "records of the scheduler"),
         ("a.jsonl", b'{"event": "failover", "file_system": "s", "at": 1, "text": "x"}\n',
-         "samples of a storage"),
+         "samples of a storage system"),
     ],
 )  # fmt: skip
 def test_what_is_beyond_its_budget_is_refused_unread(

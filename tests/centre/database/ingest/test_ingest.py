@@ -179,7 +179,7 @@ def test_what_is_no_input_is_passed_over_by_name(base: Engine, tmp_path: Path) -
         "link, not followed": 2,
         "log of a run that did not end (.darshan_partial)": 1,
         "temporary or hidden": 1,
-        "of no kind that is taken in": 1,
+        "of an unknown kind": 1,
         "no regular file": 1,
     }
 
@@ -190,11 +190,11 @@ def test_what_is_of_no_kind_is_looked_at_again_by_a_newer_version(
     root = tmp_path / "tree"
     root.mkdir()
     (root / "README").write_text("x")
-    assert take(base, root).passed.counts == {"of no kind that is taken in": 1}
+    assert take(base, root).passed.counts == {"of an unknown kind": 1}
     assert take(base, root).unchanged == 1
     with base.begin() as connection:
         connection.execute(text("UPDATE seen_file SET digest = 'of no kind for 0.0.1'"))
-    assert take(base, root).passed.counts == {"of no kind that is taken in": 1}
+    assert take(base, root).passed.counts == {"of an unknown kind": 1}
 
 
 @pytest.mark.extended
@@ -216,7 +216,7 @@ def test_a_named_file_of_no_kind_is_refused(base: Engine, tmp_path: Path) -> Non
     path = tmp_path / "notes.txt"
     path.write_text("x")
     tally = take(base, path)
-    assert tally.reasons[0][1].startswith("of no kind that is taken in; what can be taken in is")
+    assert tally.reasons[0][1].startswith("of an unknown kind; what can be read is")
 
 
 def test_a_root_that_is_not_there_is_said(base: Engine, tmp_path: Path) -> None:

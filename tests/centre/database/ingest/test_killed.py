@@ -104,7 +104,7 @@ def test_a_signal_ends_it_between_transactions(tmp_path: Path, number: signal.Si
     process.send_signal(number)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"broken off; what is stored stays" in said
+    assert b"interrupted; what was stored is kept" in said
     assert b"Traceback" not in said
     assert 0 < done(engine) < 150
     with engine.connect() as connection:

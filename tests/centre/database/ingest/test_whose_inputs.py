@@ -22,7 +22,7 @@ def test_nobody_plants_a_run_of_somebody_else(base: Engine, tmp_path: Path) -> N
     planted = inputs.write_report(spool, uid=0, user="root")
     os.chown(planted, 12345, 12345)
     ((_, reason),) = take(base, spool).reasons
-    assert "it tells of a run of uid 0" in reason
+    assert "it describes a run of uid 0" in reason
     assert "uid 12345" in reason
     own = inputs.write_report(spool, 1, uid=12345, user="root")
     os.chown(own, 12345, 12345)
@@ -97,7 +97,7 @@ def test_a_record_without_a_uid_does_not_give_a_job_to_a_stranger(
     given_by(tmp_path / "spool", 12345)
     told = take(base, path, tmp_path / "spool", cluster="alpha")
     assert told.stored == {"report": 1, "scheduler": 1}
-    assert any("does not tell the numbers of users" in text for _, text in told.problems)
+    assert any("does not contain user ids" in text for _, text in told.problems)
     assert rules(base) == [("job id, not shown to be of this user", 0.0, False)]
 
 

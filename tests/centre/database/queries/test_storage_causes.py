@@ -178,7 +178,7 @@ def test_whoever_is_not_all_known_is_neither_zero_nor_first(connection: Connecti
     assert [one.name for one in found.users] == ["ann", "bob", "cyd"]
     assert users["cyd"].read_bytes is None
     assert users["cyd"].moved.words(str) == "at least 500.0"
-    assert users["cyd"].missing == {"read_bytes": "of 1 job not all is known"}
+    assert users["cyd"].missing == {"read_bytes": "not everything is known about 1 job"}
     assert users["ann"].moved.is_exact
     assert found.seen.moved.words(str) == "at least 4500.0"
     row = next(row for row in found.jobs if row["user"] == "cyd")

@@ -177,7 +177,7 @@ def test_what_costs_time(connection: Connection) -> None:
     key = find_program(connection, ann, "ocean")
     assert key is not None
     about = (connection, ann, key, PERIOD)
-    unknown = dict.fromkeys(("cost_seconds", "cost_node_seconds"), "of 1 job it is not known")
+    unknown = dict.fromkeys(("cost_seconds", "cost_node_seconds"), "it is not known for 1 job")
     assert program_findings(*about) == [
         {"code": "small", "job_count": 3, "cost_seconds": 12.0, "cost_node_seconds": 38.0,
          "missing": unknown},

@@ -207,8 +207,8 @@ def test_a_number_that_a_site_adds_is_read(shape: Shape) -> None:
     [({"job_id": None}, "it has no job id"),
      ({"time": {}}, "it has no submit time"),
      ({"time": None}, "it has no submit time"),
-     ({"state": {}}, "'' is no state of a job"),
-     ({"allocation_nodes": "two"}, "'two' is no whole number"),
+     ({"state": {}}, "'' is not a job state"),
+     ({"allocation_nodes": "two"}, "'two' is not a whole number"),
      ({"allocation_nodes": -7}, "its node count -7 is impossible"),
      ({"job_state": ["RUNNING"]}, "it is of the controller, which forgets jobs: ask "
       "/slurmdb/VERSION/jobs instead")],

@@ -172,7 +172,7 @@ def test_a_name_that_looks_like_a_number_is_a_name_where_somebody_is_called_so(
 def test_a_user_with_two_numbers_is_nobody() -> None:
     parsed = parse_sacct(line(user="alice(1001)", uid="1002"))
     assert parsed.records == ()
-    assert "told as uid 1001 and as uid 1002" in parsed.problems[0]
+    assert "given as uid 1001 and as uid 1002" in parsed.problems[0]
 
 
 def test_rounded_numbers_of_a_call_without_noconvert_are_read() -> None:
@@ -272,11 +272,11 @@ def test_a_step_without_its_job_is_named() -> None:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [({"submit": "Unknown"}, "it has no submit time"),
-     ({"submit": "yesterday"}, "'yesterday' is no time"),
-     ({"state": "lost"}, "'lost' is no state of a job"),
-     ({"jobid": "seven"}, "'seven' is no job id"),
+     ({"submit": "yesterday"}, "'yesterday' is not a time"),
+     ({"state": "lost"}, "'lost' is not a job state"),
+     ({"jobid": "seven"}, "'seven' is not a job id"),
      ({"jobidraw": "99999999999"}, "its job id 99999999999 is impossible"),
-     ({"ncpus": "many"}, "'many' is no number"),
+     ({"ncpus": "many"}, "'many' is not a number"),
      ({"jobname": "a\0b"}, "it contains a zero byte")],
 )  # fmt: skip
 def test_a_damaged_line_is_named_and_the_others_are_read(damage, reason: str) -> None:

@@ -81,7 +81,7 @@ def test_targets_of_7() -> None:
     assert found["beegfs_target_missing", ("beegfs", "meta-1")] == 0
     assert taken.error is None
     assert [problem.text for problem in taken.problems] == [
-        "storage targets of beegfs: 1 of 2 do not tell their space"
+        "storage targets of beegfs: 1 of 2 do not report their space"
     ]
 
 

@@ -97,7 +97,7 @@ def test_state_of_targets(version: str, fs: str) -> None:
     assert result.value(metrics.VERSION, version) == 1
     assert set(result.of(metrics.TARGET_MISSING).values()) == {0}
     assert all(labels[0] == fs for labels in result.of(metrics.TARGET_TOTAL_BYTES))
-    assert len(result.of(metrics.TARGET_TOTAL_BYTES)) == 3, "the MGS is no target"
+    assert len(result.of(metrics.TARGET_TOTAL_BYTES)) == 3, "the MGS is not a target"
 
 
 @pytest.mark.parametrize(("version", "fs"), VERSIONS.items())

@@ -25,8 +25,8 @@ def test_ours_keep_the_rules() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"name": "mine read"}, "is no name"),
-        ({"name": "1mine"}, "is no name"),
+        ({"name": "mine read"}, "has an invalid name"),
+        ({"name": "1mine"}, "has an invalid name"),
         ({"name": "mine_bytes_bucket"}, "leave the ending out"),
         ({"unit": "KiB", "name": "mine"}, "unit kib"),
         ({"unit": "%", "name": "mine"}, "unit '%'"),

@@ -22,7 +22,7 @@ from support.certificates import make_certificate
 from support.fake_influx import fake_influx
 from support.monitor_rounds import READ, made_round
 
-WORDS = "pipe (cannot be read|is no file)"
+WORDS = "pipe (cannot be read|is not a file)"
 
 
 @pytest.fixture(autouse=True)

@@ -185,10 +185,10 @@ def test_old_versions_of_tls_are_refused(certificate: dict[str, str]):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"listen": "9823"}, "is no address and port such as 127.0.0.1:9823"),
-        ({"listen": "127.0.0.1:99999"}, "is no address and port"),
-        ({"listen": "::1:9823"}, "is no address and port"),
-        ({"listen": ":9823"}, "is no address and port"),
+        ({"listen": "9823"}, "is not an address and port such as 127.0.0.1:9823"),
+        ({"listen": "127.0.0.1:99999"}, "is not an address and port"),
+        ({"listen": "::1:9823"}, "is not an address and port"),
+        ({"listen": ":9823"}, "is not an address and port"),
         ({"listen": 9823}, "listen = 9823"),
         ({"listen": "0.0.0.0:9823"}, "can be reached from the network: give certificate, key"),
         ({"listen": "[::]:9823"}, "can be reached from the network"),

@@ -321,7 +321,7 @@ def test_influxdb_with_a_password(tmp_path: Path):
         server.influxql("CREATE DATABASE io", **who)
         sink = sending(server, user="root", password_file=str(password))
         sink.take(now_round())
-        with pytest.raises(SinkError, match="lets nobody in with these credentials"):
+        with pytest.raises(SinkError, match="does not accept these credentials"):
             sink.deliver()
         password.write_text("pass\n")
         sink.deliver()

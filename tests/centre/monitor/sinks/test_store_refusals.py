@@ -107,7 +107,7 @@ def test_state_that_is_damaged_is_not_counted_from(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(("given", "what"), [
-    ({"database": "mysql://x/y"}, "^.sinks.store.: mysql is no database"),
+    ({"database": "mysql://x/y"}, "^.sinks.store.: mysql is not a database"),
     ({"jobid_name": "plain"}, "^.sinks.store.: the jobid_name 'plain' has no code"),
     ({"file_systems": {"a": "/a"}}, "^.sinks.store.: file_systems: '/a': give a name of one line"),
     ({"file_systems": {"a": ""}}, "^.sinks.store.: file_systems: '': give a name of one line"),

@@ -37,8 +37,10 @@ def test_the_same_targets_by_two_names(engine: Engine, caplog: pytest.LogCapture
             second.run([target], 60.0 * minute + 7)
     said = [one.getMessage() for one in caplog.records if "twice" in one.getMessage()]
     assert len(said) == 2, "each says it once"
-    assert "1 target of scratch (OST0000) is told of by the agents of oss1 and of other" in said[0]
-    assert "end one of both" in said[0]
+    assert (
+        "1 target of scratch (OST0000) is reported by the agents of oss1 and of other" in said[0]
+    )
+    assert "stop one of the two" in said[0]
     assert {kind for kind, _ in events(engine)} == {"counted-twice"}
 
 

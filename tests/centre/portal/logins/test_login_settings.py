@@ -74,7 +74,7 @@ def test_all_sections_together(place: Path) -> None:
         (OIDC + "ca_file = 'x.pem'\n", "login.oidc.ca_file: give an absolute path"),
         (OIDC.replace(SECRET, ""), "login.oidc.client_secret: an empty secret protects nothing"),
         (OIDC.replace(SECRET, "  "), "login.oidc.client_secret: an empty secret"),
-        (OIDC.replace("https:", "http:"), "'http://id.centre' is no issuer"),
+        (OIDC.replace("https:", "http:"), "'http://id.centre' is not an issuer"),
         (OIDC + "scopes = ['profile']\n", 'scopes lacks "openid"'),
         (OIDC + "groups_claim = 'groups'\n", "groups_claim and roles together"),
         (OIDC + "groups_claim = 'g'\n[login.oidc.roles]\nroot = ['x']\n", "roles has 'root'"),

@@ -126,7 +126,7 @@ FORGED: dict[str, Callable[[FakeOidc, Claims], str]] = {
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_token_is_not_believed(login: Oidc, provider: FakeOidc, name: str) -> None:
     provider.make = lambda claims: FORGED[name](provider, claims)
-    with pytest.raises(LoginError, match="cannot be believed"):
+    with pytest.raises(LoginError, match="cannot be trusted"):
         come_back(login, provider)
 
 
@@ -161,7 +161,7 @@ def test_a_token_for_something_else_is_not_believed(
         return provider.signed({key: one for key, one in changed.items() if one is not None})
 
     provider.make = made
-    with pytest.raises(LoginError, match=r"cannot be believed|for another service"):
+    with pytest.raises(LoginError, match=r"cannot be trusted|for another service"):
         come_back(login, provider)
 
 
@@ -184,7 +184,7 @@ def test_a_new_key_of_the_provider_is_asked_for_once(login: Oidc, provider: Fake
     assert provider.asked.count("/jwks") == 2
     assert provider.asked.count("/.well-known/openid-configuration") == 1
     provider.keys.append(RSAKey.generate_key(2048, {"kid": "not published"}))
-    with pytest.raises(LoginError, match="cannot be believed"):
+    with pytest.raises(LoginError, match="cannot be trusted"):
         come_back(login, provider)
     assert provider.asked.count("/jwks") == 3
 

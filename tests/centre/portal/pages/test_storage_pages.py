@@ -252,12 +252,12 @@ def test_nobody_moved_most_where_not_all_is_known(engine: Engine) -> None:
     data = Portal(engine, STAFF).data(TOP, name="scratch")
     assert data["lead"] == (
         "Over the last day, 3 jobs that you see moved at least 3.91 KiB. As far as is known, ann "
-        "moved most: 75 % of what is known (of 1 job not all is known)."
+        "moved most: 75 % of what is known (not everything is known about 1 job)."
     )
     row = data["users"]["rows"][-1]
     assert (row["name"], row["read_bytes"], row["moved_share"]) == ("cyd", None, None)
     assert set(row["missing"]) == {"read_bytes", "moved_share"}
-    assert data["sums"]["missing"] == {"seen_bytes": "of 1 job not all is known"}
+    assert data["sums"]["missing"] == {"seen_bytes": "not everything is known about 1 job"}
     assert "unknown" in Portal(engine, STAFF).html(TOP, name="scratch")
 
 

@@ -97,7 +97,7 @@ def test_a_table_of_something_else(tmp_path: Path) -> None:
     file.write_text(
         "Mode = serial\nNodes, performance (timesteps/second) repeat measurements\n1, 2,\n"
     )
-    with pytest.raises(UsageError, match="timesteps/second is no bandwidth"):
+    with pytest.raises(UsageError, match="timesteps/second is not a bandwidth"):
         read_tests([file], 128)
 
 

@@ -43,7 +43,7 @@ def csv_of(place: Path, rows: Sequence[tuple[float, float]]) -> Test:
     [
         # 52 us are printed as 0.0001 s: the repeat that took longer says that it is one segment.
         ([(38461.5, 52e-6), (1000, 2e-3)], [2, 2], ""),
-        ([(38461.5, 52e-6)], [2], "too short to tell the segments: taken for 1"),
+        ([(38461.5, 52e-6)], [2], "too short to determine the segments: 1 are assumed"),
         ([(300, 2), (400, 1.5), (40, 1.5)], [600, 600, 60], "moved different amounts"),
         ([(3, 2), (4, 1.5), (4, 2)], [6, 6], "write 3 is left out"),
         ([(300, 1), (320.5, 1), (333.3, 1)], [300, 320.5, 333.3], "moved different amounts"),

@@ -160,7 +160,7 @@ def test_only_a_summary(tmp_path: Path) -> None:
     (test,) = found.tests
     assert mib(test, "write") == (638.16, 1730.32)  # two repeats: the least and the greatest
     assert (test.work.backend, test.ranks) == ("hdf5", 2)  # type: ignore[union-attr]
-    assert any("the order of the repeats is not told" in one for one in test.notes)
+    assert any("the order of the repeats is not reported" in one for one in test.notes)
     more = text.replace("     2   2    2   0", "     2   2    9   0")
     (test,) = of_text(tmp_path, more[more.index("\nSummary of all tests") :]).tests
     assert mib(test, "write") == (1184.24,)
@@ -272,7 +272,7 @@ def test_broken_json_whose_meaning_is_clear(tmp_path: Path, what, broken) -> Non
     found = of_text(tmp_path, text)
     assert [one.timed for one in found.tests] == [one.timed for one in wanted]
     assert [one.work for one in found.tests] == [one.work for one in wanted]
-    assert what == "doubled keys" or "no valid JSON" in found.notes[0]
+    assert what == "doubled keys" or "not valid JSON" in found.notes[0]
 
 
 def test_an_infinite_bandwidth_is_left_out(tmp_path: Path) -> None:
@@ -321,8 +321,8 @@ def test_a_doubled_row_counts_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("tasks               : 2", "tasks               : 0", "tasks = '0' is no number"),
-        ("tasks               : 2", "tasks               : 99999999999999", "is no number"),
+        ("tasks               : 2", "tasks               : 0", "tasks = '0' is not a number"),
+        ("tasks               : 2", "tasks               : 99999999999999", "is not a number"),
         ("nodes               : 1", "nodes               : 7", "on 7 nodes"),
         ("blocksize           : 1 MiB", "blocksize           : 1 QiB", "blocksize = '1 QiB'"),
         ("blocksize           : 1 MiB", "blocksize           : 2 MiB", "2 MiB, and 1048576 B"),

@@ -40,7 +40,7 @@ def test_two_iterations_are_the_least_and_the_greatest() -> None:
     test = only("mdtest-files-twice.txt")
     assert test.work == Metadata(20, "own")
     assert rates(test, "create") == (18779.064, 76190.808)
-    assert test.notes == ("the order of the iterations is not told.",)
+    assert test.notes == ("the order of the iterations is not reported.",)
 
 
 def test_three_iterations_follow_from_the_mean() -> None:
@@ -68,7 +68,7 @@ def test_of_four_iterations_only_the_mean_is_told() -> None:
     low, mean, high = test.work.spread["create-directory"]
     assert low < mean < high
     assert test.rates("create-directory")[0] == pytest.approx(mean)
-    assert "only the mean of 4 iterations is told" in test.notes[0]
+    assert "only the mean of 4 iterations is reported" in test.notes[0]
     with pytest.raises(UsageError, match="no bandwidth and no rate of files"):
         read_results([DATA / "mdtest-directories.txt"])
 

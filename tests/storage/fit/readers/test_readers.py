@@ -72,7 +72,7 @@ def test_our_own_metadata_kernel_has_each_repeat():
         ({"phases": []}, "no operation was timed"),
         ({"phases": [{"operation": "stat"}]}, "operations"),
         ({"phases": [{**STAT, "seconds": 0}]}, "impossible"),
-        ({"phases": None}, "whole"),
+        ({"phases": None}, "complete"),
     ],
 )
 def test_a_broken_document_of_the_metadata_kernel_is_said(tmp_path, change, words):
@@ -137,7 +137,7 @@ def test_what_is_cut_off_is_read_or_refused(tmp_path, name, share):
         (f"{COLUMNS}\n1,1.5,write,process,1 GiB,,5\n", "ranks_per_node = '1.5' is not a whole"),
         (f"{COLUMNS}\n1,1,writ,process,1 GiB,,5\n", "access = 'writ' is none of write, read"),
         (f"{COLUMNS}\n1,1,write,process,1024,,5\n", "block = '1024' has no unit"),
-        (f"{COLUMNS}\n1,1,write,process,1 GiB,,\n", "GiB/s = '' is no number"),
+        (f"{COLUMNS}\n1,1,write,process,1 GiB,,\n", "GiB/s = '' is not a number"),
         (f"{COLUMNS}\n1,1,write,process,1 GiB,,nan\n", "line 2: a bandwidth of nan B/s"),
         (f"{COLUMNS}\n1,1,write,process,1 GiB,,-5\n", "is impossible"),
         (f"{COLUMNS}\n1,1,write,process,1 GiB,,1e300\n", "is impossible"),
@@ -147,7 +147,7 @@ def test_what_is_cut_off_is_read_or_refused(tmp_path, name, share):
         (json.dumps(KERNEL).replace("1000000000.0", "-5"), "a bandwidth of -5 B/s"),
         ('{"schema": "stripewise-kernel"}', "n_ranks"),
         ("[workload]\n[[cells]]\n", "no known form"),
-        ('{"tests": 3, "Command line": ""}', "check that the file is whole"),
+        ('{"tests": 3, "Command line": ""}', "check that the file is complete"),
     ],
 )
 def test_bad_results_are_one_line(tmp_path, text, says):

@@ -35,7 +35,7 @@ class TransportChoice(Rule):
 
     needs = (
         Need(
-            "the description knows one way to set up the network; campaigns measure it",
+            "the description has only one network setup, which campaigns measure",
             lambda basis: len(basis.storage.transports) > 1,
         ),
     )

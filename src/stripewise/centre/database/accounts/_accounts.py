@@ -422,8 +422,8 @@ def _project(connection: Connection, name: str) -> int:
     if found is None:
         names = list(connection.scalars(select(Project.name).limit(10_000)))
         raise UsageError(
-            f"no job of a project called {name!r} is in the database: take in its "
-            f"jobs first{suggest(name, names)}"
+            f"no job of a project called {name!r} is in the database: ingest its jobs "
+            f"first{suggest(name, names)}"
         )
     return found
 
@@ -433,7 +433,7 @@ def _person_managers(connection: Connection, user: str) -> int:
     if account is not None:
         if account.person_id is None:
             raise UsageError(
-                f"the account {user} is nobody's at the centre: link it first "
+                f"the account {user} is not linked to a user of the centre: link it first "
                 "(`stripewise centre user person`)"
             )
         return account.person_id

@@ -340,7 +340,10 @@ class Tokens(Desk):
 
     def _check(self, name: str, scopes: Collection[str], days: int) -> None:
         if not name or len(name) > 255 or not name.isprintable():
-            raise UsageError(f"{name[:40]!r} is no name for a token: say in a word what it is for")
+            raise UsageError(
+                f"{name[:40]!r} is not a valid name for a token: give a word that says what it is "
+                "for"
+            )
         for scope in scopes:
             if scope not in SCOPES:
                 raise UsageError(f"no scope is called {scope!r}: choose {', '.join(SCOPES)}")

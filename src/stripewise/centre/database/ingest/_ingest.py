@@ -48,7 +48,7 @@ from stripewise.centre.database.ingest._work import (
 from stripewise.core.errors import StorageError, UsageError
 from stripewise.run.slurm import SlurmError
 
-UNRECOGNISED = "of no kind that is taken in"
+UNRECOGNISED = "of an unknown kind"
 _ASKED_AT_ONCE = 256
 _BATCH = 64
 _BATCH_SECONDS = 0.5
@@ -223,7 +223,7 @@ class _Pass:
     def _unrecognised(self, one: Input) -> None:
         if str(one.path) in self.named:
             what = "; ".join(summaries())
-            self.tally.refuse(str(one.path), f"{UNRECOGNISED}; what can be taken in is {what}")
+            self.tally.refuse(str(one.path), f"{UNRECOGNISED}; what can be read is {what}")
         else:
             self.tally.passed.add(UNRECOGNISED, one.path)
             self._add(Entry([one], OF_NO_KIND))

@@ -115,7 +115,7 @@ def stamp_of(files: Sequence[Path]) -> Stamp:
     found = [os.lstat(path) for path in files]
     for path, one in zip(files, found, strict=True):
         if not stat.S_ISREG(one.st_mode):
-            raise OSError(f"{path} is no regular file")
+            raise OSError(f"{path} is not a regular file")
     return _stamp(found)
 
 

@@ -23,7 +23,7 @@ class SamplesFeed(Feed):
     """Samples of a site's script, only from trusted users because all users see them."""
 
     name = "samples"
-    summary = "samples and events of a storage, as JSON lines"
+    summary = "samples and events of a storage system, as JSON lines"
     budget = SAMPLES
     needs_trust = True
 
@@ -118,7 +118,7 @@ class _Table:
             ValueError: The line cannot be used.
         """
         if not isinstance(line, dict):
-            raise ValueError("it is no object of JSON: write {...}")
+            raise ValueError("it is not a JSON object: write {...}")
         known = _OF_EVENT if "event" in line else _OF_SAMPLE
         if unknown := sorted(set(line) - known):
             raise ValueError(f"{unknown[0][:40]!r} is not known: give {', '.join(sorted(known))}")
@@ -130,7 +130,7 @@ class _Table:
     def _add_sample(self, line: dict[str, Any]) -> None:
         metric = line.get("metric")
         if not isinstance(metric, str) or not _METRIC.fullmatch(metric):
-            raise ValueError(f"metric {metric!r:.60} is no name such as read_bytes")
+            raise ValueError(f"metric {metric!r:.60} is not a name such as read_bytes")
         key = (_file_system(line), _name(line, "server", ""), _name(line, "target", ""), metric)
         is_counter = line.get("counter")
         if not isinstance(is_counter, bool):
@@ -143,7 +143,7 @@ class _Table:
         if is_counter and value < 0:
             raise ValueError(f"value {value:g}: a counter's growth is not negative")
         if self._series.setdefault(key, kind) != kind:
-            raise ValueError(f"{metric} has another unit, or is no counter, in a line before")
+            raise ValueError(f"{metric} has another unit, or is not a counter, in a line before")
         if self._values.setdefault(key, {}).setdefault(at, (seconds, value)) != (seconds, value):
             raise ValueError(f"at {at}: a line before has another sample of the same moment")
 

@@ -35,12 +35,12 @@ from stripewise.run.slurm import (
 _CLOCKS_SECONDS = 1800
 """Maximum difference of hosts' clocks; time zones differ by more (assumed)."""
 _NO_CLUSTER = (
-    "it does not say on which cluster its jobs ran, so that profiles which do are not found to be "
-    "theirs: ask sacct for the column `cluster`"
+    "it does not say on which cluster its jobs ran, so that profiles which do cannot be assigned "
+    "to them: ask sacct for the column `cluster`"
 )
 _NO_UID = (
-    "it does not tell the numbers of users, so that only runs of users whose names this host "
-    "knows are found to be theirs: ask sacct for the column `uid`; its JSON has none"
+    "it does not contain user ids, so that runs are assigned only to users whose names this host "
+    "knows: ask sacct for the column `uid`; its JSON has none"
 )
 
 
@@ -86,7 +86,7 @@ def _check_zone(records: Sequence[JobRecord], path: Path) -> None:
     ahead = max((moment for moment in moments if moment), default=0) - path.stat().st_mtime
     if ahead > _CLOCKS_SECONDS:
         raise TraceError(
-            f"{path}: it tells of times up to {ahead / 3600:.1f} h after it was written: "
+            f"{path}: it has times up to {ahead / 3600:.1f} h after it was written: "
             "run sacct with TZ=UTC"
         )
 
@@ -104,7 +104,7 @@ def parse_rest(text: str, cluster: str = "") -> Parsed:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return Parsed((), (f"it is no JSON, or not all of it: {error}",))
+        return Parsed((), (f"it is not JSON, or incomplete: {error}",))
     jobs = document.get("jobs") if isinstance(document, dict) else None
     if not isinstance(jobs, list):
         return Parsed((), ("it has no list of jobs",))

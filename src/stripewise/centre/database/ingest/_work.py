@@ -217,8 +217,8 @@ def check_trust(feed: Feed, stamp: Stamp, trusted: frozenset[int]) -> None:
         raise RefusedError("its files belong to different users: they are not of one run")
     if feed.needs_trust and stamp.owner not in trusted:
         raise RefusedError(
-            f"it belongs to {_user(stamp.owner)}, and tells of others: only files of root and of "
-            "the user who takes them in are believed"
+            f"it belongs to {_user(stamp.owner)}, and describes runs of others: only files of "
+            "root and of the user who ingests them are trusted"
         )
 
 
@@ -244,8 +244,8 @@ def owned(record: Record, owner: int, trusted: frozenset[int]) -> Record:
     if owner not in trusted:
         whose = f"uid {record.uid}" if record.uid is not None else record.user
         raise RefusedError(
-            f"it tells of a run of {whose}, and its file belongs to {_user(owner)}: only that "
-            "user, root and the user who takes it in are believed"
+            f"it describes a run of {whose}, but its file belongs to {_user(owner)}: only files "
+            "of that user, of root and of the user who ingests them are trusted"
         )
     return record
 

@@ -260,7 +260,7 @@ def form_as_stored(text: str) -> str:
 def _job_id(text: str) -> int:
     if text.isascii() and text.isdecimal() and int(text) < _LARGEST_ID:
         return int(text)
-    raise UsageError(f"job_id={text!r} is no job id of Slurm, such as 4711")
+    raise UsageError(f"job_id={text!r} is not a Slurm job id, such as 4711")
 
 
 def _moment(name: str, text: str) -> int:
@@ -273,7 +273,7 @@ def _moment(name: str, text: str) -> int:
             return moment
     except ValueError:
         pass
-    raise UsageError(f"{name}={text!r} is no day: write it as in 2026-03-31")
+    raise UsageError(f"{name}={text!r} is not a day: write it as in 2026-03-31")
 
 
 def _number(name: str, text: str) -> float:
@@ -282,7 +282,7 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < 1e18:
-        raise UsageError(f"{name}={text!r} is no number of seconds, such as 10")
+        raise UsageError(f"{name}={text!r} is not a number of seconds, such as 10")
     return number
 
 

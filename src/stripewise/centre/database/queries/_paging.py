@@ -247,6 +247,6 @@ def _read(text: str, order: Order) -> Cursor:
                 raise ValueError
     except (ValueError, TypeError, OverflowError, binascii.Error, RecursionError) as error:
         raise UsageError(
-            "after: this is no place in this list; begin at its first page"
+            "after: this is not a place in this list; begin at its first page"
         ) from error
     return Cursor(value, key)

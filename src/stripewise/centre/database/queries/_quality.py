@@ -282,6 +282,6 @@ def _slurm_more() -> list[str]:
 
 def _slurm_less() -> list[str]:
     return [
-        "Slurm looks at processes at intervals: it misses what short ones did, files that are "
-        "mapped into memory, and what a process did since it last looked."
+        "Slurm samples processes at intervals: it misses what short ones did, files that are "
+        "mapped into memory, and what a process did after the last sample."
     ]

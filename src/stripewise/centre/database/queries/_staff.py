@@ -179,7 +179,7 @@ def coverage(
         UsageError: There are no such groups.
     """
     if by not in GROUPS:
-        raise UsageError(f"by={by[:40]!r}: coverage is told by {', '.join(GROUPS)}")
+        raise UsageError(f"by={by[:40]!r}: coverage can be shown by {', '.join(GROUPS)}")
     group = _group(by)
     is_seen = Job.source_count > 0
     columns = (

@@ -248,7 +248,7 @@ def _added(rows: Sequence[Any], place: int | None) -> dict[Any, Share]:
 def _share_from_sums(jobs: float, *sums: float) -> Share:
     """Return a share from sums of amounts and the numbers of rows with incomplete amounts."""
     counts = sums[len(_AMOUNTS) :]
-    whys = [f"of {plural(int(n), 'job')} not all is known" if n else "" for n in counts]
+    whys = [f"not everything is known about {plural(int(n), 'job')}" if n else "" for n in counts]
     return _share(int(jobs), map(Amount.of, sums, whys))
 
 

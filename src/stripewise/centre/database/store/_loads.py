@@ -238,7 +238,7 @@ def _parts(text: str) -> list[_Part]:
             found.append(_Part(code, int(most or 0), "", re.compile(_PATTERNS[code], re.DOTALL)))
         else:
             raise UsageError(
-                f"{'%' + code!r} is no code of a jobid_name: use %e, %g, %h, %H, %j, %p and %u"
+                f"{'%' + code!r} is not a code of a jobid_name: use %e, %g, %h, %H, %j, %p and %u"
             )
     if sum(1 for part in found if part.code) > _PART_MOST:
         raise UsageError(f"the jobid_name {text[:40]!r} has over {_PART_MOST} codes: shorten it")

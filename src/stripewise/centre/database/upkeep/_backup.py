@@ -87,7 +87,7 @@ def _check_file(file: Path, is_sqlite: bool) -> None:
         raise UsageError(f"{file}: {error.strerror}: give a backup of `centre backup`") from error
     if head != wanted:
         raise UsageError(
-            f"{file} is no backup of {what}: give a file that `stripewise centre backup` wrote "
+            f"{file} is not a backup of {what}: give a file that `stripewise centre backup` wrote "
             f"of a "
             "database of the same kind"
         )
@@ -151,7 +151,9 @@ def _sqlite(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(path, timeout=30)) as connection:
             yield connection
     except sqlite3.Error as error:
-        raise StorageError(f"{path}: {error}: check the file, and the room on its disk") from error
+        raise StorageError(
+            f"{path}: {error}: check the file, and the free space on its disk"
+        ) from error
 
 
 def _run(program: str, url: URL | None, words: Sequence[str]) -> str:

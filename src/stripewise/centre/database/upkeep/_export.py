@@ -76,9 +76,9 @@ def export(
         RuntimeMissingError: pyarrow is not installed.
     """
     if form not in _FORMS:
-        raise UsageError(f"{form!r} is no form of export: give {', '.join(_FORMS)}")
+        raise UsageError(f"{form!r} is not an export format: give {', '.join(_FORMS)}")
     if unknown := [name for name in tables if name not in TABLES]:
-        raise UsageError(f"{unknown[0]!r} is no table of the export: {', '.join(TABLES)}")
+        raise UsageError(f"{unknown[0]!r} is not a table of the export: {', '.join(TABLES)}")
     counts = {}
     try:
         directory.mkdir(parents=True, exist_ok=True)

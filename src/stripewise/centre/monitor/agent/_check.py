@@ -118,7 +118,7 @@ def check_collectors(
 
 
 def _watched(one: Chosen, host: Host, tell: Callable[[str], None]) -> CollectorCheck:
-    text = f"{one.collector.name} has been reading for {SLOW_SECONDS:g} s and is still waited for"
+    text = f"{one.collector.name} has been reading for {SLOW_SECONDS:g} s and has not finished"
     timer = threading.Timer(SLOW_SECONDS, tell, (text,))
     timer.daemon = True
     timer.start()

@@ -307,7 +307,7 @@ def _check_texts(labels: object) -> None:
             return
     except TypeError:
         pass
-    raise HostError("malformed", "a reading has labels that are no texts")
+    raise HostError("malformed", "a reading has labels that are not texts")
 
 
 def _known(reason: str) -> str:

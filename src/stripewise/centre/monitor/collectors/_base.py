@@ -150,7 +150,7 @@ def whole(word: str) -> int:
     """
     found = number(word)
     if found is None:
-        raise ValueError(f"{shown(word)} is no counter")
+        raise ValueError(f"{shown(word)} is not a counter")
     return found
 
 
@@ -198,7 +198,7 @@ def fraction(word: str) -> float:
         ValueError: It is not such a number.
     """
     if not word.isascii() or not word.replace(".", "", 1).isdigit() or len(word) > _DIGITS:
-        raise ValueError(f"{shown(word)} is no number")
+        raise ValueError(f"{shown(word)} is not a number")
     return float(word)
 
 

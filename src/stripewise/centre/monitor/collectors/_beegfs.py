@@ -126,7 +126,8 @@ class BeeGfs(Collector):
             yield from _readings(target, (fs, f"{kind}-{target.number}"))
         if silent:
             yield Problem(
-                f"{kind} targets of {fs}: {len(silent)} of {len(targets)} do not tell their space",
+                f"{kind} targets of {fs}: {len(silent)} of {len(targets)} do not report their "
+                "space",
                 "error",
             )
         if failure is not None and (not silent or failure.reason == "slow"):
@@ -221,7 +222,7 @@ def read_beegfs_table(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
             except ValueError as error:
                 problems.append(f"line {number}: {error}")
     if not has_head:
-        return [], ["the output is no table of targets that is known"]
+        return [], ["the output is not a known table of targets"]
     kept, doubled = once(found, lambda one: str(one.number))
     return kept, problems + doubled
 
@@ -229,7 +230,7 @@ def read_beegfs_table(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
 def _row(line: str) -> BeeGfsTarget:
     found = _ROW.fullmatch(line)
     if found is None:
-        raise ValueError(f"{shown(line.strip())} is no target")
+        raise ValueError(f"{shown(line.strip())} is not a target")
     total, free = (round(fraction(found[place]) * _GIB) for place in (5, 6))
     return _target(whole(found[1]), found[2] or found[3], total or None, free)
 
@@ -273,18 +274,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _entry(entry: Any) -> BeeGfsTarget:
     if not isinstance(entry, dict):
-        raise ValueError("is no object")
+        raise ValueError("is not an object")
     number = entry.get("id")
     if isinstance(number, dict):
         number = number.get("num_id")
     free_keys = [key for key in _FREE if key in entry]
     if len(free_keys) > 1:
-        raise ValueError("tells its free space twice")
+        raise ValueError("reports its free space twice")
     total, free = (_size(entry.get(key)) for key in ("space", *(free_keys or _FREE[:1])))
     state = str(entry.get("reachability", ""))
     is_number = _ID.fullmatch(str(number))
     if is_number is None:
-        raise ValueError(f"{shown(str(number))} is no number of a target")
+        raise ValueError(f"{shown(str(number))} is not a target number")
     return _target(whole(is_number[1]), state, total, free)
 
 
@@ -295,10 +296,10 @@ def _size(value: Any) -> int | None:
 
 def _target(number: int, state: str, total: int | None, free: int | None) -> BeeGfsTarget:
     if not 0 < number <= _MOST_TARGETS:
-        raise ValueError(f"{number} is no number of a target")
+        raise ValueError(f"{number} is not a target number")
     is_online = None if state in _UNKNOWN else _STATES.get(state.lower())
     if is_online is None and state not in _UNKNOWN:
-        raise ValueError(f"{shown(state)} is no state of a target")
+        raise ValueError(f"{shown(state)} is not a target state")
     if total is None or free is None:
         return BeeGfsTarget(number, is_online, None, None)
     if free > total:

@@ -104,7 +104,7 @@ def _readings(line: DiskLine) -> Iterator[Reading | Problem]:
             yield Reading(metrics.DISK_OPERATIONS, labels, count)
             yield Reading(metrics.DISK_OPERATION_SECONDS, labels, milliseconds / 1000)
     if line.in_flight is None:
-        yield Problem(f"{_PATH}: requests in flight of {line.name} are no number", "malformed")
+        yield Problem(f"{_PATH}: requests in flight of {line.name} are not a number", "malformed")
     else:
         yield Reading(metrics.DISK_IN_FLIGHT, device, line.in_flight)
 
@@ -183,7 +183,7 @@ def _line(line: str, usual_columns: int) -> DiskLine:
         raise ValueError(f"{columns} columns, not as many as most lines have")
     found = _LINE.fullmatch(line)
     if not found or not found[1].isprintable() or not found[1].isascii():
-        raise ValueError(f"{shown(line.strip())} is no device")
+        raise ValueError(f"{shown(line.strip())} is not a device")
     name, counts = found[1].replace("/", "!"), wholes(found[2])
     reads, _, read_sectors, read_ms, writes, _, write_sectors, write_ms = counts[:8]
     in_flight, busy_ms = counts[8:10]

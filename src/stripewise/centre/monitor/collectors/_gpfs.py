@@ -162,7 +162,7 @@ def read_fs_io_s(text: str) -> tuple[list[GpfsLine], list[str]]:
             continue
         try:
             if words[0] != _KEYWORD:
-                raise ValueError(f"{shown(words[0])} is no answer to fs_io_s")
+                raise ValueError(f"{shown(words[0])} is not an answer to fs_io_s")
             if (one := _line(words[1:])) is not None:
                 found.append(one)
         except ValueError as error:
@@ -175,7 +175,7 @@ def _line(words: list[str]) -> GpfsLine | None:
     """Return the counters in one line, or None if no file system is mounted."""
     values = dict(zip(words[::2], words[1::2], strict=False))
     if len(words) % 2 or len(values) < len(words) // 2:
-        raise ValueError("keywords and values that are no pairs")
+        raise ValueError("keywords and values that are not pairs")
     if values.get("_fs_") == _NONE:
         return None
     if values.get("_rc_") != "0":
@@ -183,7 +183,7 @@ def _line(words: list[str]) -> GpfsLine | None:
     fs = values.get("_fs_", "").removeprefix("/dev/")
     cluster = values.get("_cl_", "")
     if not (_is_name(fs) and _is_name(cluster)):
-        raise ValueError(f"{shown(fs)} of {shown(cluster)} is no name of a file system")
+        raise ValueError(f"{shown(fs)} of {shown(cluster)} is not the name of a file system")
     return GpfsLine(
         *(cluster, fs, whole(values.get("_br_", "")), whole(values.get("_bw_", ""))),
         {name: whole(values.get(key, "")) for key, name in _OPERATIONS.items()},

@@ -261,7 +261,7 @@ def read_loadavg(text: str) -> float:
     """
     found = _LOAD_HOST.fullmatch(text)
     if found is None:
-        raise ValueError(f"{shown(text.strip())} is no load average")
+        raise ValueError(f"{shown(text.strip())} is not a load average")
     return float(found[1])
 
 
@@ -276,7 +276,7 @@ def read_meminfo(text: str) -> tuple[dict[str, int], list[str]]:
         try:
             amount = _AMOUNT.fullmatch(line)
             if amount is None:
-                raise ValueError(f"{shown(line.strip())} is no amount")
+                raise ValueError(f"{shown(line.strip())} is not an amount")
             found.append((name, whole(amount[1]) << 10))
         except ValueError as error:
             problems.append(f"line {number}: {error}")
@@ -308,7 +308,7 @@ def _interface(line: str) -> Interface:
     name, colon, rest = line.rpartition(":")
     name, words = name.strip(" "), [word for word in rest.split(" ") if word]
     if not colon or not name.isascii() or not name.isprintable() or not 0 < len(name) < 16:
-        raise ValueError(f"{shown(name)} is no interface")
+        raise ValueError(f"{shown(name)} is not an interface")
     if "/" in name or " " in name or len(words) != 16:
         raise ValueError(f"{shown(name)} has {len(words)} columns, not 16")
     counts = list(map(whole, words))

@@ -83,7 +83,7 @@ class LustreClient(LustreCollector):
     def _take(self, name: str, text: str) -> Iterator[Problem]:
         fs = parse_mount(name.split(".")[1])
         if not fs:
-            yield Problem(f"{name}: this is no mount of a file system")
+            yield Problem(f"{name}: this is not a mount of a file system")
             return
         stats = parse_stats(text)
         yield from named_problems(name, stats.problems)

@@ -313,7 +313,7 @@ class Exports:
         for name in names:
             export = parse_export(name)
             if export is None:
-                yield Problem(f"{excerpt(name)}: this is no export of a client")
+                yield Problem(f"{excerpt(name)}: this is not an export of a client")
                 continue
             client = (export[0].fs, export[1])
             clients.add(client)
@@ -326,8 +326,8 @@ class Exports:
         self._firsts.end(names)
         if len(clients) > self._most:
             yield Problem(
-                f"{len(clients)} clients are connected, and the first {self._most} are reported: "
-                "raise most_clients, or switch exports off"
+                f"{len(clients)} clients are connected, but only the first {self._most} are "
+                "reported: raise most_clients, or switch exports off"
             )
         for metric, sums in self._sums.items():
             for client, value in sums.items():

@@ -52,7 +52,7 @@ class NfsSettings(CollectorSettings):
     def _are_paths(cls, names: dict[str, str]) -> dict[str, str]:
         for point in names:
             if not point.startswith("/"):
-                raise ValueError(f"{point!r} is no mount point: begin it with /")
+                raise ValueError(f"{point!r} is not a mount point: begin it with /")
         return names
 
 
@@ -85,7 +85,7 @@ class Nfs(Collector):
         try:
             is_mounted = bool(read_devices(host.text(_INFO)))
         except HostError as error:
-            return f"NFS mounts cannot be told: {error}"
+            return f"NFS mounts cannot be determined: {error}"
         if not is_mounted:
             return "no NFS file system is mounted: leave [collectors.nfs] out"
         return ""
@@ -325,7 +325,7 @@ def _operation(line: str, columns: int) -> tuple[str, NfsOperation]:
     """Parse operations, transmissions, timeouts, sent, received, queue, round trip, total."""
     found = _OPERATION.fullmatch(line)
     if found is None:
-        raise ValueError(f"{shown(line.strip())} is no operation")
+        raise ValueError(f"{shown(line.strip())} is not an operation")
     counts = wholes(found[2])
     if len(counts) != columns:
         raise ValueError(f"{found[1]} has {len(counts)} numbers, not as many as most have")

@@ -105,7 +105,7 @@ def _load(
 
 def _class_problem(kind: object, name: str) -> str:
     if not (isinstance(kind, type) and issubclass(kind, Collector)):
-        return "is no class derived from Collector"
+        return "is not a class derived from Collector"
     if inspect.isabstract(kind):
         return f"lacks {', '.join(sorted(kind.__abstractmethods__))}"
     if getattr(kind, "name", "") != name:
@@ -160,7 +160,7 @@ def why_not(metric: Metric, taken: Collection[str] = ()) -> str:
     """
     name = metric.name
     if not _NAME_RULES.fullmatch(name):
-        return f"the metric {name!r} is no name: use lower-case letters, digits and _"
+        return f"the metric {name!r} has an invalid name: use lower-case letters, digits and _"
     if name in taken:
         return f"the metric {name} is there already: choose another name"
     if name.endswith(_ENDINGS):

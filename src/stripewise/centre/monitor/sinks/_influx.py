@@ -93,7 +93,7 @@ class TargetSettings(BaseModel):
         except ValueError:
             is_sound = False
         if not is_sound or not self.url.isprintable() or " " in self.url:
-            raise ValueError(f"url = {self.url!r} is no address such as https://influx:8086")
+            raise ValueError(f"url = {self.url!r} is not an address such as https://influx:8086")
         if parts.username is not None:
             raise ValueError("url has a user in it: give user and password_file instead")
         if parts.query or parts.fragment:
@@ -404,7 +404,7 @@ def _words(status: int) -> str:
     if 300 <= status < 400:
         return f"answers with a redirect (HTTP {status}): give the address that it leads to"
     if status in (401, 403):
-        return f"lets nobody in with these credentials (HTTP {status}): check them"
+        return f"does not accept these credentials (HTTP {status}): check them"
     if status == 404:
         return "has no such database, bucket or path (HTTP 404): make it, or check the name"
     return f"does not take lines now (HTTP {status})"

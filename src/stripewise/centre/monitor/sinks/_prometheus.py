@@ -66,7 +66,7 @@ class PrometheusSettings(SinkSettings):
         found = _LISTEN.fullmatch(self.listen)
         if found is None or int(found["port"]) > 65535:
             raise ValueError(
-                f"listen = {self.listen!r} is no address and port such as 127.0.0.1:9823"
+                f"listen = {self.listen!r} is not an address and port such as 127.0.0.1:9823"
             )
         if (self.certificate is None) != (self.key is None):
             raise ValueError("give certificate and key together")
@@ -135,7 +135,7 @@ class PrometheusSink(Sink):
             self._listener = Listener(host, port, self._answer, context)
         except OSError as error:
             raise SinkError(
-                f"cannot listen at {self.settings.listen} ({error.strerror}): choose another"
+                f"cannot listen on {self.settings.listen} ({error.strerror}): choose another"
                 f" address or port"
             ) from error
         self.port = int(self._listener.server_address[1])

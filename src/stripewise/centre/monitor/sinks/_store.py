@@ -434,7 +434,7 @@ def set_back_words(server: str, one: SetBack) -> str:
     """Return a sentence about the times that are affected because a clock was set back."""
     return (
         f"the clock of {server} was ahead by {duration_text(one.seconds)} and was set back: what "
-        f"it counted before is told as of {_date(one.begin)} to {_date(one.end)} (UTC), up to "
+        f"it counted before is dated {_date(one.begin)} to {_date(one.end)} (UTC), up to "
         f"{duration_text(one.seconds)} too late"
     )
 
@@ -445,9 +445,9 @@ def twice_words(server: str, file_system: str, other: str, targets: Sequence[str
     shown = ", ".join(targets[:_MOST_NAMES]) + (", ..." if len(targets) > _MOST_NAMES else "")
     number = plural(len(targets), "target")
     return (
-        f"{number} of {file_system} ({shown}) {verb} told of by the agents of {server} and "
-        f"of {other} at the same time, so all that is counted there is in the statistics twice: "
-        "end one of both"
+        f"{number} of {file_system} ({shown}) {verb} reported by the agents of {server} and of "
+        f"{other} at the same time, so everything counted there is in the statistics twice: stop "
+        "one of the two"
     )
 
 

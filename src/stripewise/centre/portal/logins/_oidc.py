@@ -205,7 +205,7 @@ class Provider:
             return {}
         found = self._json("GET", place, headers={"Authorization": f"Bearer {access_token}"})
         if found.get("sub") != subject:
-            raise LoginError("the login service told of two users at once: log in again")
+            raise LoginError("the login service named two users at once: log in again")
         return found
 
     def claims(self, text: str, nonce: str) -> dict[str, Any]:
@@ -224,7 +224,7 @@ class Provider:
             self._registry(nonce).validate(token.claims)
         except (JoseError, ValueError, TypeError) as error:
             raise LoginError(
-                f"what the login service says of you cannot be believed ({_error_text(error)}): "
+                f"the answer of the login service cannot be trusted ({_error_text(error)}): "
                 "log in again, or tell the staff of the centre"
             ) from error
         azp, audience = token.claims.get("azp"), token.claims["aud"]
@@ -287,7 +287,7 @@ class Provider:
 
     def _strange(self, why: str) -> LoginServiceError:
         return LoginServiceError(
-            f"the login service {self._settings.issuer} does not answer as it is to ({why}): "
+            f"the login service {self._settings.issuer} gives a wrong answer ({why}): "
             "check login.oidc.issuer"
         )
 

@@ -189,7 +189,7 @@ def sources(view: JobView) -> Table:
         note="A file name downloads the whole profile, as `stripewise profile --json` prints it."
         if view.shows_names
         else "",
-        empty="No profile of this job has been taken in.",
+        empty="No profile of this job is stored.",
         total=f"{MOST_SOURCES} of {number} sources, those with most I/O time"
         if number > len(rows)
         else "",

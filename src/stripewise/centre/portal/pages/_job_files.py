@@ -260,7 +260,7 @@ def _conclusion(one: Served, asked: AskedSizes | None) -> str:
     if not _is_same(one.moved_bytes or 0, asked.moved_bytes):
         moved = written(one.moved_bytes, "bytes")
         return (
-            f"{begin}{at_servers}. The sizes say nothing of each other: the programs' {calls} "
+            f"{begin}{at_servers}. The sizes cannot be compared: the programs' {calls} "
             f"moved {written(asked.moved_bytes, 'bytes')}, the servers {moved}."
         )
     if size >= _JOINED * asked.call_bytes:

@@ -89,12 +89,12 @@ def verdict(load: StorageLoad) -> str:
     if slow:
         return (
             f"The load of others does not explain it, but a slow target may: {compared}, which is "
-            f"no unusual load, and this job moved {part}."
+            f"not unusual, and this job moved {part}."
         )
     if longer:
         return (
             "Operations took longer than usual, and the bytes that others moved do not explain "
-            f"it: {compared}, which is no unusual load, and this job moved {part}."
+            f"it: {compared}, which is not unusual, and this job moved {part}."
         )
     return (
         f"The bytes that were moved do not point to others: {compared}, which is no unusual "

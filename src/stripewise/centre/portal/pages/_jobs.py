@@ -89,7 +89,7 @@ class Jobs(Page):
             rows,
             empty="No job matches this search."
             if words
-            else "Jobs appear here once they have been taken in.",
+            else "Jobs appear here once they are stored in the database.",
             next=address(self.path, {**words, "sort": sort, "after": listing.next})
             if listing.next
             else "",
@@ -219,8 +219,7 @@ _REASONS = {
 }
 """Meaning and remedy for each reason why there are no figures, or state of the job."""
 _COUNTED = (
-    "No I/O profile of this job has been taken in; what the storage's servers counted of it is "
-    "below."
+    "No I/O profile of this job is stored; what the storage's servers counted for it is below."
 )
 _UNFINISHED = {"PENDING": "waiting in the queue", "RUNNING": "still running"}
 _PROFILED = (
@@ -250,7 +249,7 @@ def number_word(name: str, text: str) -> int:
         UsageError: It is not a number.
     """
     if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
-        raise UsageError(f"{name}={text[:40]!r} is no number, such as 7")
+        raise UsageError(f"{name}={text[:40]!r} is not a number, such as 7")
     return int(text)
 
 

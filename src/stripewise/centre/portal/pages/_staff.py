@@ -120,12 +120,12 @@ def _links(is_admin: bool) -> Links:
         Link("Ignored advice", "/staff/ignored", "findings that recur in job after job"),
         Link("Coverage", "/staff/coverage", "which jobs have profiles, and of which kinds"),
         Link("Quality", "/staff/quality", "whether profiles, storage and Slurm agree"),
-        Link("Ingest", "/staff/ingest", "what was taken in, and what was refused"),
+        Link("Ingest", "/staff/ingest", "what was stored, and what was refused"),
         Link("Savings", "/savings", "what proved settings have saved"),
     ]
     if is_admin:
         found.append(Link("Audit", "/staff/audit", "who looked at what"))
-    return Links("links", "Look further", found)
+    return Links("links", "More pages", found)
 
 
 class StaffPrograms(Page):

@@ -170,13 +170,13 @@ class StaffIngest(Page):
         names = ("at", "Tried (UTC)", "moment"), ("kind", "Kind", "text"), ("name", "Name", "text")
         blocks: list[Block] = [
             period_search(self.path, period),
-            Table("sums", "Taken in", columns(specs), sums, empty=f"Nothing {period.text}."),
+            Table("sums", "Stored", columns(specs), sums, empty=f"Nothing {period.text}."),
             Chart(
                 "rate", "Inputs per hour", [row["at"] for row in hours],
                 [Line("stored", "Taken in", [row["stored"] for row in hours]),
                  Line("refused", "Refused", [row["refused"] for row in hours])],
                 style="points", description="One point for each hour with inputs.",
-                empty="Nothing was taken in.",
+                empty="Nothing was stored.",
             ),
             Table(
                 "refused", "Refused",
@@ -192,7 +192,7 @@ def _intake_lead(
     sums: Sequence[Mapping[str, Any]], hours: Sequence[Mapping[str, Any]], period: Period
 ) -> str:
     if not sums:
-        return f"Nothing was taken in {period.text}."
+        return f"Nothing was stored {period.text}."
     every = sum(row["input_count"] for row in sums)
     refused = sum(row["input_count"] for row in sums if row["outcome"] == "refused")
     last = max(row["last_at"] for row in sums)
@@ -350,7 +350,8 @@ def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
 
 def _matches(rows: Sequence[Row]) -> Table:
     specs = (
-        ("rule", "How a profile found its job", "text"), ("source_count", "Profiles", "count"),
+        ("rule", "How profiles were matched to "
+                 "jobs", "text"), ("source_count", "Profiles", "count"),
         ("least_confidence", "Lowest confidence", "share"),
     )  # fmt: skip
     return Table("matches", "Matches", columns(specs), rows,

@@ -105,7 +105,7 @@ class Storage(Page):
 def lead(states: Sequence[FileSystemState], now: float) -> str:
     """Return the overall state of the storage, in a sentence or two."""
     if not states:
-        return "No file system is known yet: no samples, events or benchmarks were taken in."
+        return "No file system is known yet: no samples, events or benchmarks are stored."
     tones = [health(one, now)[0] for one in states]
     count = plural(len(states), "file system")
     said = f"{count}: "

@@ -268,7 +268,7 @@ def _place(text: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdecimal() and len(text) < 7):
-        raise UsageError("after: this is no place in this list; begin at its first page")
+        raise UsageError("after: this is not a place in this list; begin at its first page")
     return int(text)
 
 

@@ -259,7 +259,7 @@ class StorageBenchmarks(Page):
 
 def _benchmark_lead(cases: Sequence[CaseHistory], now: float) -> str:
     if not cases:
-        return "No campaign of benchmarks has been taken in for this file system."
+        return "No campaign of benchmarks is stored for this file system."
     at = max(one.latest.at for one in cases)
     number = plural(len(cases), "case")
     text = f"The latest campaign is {age_text(now - at)} old; {number} were measured so far. "

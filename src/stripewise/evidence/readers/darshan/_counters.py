@@ -209,7 +209,7 @@ def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]
                          if _OWN_DATA.get(name, True)))  # fmt: skip
     opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - seen
     moved = Part.BYTES | Part.SECONDS
-    found.append((moved, "the log tells of opens alone, not of reads and writes, for {}", opened))
+    found.append((moved, "the log has only opens, no reads and writes, of {}", opened))
     mappings = "memory mappings of {}: Darshan does not count what they move"
     found.append((moved, mappings, _mapped(log, files)))
     return tuple(

@@ -189,7 +189,7 @@ def _gaps(log: RawLog, files: Files, counters: NDArray[Any], trace: Trace | None
     if len(counters):
         yield from impossible(log, files, counters)
     if float(log.meta["job"].get("run_time", 0.0)) < 0:
-        yield Gap(Part(0), "the log ends before it begins: how long the run took is not known")
+        yield Gap(Part(0), "the log ends before it begins: the run time is not known")
 
 
 def _is_detail(text: str) -> bool:
@@ -336,9 +336,9 @@ def _layout(counters: dict[str, int], targets: list[int]) -> FileLayout:
 _LAYERS = {"DXT_POSIX": IoLayer.POSIX, "DXT_MPIIO": IoLayer.MPIIO}
 NAMES = ("POSIX read", "POSIX write", "MPI-IO read", "MPI-IO write")
 VIEW_NOTE = (
-    "DXT has one offset and length for a call of MPI-IO, whatever its file view: the patterns"
-    " come from the system calls below where there are any, and MPI-IO calls are not told apart"
-    " into collective and independent ones"
+    "DXT has one offset and length for a call of MPI-IO, whatever its file view: the patterns "
+    "come from the system calls below where there are any, and collective and independent MPI-IO "
+    "calls are not distinguished"
 )
 
 
@@ -361,7 +361,8 @@ def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
     if number := sum(_impossible(log.arrays[name]) for name in here):
         notes = (
             *notes,
-            f"the times or sizes of {plural(number, 'call')} in DXT cannot be: not known",
+            f"the times or sizes of {plural(number, 'call')} in DXT are impossible: taken as not "
+            "known",
         )
     return Trace(
         source=f"{source} (DXT)",

@@ -93,7 +93,7 @@ class _Run:
             self._untied += follower.untied
             if len(pending) + len(self._calls) >= MAXIMUM_CALLS:
                 partial_notes.append(
-                    f"more than {MAXIMUM_CALLS} calls: ranks behind {rank} are left out"
+                    f"more than {MAXIMUM_CALLS} calls: ranks after {rank} are left out"
                 )
                 break
         if not pending and not len(self._calls):

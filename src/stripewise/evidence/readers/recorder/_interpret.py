@@ -208,7 +208,9 @@ _HDF5_SELECTIONS = (
     "HDF5 selections are addresses in Recorder's traces: patterns come from the offsets of"
     " MPI-IO or POSIX, and the bytes of an HDF5 call from the calls that it made"
 )
-_HDF5_FILES = "{} HDF5 reads and writes were made with several files open and belong to none"
+_HDF5_FILES = (
+    "{} HDF5 reads and writes were made with several files open and cannot be assigned to one"
+)
 _UNKNOWN_SIZES = (
     "{} MPI-IO calls use derived datatypes, whose sizes Recorder does not store: their bytes"
     " are not known"
@@ -217,7 +219,7 @@ _VIEWS_WITH_HOLES = (
     "{} file views are derived datatypes, which Recorder does not store: patterns of those files"
     " come from the system calls"
 )
-_UNKNOWN_FILES = "{} MPI-IO calls are on files whose open is not there"
+_UNKNOWN_FILES = "{} MPI-IO calls are on files whose open was not recorded"
 REMARKS = (_HDF5_SELECTIONS, _HDF5_FILES, _UNKNOWN_SIZES, _VIEWS_WITH_HOLES, _UNKNOWN_FILES)
 """Remarks on what is unknown, in their order; with the number of calls where that matters."""
 MISSING = {

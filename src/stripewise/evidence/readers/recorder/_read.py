@@ -33,7 +33,7 @@ from stripewise.evidence.trace import Evidence, IoLayer, Op
 MAXIMUM_CALLS = RECORDER_FILE.entries
 _MOST_NOTES = 20
 _LAYERS = ("posix", "stdio", "mpiio", "hdf5")
-_RESULTS = "Recorder stores no results: sizes are those asked for, failed calls count as done"
+_RESULTS = "Recorder stores no results: sizes are those requested, failed calls count as done"
 
 
 class RecorderSource(RankLogs):
@@ -417,5 +417,5 @@ def _expand(grammar: _Grammar, n_calls: int, notes: list[str]) -> NDArray[np.int
         if len(stack) > len(grammar) + 1:
             steps = 0
     if steps <= 0:
-        notes.append("the grammar is damaged: it was followed as far as it made sense")
+        notes.append("the grammar is damaged: it was followed up to the damage")
     return np.repeat(np.array(values, np.int32), np.array(repeats, np.int64))

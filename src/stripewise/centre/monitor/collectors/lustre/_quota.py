@@ -81,7 +81,8 @@ class Quota:
         if problems:
             yield from problems[:_SHOWN]
             yield Problem(
-                f"quota of {fs}: {kind}s are left out, since a sum without a target is too small"
+                f"quota of {fs}: {kind}s are left out, since a sum that lacks a target is too "
+                "small"
             )
             return
         yield from self._usage_readings(fs, kind, sums, has_files)
@@ -131,7 +132,7 @@ class Quota:
     def _left_out(self, fs: str, kind: str, count: int, what: str) -> Iterator[Problem]:
         if count > self._most:
             yield Problem(
-                f"{count} {kind}s of {fs} {what}, and the largest {self._most} are reported: "
+                f"{count} {kind}s of {fs} {what}, but only the largest {self._most} are reported: "
                 "raise most_ids to see more"
             )
 
