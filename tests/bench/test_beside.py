@@ -32,7 +32,7 @@ def test_a_figure_that_is_mostly_alone_is_marked():
         return CaseRun("one", 1, "ok", circumstances={"beside_share": {"write": share}})
 
     (text,) = partly_alone("write", [run(0.5), run(0.4), run(0.9)])
-    assert "for 50% of its time only" in text
+    assert "for only 50% of its time" in text
     assert not list(partly_alone("write", [run(0.9), run(0.8)]))
     assert not list(partly_alone("read", [run(0.1)]))
     assert not list(partly_alone("write", [CaseRun("one", 1, "ok")]))

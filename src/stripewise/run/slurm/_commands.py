@@ -113,7 +113,7 @@ def one_line(text: str) -> str:
 
 def refused(text: str) -> SubmissionError:
     """Return the error for a refusal of sbatch, with the remedy."""
-    remedy = remedy_of(text) or "see whether sbatch --test-only says the same of the script"
+    remedy = remedy_of(text) or "check whether sbatch --test-only reports the same for the script"
     message = one_line(text) or "sbatch failed without a word"
     return SubmissionError(f"Slurm refuses the job: {message}; {remedy}")
 

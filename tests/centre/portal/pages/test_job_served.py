@@ -88,14 +88,14 @@ def test_a_job_without_a_profile_has_its_requests(engine: Engine) -> None:
 def test_it_is_not_said_that_nothing_is_known_where_servers_counted(engine: Engine) -> None:
     ids = store(engine, [job(1), job(2)])
     served(engine, [load("1", START)])
-    assert "what the storage's servers counted of it" in data_of(engine, ids[1])["lead"]
+    assert "what the storage's servers counted for it" in data_of(engine, ids[1])["lead"]
     assert "nothing is known about its I/O" in data_of(engine, ids[2])["lead"]
 
 
 def test_where_requests_are_large_no_profile_is_offered(engine: Engine) -> None:
     ids = store(engine, [job(1)])
     served(engine, [load("1", START)])
-    assert "would show hardly anything" in data_of(engine, ids[1])["served_next"][0]
+    assert "would hardly show a possible gain" in data_of(engine, ids[1])["served_next"][0]
 
 
 def test_what_is_not_told_is_no_zero(engine: Engine) -> None:
