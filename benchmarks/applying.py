@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run programs under a configuration, and compare what they write with two plain runs."""
+"""Runs programs with a configuration, and compares their outputs with those of two plain runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def apply(case: Case, place: Path, configuration: Path) -> dict[str, str]:
-    """Run a case twice plainly and once under settings; column to text."""
+    """Run a case twice plainly and once with settings; return column to text."""
     whole = place / case.name
     shutil.rmtree(whole, ignore_errors=True)
     directories = [whole / name for name in ("plain", "again", "tuned")]
@@ -36,7 +36,7 @@ def apply(case: Case, place: Path, configuration: Path) -> dict[str, str]:
         done = _run(case.command, directory)
         if done.returncode:
             return {**case.labels, "run": f"fails without settings: {_last(done.stderr)}"}
-        time.sleep(1.1)  # dates in outputs differ between the plain runs too
+        time.sleep(1.1)  # so that dates in the outputs of the plain runs differ too
     words = [str(STRIPEWISE), "run", "--config", str(configuration.absolute()), "--json", "--"]
     done = _run([*words, *case.command], directories[2])
     if done.returncode:
@@ -65,7 +65,7 @@ def markdown(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def _acted(seen: Mapping[str, Any]) -> str:
-    """The settings that reached a file of the program, but for those known not to act."""
+    """Return the settings that had an effect on a file of the program."""
     applied = {
         f"{key}={value}" for file in seen["files"] for key, value in file["applied"].items()
     }

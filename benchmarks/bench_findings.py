@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What findings claim against what their remedies gain.
+"""Compares the gains that findings claim with the gains of their remedies.
 
     python benchmarks/bench_findings.py                          # all programs of the catalogue
-    python benchmarks/bench_findings.py --only sync --pairs 6    # those of which a word matches
+    python benchmarks/bench_findings.py --only sync --pairs 6    # those with a matching word
 
-Each program of `findings/catalogue.toml` is traced and diagnosed as it is; then it and its remedy
-run in pairs, in random order, without any library, and the whole times are compared.  A claim is
-right if the remedy gains at least half and at most twice as much.
+Each program of `findings/catalogue.toml` is traced and diagnosed; then it and its remedy run in
+pairs, in random order, without any library, and the elapsed times are compared.  A claim is right
+if the remedy gains at least half and at most twice as much.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HERE = Path(__file__).resolve().parent / "findings"
 
 
 def main() -> None:
-    """Measure the storage, compare each program with its remedy, print a table."""
+    """Measure the storage, compare each program with its remedy, and print a table."""
     given = _arguments()
     os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # more ranks than processors
     begun = time.monotonic()
@@ -84,7 +84,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _build(root: Path) -> dict[str, list[str]]:
-    """Compile the programs; what the words in braces of the catalogue stand for."""
+    """Compile the programs; return the commands for the words in braces of the catalogue."""
     programs, kernels = HERE / "programs", find_runtime().kernels
     compiled = [("cc", "serial", "serial.c")]
     compiled += [(f"mpicc.{mpi}", mpi, "parallel.c") for mpi in ("mpich", "openmpi")]
@@ -108,7 +108,7 @@ def _command(entry, name: str, words: dict[str, list[str]]) -> list[str]:
 
 
 def _compare(entry, words, root, storage, given, repeats) -> dict:
-    """Diagnose a program, apply the remedy, compare."""
+    """Diagnose a program, apply the remedy, and compare the times."""
     bad = _command(entry, "bad", words)
     findings = _diagnosed(bad, root, storage)
     told = {one.code: one for one in findings if one.cost_seconds is not None}
@@ -134,7 +134,7 @@ def _compare(entry, words, root, storage, given, repeats) -> dict:
 
 
 def _with_lines(command: list[str], lines: tuple[str, ...]) -> list[str]:
-    """The printed lines, then the program."""
+    """Return a command that runs the printed lines and then the program."""
     return ["sh", "-c", "\n".join([*lines, 'exec "$@"']), "sh", *command]
 
 
@@ -163,7 +163,7 @@ def _timed(command, root) -> float:
 
 @contextlib.contextmanager
 def _in(root: Path):
-    """A new directory to run in, with nothing on standard output, removed afterwards."""
+    """Provide a new directory to run in, without standard output, which is removed afterwards."""
     work = Path(tempfile.mkdtemp(dir=root))
     sys.stdout.flush()
     before, kept = Path.cwd(), os.dup(1)
@@ -182,7 +182,7 @@ def _in(root: Path):
 
 
 def _scores(rows) -> dict:
-    """Of all claims the right ones; of all planted faults those told of; stable repeats."""
+    """Return the shares of right claims, of detected planted faults, and of stable repeats."""
     claims = sum(len(row["told"]) for row in rows)
     right = sum(row["right"] is True for row in rows)
     planted = [row for row in rows if row["rule"]]

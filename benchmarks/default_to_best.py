@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the default to the best found, for every kernel on every I/O stack of this machine.
+"""Tunes every kernel from its default, on every I/O stack of this machine.
 
     make default-to-best       or: benchmarks/default_to_best.py [--only TEXT] [--list]
 
-Each row is one `stripewise tune` of a kernel: fresh pairs decide, and where nothing is to be
-gained the answer is "no improvement".  Rows are kept as they come; a second start goes on.
+Each row is one `stripewise tune` of a kernel, decided by confirmation pairs; if nothing can be
+gained the answer is "no improvement".  Rows are saved as they come; a second start continues.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tuning import NO_KNOB, STRIPEWISE, Case, Row, table, tune_all
 
-# 16 to 32 MiB a rank: a run of 2 ranks takes some tenths of a second on a local disk.
+# 16 to 32 MiB per rank: a run of 2 ranks takes some tenths of a second on a local disk.
 SIZES = {
     "array3d": ("--local", "128,128,128"),
     "flash": ("--local", "80,8,8,8"),
@@ -51,7 +51,7 @@ NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 
 
 def cases(ranks: int) -> list[Case]:
-    """Return every kernel x stack; a back end that a kernel was built without is left out."""
+    """Return every kernel with every stack, except back ends without which a kernel was built."""
     found = []
     for mpi, stacks in STACKS.items():
         kernel = _kernel(mpi)
@@ -87,9 +87,9 @@ def _has(kernel: str, backend: str) -> bool:
 
 
 def matrix(rows: Sequence[Row]) -> str:
-    """Return speed-ups as a Markdown table: a line a stack, a column a kernel.
+    """Return speed-ups as a Markdown table: one row per stack, one column per kernel.
 
-    A dash: no improvement that fresh pairs confirm; two: no tunable acts.
+    One dash means no improvement that pairs confirm; two mean that no tunable has an effect.
     """
     found: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -109,7 +109,7 @@ def _gain(row: Row) -> str:
 
 
 def main() -> None:
-    """Tune what was asked for and print the table."""
+    """Tune the requested cases and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has TEXT")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")

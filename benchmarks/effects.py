@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published effects of storage, shown again by real programs on emulated storage.
+"""Reproduces published effects of storage with real programs on emulated storage.
 
     python benchmarks/effects.py                          # all; two or three minutes
     python benchmarks/effects.py requests metadata
 
-Each run is a kernel under `stripewise run --on`, under MPICH with ROMIO's Lustre driver (`make
-lustre-mpi`), whose generic driver acts on burst buffers.  Figures are those of the storage at
-full speed: times of the run over the slow motion.  Beside them is what was published, which is
-of more ranks and more data, and what `stripewise simulate` says of the same small run.
+Each run is a kernel with `stripewise run --on` and MPICH with ROMIO's Lustre driver (`make
+lustre-mpi`), whose generic driver is used for burst buffers.  Figures are those of the storage at
+full speed: times of the run divided by the slow motion.  They are shown beside the published
+figures, which are from more ranks and data, and those of `stripewise simulate` for the same run.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ GIB = 1 << 30
 
 
 class Lost(Exception):
-    """A run that shows nothing, and why."""
+    """Raised for a run that shows nothing, with the reason."""
 
 
 class HostLimit(Lost):
-    """This host was slower than the storage."""
+    """Raised if this host was slower than the storage."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What one case gave.
+    """Result of one case.
 
     Attributes:
-        emulated: MB/s, or seconds of the small file, of the storage at full speed.
-        simulated: The same; None: there is nothing to simulate.
-        requests: System writes of the emulated run.
+        emulated: MB/s, or seconds for the small file, of the storage at full speed.
+        simulated: The same from simulation; None if it cannot be simulated.
+        requests: Number of system writes of the emulated run.
     """
 
     emulated: float
@@ -61,7 +61,7 @@ class Figure:
 
 
 def main() -> int:
-    """Run, simulate, print; 1 if an effect does not show."""
+    """Run, simulate and print; return 1 if an effect is not reproduced."""
     given = _arguments()
     missing = 0
     for effect in EFFECTS:
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def measure(cases: Sequence[Case], mpi: str = LUSTRE) -> list[Figure]:
-    """Run each case, and simulate it.
+    """Run each case and simulate it.
 
     Raises:
         Lost: A run failed, or this host was the limit.
@@ -92,7 +92,7 @@ def measure(cases: Sequence[Case], mpi: str = LUSTRE) -> list[Figure]:
 
 
 def _again(case: Case, mpi: str) -> tuple[float, int]:
-    """Run a case until this host is not the limit, which other programs can make it."""
+    """Repeat a case until this host is not the limit, which depends on its other load."""
     for _ in range(ATTEMPTS - 1):
         try:
             return emulated(case, mpi)
@@ -102,7 +102,7 @@ def _again(case: Case, mpi: str) -> tuple[float, int]:
 
 
 def shows(effect: Effect, figures: Sequence[Figure]) -> bool:
-    """Whether the effect shows in the emulated figures."""
+    """Return whether the effect is visible in the emulated figures."""
     requests = [one.requests for one in figures]
     return effect.shows([one.emulated for one in figures], requests)
 
@@ -112,7 +112,7 @@ def emulated(case: Case, mpi: str = LUSTRE) -> tuple[float, int]:
 
     Raises:
         HostLimit: This host was the limit.
-        Lost: It failed.
+        Lost: The run failed.
     """
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -134,7 +134,7 @@ def emulated(case: Case, mpi: str = LUSTRE) -> tuple[float, int]:
 
 
 def simulated(case: Case) -> float | None:
-    """Simulate a case at full speed; None if its figure is not of this storage."""
+    """Simulate a case at full speed; return None if its figure is not of this storage."""
     if case.outside:
         return None
     looked = _simulate(case, case.kernel)
@@ -178,7 +178,7 @@ def _run(case: Case) -> list[str]:
 
 
 def _capacity(case: Case) -> int:
-    """GiB to ask for, so that there are so many burst-buffer nodes."""
+    """Return the GiB to request for the case's number of burst-buffer nodes."""
     if not case.buffers:
         return 0
     return int(case.buffers * _storage(case).value("layout.granularity")) // GIB - 1

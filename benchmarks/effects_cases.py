@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The effects of storage that published talks report, and the small runs that show them."""
+"""Effects of storage reported in published talks, and the small runs that reproduce them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 KIB, MIB = 1 << 10, 1 << 20
 ALL = {"cb_config_list": "*:*"}
-"""ROMIO may take every rank as an aggregator, not one of each node."""
+"""ROMIO hint that allows every rank as an aggregator, not only one per node."""
 
 
 @dataclass(frozen=True)
@@ -18,19 +18,20 @@ class Case:
     """One small run.
 
     Attributes:
-        setting: What is different from the other cases, for people.
+        setting: Difference from the other cases, for users.
         on: Storage, in slow motion.
         kernel: Pattern and options, which simulation knows too.
-        stack: As it is simulated.
-        nodes: Virtual nodes.
-        per_node: Ranks of each.
+        stack: Software stack for the simulation.
+        nodes: Number of virtual nodes.
+        per_node: Number of ranks per node.
         hints: MPI-IO hints.
-        more: Options of the kernel that change its calls and not its pattern.
-        buffers: Burst-buffer nodes, by the capacity that is asked for; 0: no burst buffer.
-        outside: The small file is not on this storage.
-        figure: "transfer": bandwidth without opens, as of a long run; "all": with them;
-            "small": seconds of the small file.
-        published: Figure, of a much larger run; "": none.
+        more: Options of the kernel that change its calls but not its pattern.
+        buffers: Number of burst-buffer nodes, set by the requested capacity; 0 for no burst
+            buffer.
+        outside: Whether the small file is not on this storage.
+        figure: "transfer": bandwidth without opens, as in a long run; "all": with them; "small":
+            seconds for the small file.
+        published: Published figure of a much larger run; empty if there is none.
     """
 
     setting: str
@@ -49,16 +50,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a talk reports, and the runs that must show it.
+    """Effect reported in a talk, and the runs that must reproduce it.
 
     Attributes:
         name: One word.
         title: The effect, a whole sentence.
         source: Who published it.
-        cases: To be run.
-        ratio: Two cases, by number: the figure of the first over that of the second.
-        published: That ratio; "": none.
-        shows: Figures and numbers of system writes of the cases -> whether the effect is there.
+        cases: Cases to run.
+        ratio: Indices of two cases: the figure of the first relative to that of the second.
+        published: Published ratio; empty if there is none.
+        shows: Returns whether the effect is visible, from the cases' figures and system writes.
     """
 
     name: str
@@ -75,7 +76,10 @@ GUIDE = "Farr and Henty, results of benchio on ARCHER2; ARCHER2 user guide"
 
 
 def _requests() -> Effect:
-    """One burst-buffer node, ten aggregators: its own time for each request is what is left."""
+    """Return the effect of request sizes: one burst-buffer node, ten aggregators.
+
+    Only the node's own time for each request remains.
+    """
 
     def case(unit: int, published: str) -> Case:
         hints = {**ALL, "cb_nodes": 10, "cb_buffer_size": unit, "striping_unit": unit}
@@ -95,9 +99,10 @@ def _requests() -> Effect:
 
 
 def _aggregators() -> Effect:
-    """Four stripes: up to four aggregators each has its own; of sixteen four share each.
+    """Return the effect of aggregators on four stripes: up to four each have their own.
 
-    Of a stripe's four writes of a round three need another's lock, in whatever order they come.
+    With sixteen, four share a stripe, and three of its four writes in a round need another's lock,
+    in whatever order they come.
     """
 
     def case(number: int, published: str) -> Case:
@@ -120,7 +125,7 @@ def _aggregators() -> Effect:
 
 
 def _writers() -> Effect:
-    """BT-IO on one burst-buffer node, which has one aggregator by default."""
+    """Return the effect of BT-IO on one burst-buffer node, with one aggregator by default."""
 
     def case(number: int, published: str) -> Case:
         hints = {**ALL, "cb_nodes": number, "cb_buffer_size": MIB}
@@ -141,7 +146,7 @@ def _writers() -> Effect:
 
 
 def _units() -> Effect:
-    """Variables of 13 MB have two units of 8 MiB, so that two of eight aggregators write."""
+    """Return the effect of units: 13 MB have two units of 8 MiB, for two of eight aggregators."""
 
     def case(kib: int, published: str) -> Case:
         hints = {**ALL, "cb_nodes": 8, "cb_buffer_size": 8 * MIB, "striping_unit": kib * KIB}
@@ -162,7 +167,7 @@ def _units() -> Effect:
 
 
 def _buffers() -> Effect:
-    """An aggregator for each burst-buffer node, as far as there are ranks; each rank opens."""
+    """Return the effect of burst-buffer nodes with an aggregator each; each rank opens files."""
 
     def case(number: int, aggregators: int = 0) -> Case:
         hints = {**ALL, "cb_nodes": aggregators or min(number, 16), "cb_buffer_size": 8 * MIB}
@@ -184,7 +189,7 @@ def _buffers() -> Effect:
 
 
 def _shared() -> Effect:
-    """One writer for each stripe of the shared file, of eight that there could be."""
+    """Return the effect of one writer for each stripe of a shared file, of eight possible ones."""
 
     def case(stripes: int, published: str) -> Case:
         hints = {**ALL, "cb_nodes": 8, "striping_factor": stripes, "romio_cb_write": "enable"}
@@ -207,7 +212,7 @@ def _shared() -> Effect:
 
 
 def _metadata() -> Effect:
-    """Every rank opens, reads and closes one small file, as WRF's do with namelist.input."""
+    """Return the effect of all ranks reading a small file, like WRF's namelist.input."""
 
     def case(buffers: int, published: str) -> Case:
         return Case(f"burst-buffer nodes: {buffers}", "shaheen2-datawarp@1/2",

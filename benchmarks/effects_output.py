@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The published effects as tables for a terminal."""
+"""Formats the published effects as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADER = ("effect", "setting", "published", "emulated", "simulated", "system wri
 
 
 class Figure(Protocol):
-    """What one case gave."""
+    """Result of one case."""
 
     @property
     def emulated(self) -> float:
@@ -21,11 +21,11 @@ class Figure(Protocol):
 
     @property
     def simulated(self) -> float | None:
-        """The same; None: there is nothing to simulate."""
+        """The same from simulation; None if it cannot be simulated."""
 
     @property
     def requests(self) -> int:
-        """System writes."""
+        """Number of system writes."""
 
 
 def rows(effect: Effect, figures: Sequence[Figure]) -> list[list[str]]:
@@ -43,7 +43,7 @@ def rows(effect: Effect, figures: Sequence[Figure]) -> list[list[str]]:
 
 
 def table(effect: Effect, figures: Sequence[Figure], shown: bool) -> str:
-    """Return an effect for a terminal."""
+    """Return the table of an effect for a terminal."""
     body = [list(HEADER[1:]), *(row[1:] for row in rows(effect, figures))]
     widths = [max(len(row[i]) for row in body) for i in range(len(body[0]))]
     lines = ["", f"{effect.title} ({effect.source}) -> {'shown' if shown else 'NOT SHOWN'}"]

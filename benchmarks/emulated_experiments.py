@@ -1,19 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The experiments of pattern_experiments.py with real programs, on emulated storage.
+"""Repeats the experiments of pattern_experiments.py with real programs on emulated storage.
 
     python benchmarks/emulated_experiments.py                  # an hour
     python benchmarks/emulated_experiments.py hopper
 
-Kernels of VPIC, VORPAL and GCRM, of as many bytes a rank as the programs as in the publication,
-train models and knowledge of an emulated Hopper and Edison, by
-`stripewise knowledge train`.  Then each program of benchmarks/cases/set-aside is run once with
-`stripewise run --auto`, which sets nothing, and is asked for what it would set next.  Its
-defaults, these settings and the best of its recorded surface are then run in rounds, in random
-order.
+Kernels of VPIC, VORPAL and GCRM, with as many bytes per rank as in the publication, train models
+and knowledge for an emulated Hopper and Edison with `stripewise knowledge train`.  Then each
+program of benchmarks/cases/set-aside is run once with `stripewise run --auto`, which sets nothing,
+and the settings for its next run are queried.  Its defaults, these settings and the best of its
+recorded surface are then run in rounds, in random order.
 
-Trainings are kept in benchmarks/results/experiments and go on after an interruption.  Nothing else
-may run on the machine meanwhile.  IOR has to be on the path, built with MPICH and HDF5.
+Trainings are stored in benchmarks/results/experiments and continue after an interruption.  Nothing
+else may run on the machine meanwhile.  IOR must be on PATH, built with MPICH and HDF5.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Train, ask, run in rounds, print."""
+    """Train, query settings, run in rounds, and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("machines", nargs="*", metavar="MACHINE", help=f"of {', '.join(MACHINES)}")
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, metavar="PROGRAM")
@@ -80,7 +79,7 @@ def main() -> int:
 
 
 def train(machine: str) -> None:
-    """Train with the three kernels, by the command that users have; models are kept apart."""
+    """Train with the three kernels through the user's command, with models in a separate place."""
     home = RESULTS / machine
     home.mkdir(parents=True, exist_ok=True)
     words = (
@@ -96,7 +95,7 @@ def train(machine: str) -> None:
 
 
 def experiment(machine: str, name: str, rounds: int, seed: int) -> dict[str, Any]:
-    """Ask for settings as a user does, and run them beside default and best."""
+    """Query settings as a user does, and compare them with default and best."""
     case = tomllib.loads((CASES / FOLDER / f"{machine}-{name}.toml").read_text(encoding="utf-8"))
     scene = Landscape(Surface.load(SURFACES / FOLDER / f"{machine}-{name}.jsonl"))
     command = (launcher(LUSTRE), "-n", str(case["ranks"]), *program(case))
@@ -122,7 +121,7 @@ def in_rounds(
     rounds: int,
     seed: int,
 ) -> list[dict[str, float]]:
-    """Return I/O seconds of each way in each round, in random order within a round."""
+    """Return I/O seconds of each variant in each round, in random order within a round."""
     home = OwnedDirectory.take(place / "rounds.stripewise", "study")
     runs = SingleRuns(home, StudyOptions(command, home.path, place, storage=EmulationOptions(on)))
     runs.first()
@@ -136,7 +135,7 @@ def in_rounds(
 
 
 def _known(home: Path) -> dict[str, str]:
-    """Return variables with which only what was trained for this machine is known."""
+    """Return variables with which only the knowledge trained for this machine is used."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
     return {**kept, "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home)}
 
@@ -160,7 +159,7 @@ def row(name: str, found: Mapping[str, Any]) -> list[str]:
 
 
 def _ratio(times: Sequence[Mapping[str, float]], over: str, under: str) -> str:
-    """Return how many times as long the one takes as the other, from the rounds."""
+    """Return the ratio of the times of two variants, from the rounds."""
     ratio = speedup_of([(one[over], one[under]) for one in times])
     return f"{ratio.median:.2f} [{ratio.low:.2f}–{ratio.high:.2f}]"
 

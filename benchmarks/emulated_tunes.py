@@ -1,15 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tune kernels on emulated storage, and run what was chosen beside the optimum of the surface.
+"""Tunes kernels on emulated storage, and compares the results with the surface's optimum.
 
     python benchmarks/emulated_tunes.py                        # all cases; a minute each
     python benchmarks/emulated_tunes.py vpic gcrm --trials 8
 
-The cases are those of benchmarks/cases/emulated, their optima those of the surfaces of the same
-names.
-Studies search their own space, which has more tunables and values than the surface.  What a
-study chose and the recorded optimum are then run in pairs, in random order.  Results are kept in
-benchmarks/results, so cases can be run one by one.
+The cases are those of benchmarks/cases/emulated, and their optima those of the surfaces with the
+same names.  Studies search their own space, which has more tunables and values than the surface.
+The winner of a study and the recorded optimum are then run in pairs, in random order.  Results
+are stored in benchmarks/results, so that cases can be run one by one.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Tune, compare, print."""
+    """Tune, compare, and print."""
     known = sorted(path.stem for path in (CASES / FOLDER).glob("*.toml"))
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(known)}")
@@ -107,7 +106,7 @@ def compared(
     optimum: Mapping[str, Value],
     given: argparse.Namespace,
 ) -> dict[str, Any]:
-    """Return the time of the optimum over that of the chosen configuration, from pairs of runs."""
+    """Return the time of the optimum relative to that of the winner, from pairs of runs."""
     home = OwnedDirectory.take(place / "pairs.stripewise", "study")
     runs = SingleRuns(home, StudyOptions(command, home.path, place, storage=EmulationOptions(on)))
     runs.first()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the experiments with patterns."""
+"""Formats the tables of the experiments with patterns."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The results of `bench_findings.py` as a table in Markdown."""
+"""Formats the results of `bench_findings.py` as a Markdown table."""
 
 from __future__ import annotations
 
 
 def markdown(document: dict) -> str:
-    """Table of the programs, and the scores."""
+    """Return the table of the programs, and the scores."""
     lines = [
         f"{document['right']} of {document['claims']} claims are right: the remedy gained at "
         f"least half and at most twice as much. {document['told']} of {document['planted']} "

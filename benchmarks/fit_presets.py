@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fit the presets to the marked cells of the published tables, and write the figures into them.
+"""Fits the presets to the marked cells of the published tables, and updates their figures.
 
 python benchmarks/fit_presets.py [NAME ...]; afterwards `python benchmarks/validation.py
 --scores` prints the figures of docs/validation.md.
@@ -35,7 +35,7 @@ def main(names: list[str]) -> None:
 
 
 def write(preset: str, figures: dict[str, Figure]) -> None:
-    """Replace figures of a preset; all else stays."""
+    """Replace figures of a preset and leave everything else unchanged."""
     path = PRESETS / f"{preset}.toml"
     text = path.read_text(encoding="utf-8")
     for name, figure in figures.items():
@@ -45,7 +45,7 @@ def write(preset: str, figures: dict[str, Figure]) -> None:
         if figure.low is not None and figure.high is not None:
             words += f", interval = [{shown(name, figure.low)}, {shown(name, figure.high)}]"
         text = with_line(text, table, key, f"{key} = {{ {words} }}")
-        # Reads of which nothing is known are assumed to be as fast.
+        # Reads about which nothing is known are assumed to be as fast.
         read = key.replace("_write", "_read")
         guess = r', kind = "assumed", source = "[^"]*as writes[^"]*" '
         found = re.search(rf"(?m)^{read} = \{{ value = [^,]+({guess})", text)
@@ -56,7 +56,7 @@ def write(preset: str, figures: dict[str, Figure]) -> None:
 
 
 def with_line(text: str, table: str, key: str, line: str) -> str:
-    """Put a line in the place of a key's, or at the end of its table."""
+    """Return a text in which a line replaces that of its key, or is added to its table."""
     head, sign, rest = text.partition(f"\n[{table}]\n")
     body, gap, tail = rest.partition("\n\n")
     found = re.sub(rf"(?m)^{key} = .*$", lambda _: line, body, count=1)
@@ -66,7 +66,7 @@ def with_line(text: str, table: str, key: str, line: str) -> str:
 
 
 def shown(name: str, value: float) -> str:
-    """Return a value as a description has it."""
+    """Return a value in the form used in descriptions."""
     dimension = next(spec.dimension for spec in FIGURES if spec.name == name)
     if dimension is Dimension.BANDWIDTH:
         return f'"{rounded(value / 2**20):g} MiB/s"'
@@ -76,7 +76,7 @@ def shown(name: str, value: float) -> str:
 
 
 def rounded(value: float) -> float:
-    """Keep the digits that say something."""
+    """Return a value with only its significant digits."""
     return round(value, DIGITS - 1 - floor(log10(abs(value))))
 
 

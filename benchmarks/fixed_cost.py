@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `stripewise run` and `trace` add to a program, whatever it does: paired, in one run.
+"""Measures the time that `stripewise run` and `trace` add to any program, in pairs of runs.
 
-For `run --auto` also by how much later a program that is known starts than under `run`.
+For `run --auto` it also measures how much later a known program starts than with `run`.
 
-The program is `true`, and a copy of it that writes one small file; each pair runs it plainly and
-then under the command.  Python keeps compiled modules in a directory of the benchmark's own, so
-that it measures the same whatever the environment says about them.
+The program is `true`, or a copy of it that writes one small file; each pair runs it plainly and
+then with the command.  Python stores compiled modules in a directory of the benchmark, so that
+the result does not depend on the environment's settings for them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COMMANDS = {
 
 
 def main() -> None:
-    """Measure all pairs and show the table."""
+    """Measure all pairs and print the table."""
     options = options_of(__doc__ or "")
     with tempfile.TemporaryDirectory(dir=options.directory) as scratch:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(scratch, "compiled"))}
@@ -70,7 +70,7 @@ def main() -> None:
 def _measured(
     name: str, label: str, environment: Mapping[str, str], scratch: Path, count: int
 ) -> Figure:
-    """Pairs of one program without and with one command; the first pair warms up."""
+    """Return the result of pairs without and with one command; the first pair is a warm-up."""
     words, goal = COMMANDS[label]
     program = PROGRAMS[name]
     pairs = []
@@ -85,7 +85,7 @@ def _measured(
 
 
 def _learn(store: Path, directory: Path) -> None:
-    """Keep a study of the program, so that it gets settings; forget what was seen of it."""
+    """Store a study of the program, so that it gets settings; discard observations of it."""
     profiles = Profiles(Store(store))
     profiles.forget()
     digest = profiles.digest_of(Path(shutil.which(PROGRAM_OF_STARTS[0]) or ""))
@@ -98,7 +98,7 @@ def _learn(store: Path, directory: Path) -> None:
 
 
 def _start(name: str, environment: Mapping[str, str], scratch: Path, count: int) -> Figure:
-    """By how much later the program begins under `run --auto` than under `run`."""
+    """Return how much later the program starts with `run --auto` than with `run`."""
     pairs = []
     for _ in range(count + 2):
         pairs.append(

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many Darshan logs one core takes in a second, beside PyDarshan's job_stats on the same logs.
+"""Measures how many Darshan logs one core ingests per second, compared with job_stats.
 
 python benchmarks/fleet_ingest.py [--copies 40] [--json]
 
-The logs are those that PyDarshan carries, each copied with its own library as of so many other
-jobs.  Both programs have the same single core.  job_stats adds up the records of one module
+The logs are those in PyDarshan, each copied by its own library with the data of many other jobs.
+Both programs have the same single core.  PyDarshan's job_stats adds up the records of one module
 (POSIX) and prints a line for each log; the ingest reads all modules, finds patterns and causes,
-and keeps profile, files and findings.
+and stores profile, files and findings.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from support.darshan_logs import copy_log
 from support.fleet_inputs import darshan_logs, old
 
 GOAL = 20.0
-"""Median logs a second and core."""
+"""Target: median number of logs per second and core."""
 STARTS = 5
-"""Passes that tell how long it takes to begin, which does not count for single logs."""
+"""Number of passes that measure the start-up time, which is subtracted for single logs."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What copies of one log took.
+    """Result for the copies of one log.
 
     Attributes:
-        log: Name of it.
-        log_bytes: Size.
-        logs_per_second: That one core takes in.
-        kept_bytes: What the database grows by for each.
+        log: Name of the log.
+        log_bytes: Size of the log.
+        logs_per_second: Number of logs that one core ingests per second.
+        kept_bytes: Growth of the database for each log.
     """
 
     log: str
@@ -111,7 +111,7 @@ def _copies(tree: Path, log: Path, first: int, number: int) -> Path:
 
 
 def _start(top: Path, tree: Path) -> float:
-    """Return the seconds that it takes to begin, and to take one small log in."""
+    """Return the seconds to start, including those to ingest one small log."""
     logs = sorted(tree.iterdir())[:STARTS]
     engine = _database(top / "start.sqlite")
     return float(np.median([_ingest(engine, [log]) for log in logs]))
@@ -155,7 +155,7 @@ def _database(path: Path) -> Engine:
 
 
 def _ingest(engine: Engine, logs: list[Path]) -> float:
-    """Take logs in; return the seconds."""
+    """Ingest logs; return the seconds."""
     begun = time.perf_counter()
     tally = ingest(engine, IngestOptions(tuple(logs), jobs=1, settle_seconds=0.0))
     seconds = time.perf_counter() - begun

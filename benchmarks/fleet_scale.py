@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large the statistics database is, and how fast its lists and pages, at a centre's size.
+"""Measures the size of the statistics database and the speed of its pages, for a large centre.
 
 python benchmarks/fleet_scale.py [--jobs 1000000] [--directory DIR]
 
-The rows are synthetic (`fleet_scale_data.py`).  Every search is asked with every sort, on the
-first page and on one far behind, by a user, by one with very many jobs, by a manager and by an
-administrator; each answer counts with the number of hits that a page shows, as it is asked for
-the first time.  A PostgreSQL of its own is started, if the machine has one.
+The rows are synthetic (`fleet_scale_data.py`).  Every search is run with every sort order, on the
+first page and on a late one, by a user, by one with very many jobs, by a manager and by an
+administrator; each answer includes the number of hits, as on the first request of a page.  A
+separate PostgreSQL is started if the machine has one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from support.postgres import missing, running
 
 GOAL_SECONDS = 0.2
 PAGES = 300
-"""Pages of jobs that are opened, by chance."""
+"""Number of job pages to open, chosen at random."""
 _DEEP_PAGES, _DEEP_ROWS = 4, 500
 _DEEP = ("all", "program", "finding", "no profile")
 _SETTINGS = ("shared_buffers=1GB", "maintenance_work_mem=256MB", "max_wal_size=8GB")
@@ -81,14 +81,14 @@ FILTERS = {
 
 @dataclass(frozen=True)
 class Row:
-    """How long one kind of question takes.
+    """Time for one kind of query.
 
     Attributes:
         database: "sqlite" or "postgresql".
-        what: Who asks for what.
-        count: Of the answers.
-        p50_seconds / p95_seconds / most_seconds: Of the time of an answer.
-        slowest: Which question took most.
+        what: Who queries what.
+        count: Number of answers.
+        p50_seconds / p95_seconds / most_seconds: Quantiles and maximum of the time of an answer.
+        slowest: Query that took longest.
     """
 
     database: str
@@ -121,7 +121,7 @@ def main() -> None:
 
 
 def measured(name: str, engine: Engine) -> Iterator[Row]:
-    """Yield the times of all questions."""
+    """Yield the times of all queries."""
     for who, viewer in VIEWERS.items():
         for place in ("first", "deep"):
             times = dict(_lists(engine, viewer, place))
@@ -173,7 +173,7 @@ def _list(
 
 
 def _deep(connection: Connection, viewer: Viewer, asked: JobFilter, order: str) -> str:
-    """Return a place some thousand rows behind the beginning, or the last before the end."""
+    """Return a position some thousand rows behind the first, or the last one before the end."""
     after = ""
     for _ in range(_DEEP_PAGES):
         listing = list_jobs(connection, viewer, asked, sort=order, after=after, limit=_DEEP_ROWS)

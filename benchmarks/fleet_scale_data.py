@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A statistics database as a centre has it after years: synthetic rows, real profiles.
+"""Fills a statistics database like that of a centre after years: synthetic rows, real profiles.
 
-Names, times and amounts are made up by chance; the compressed profiles are those of logs that come
-with PyDarshan.  Rows go straight into the tables, past the ingest.
+Names, times and amounts are random; the compressed profiles are those of logs that come with
+PyDarshan.  Rows are written directly into the tables, bypassing the ingest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stripewise.evidence.readers import read_evidence
 LOGS = ("example.darshan", "ior_hdf5_example.darshan", "noposix.darshan",
         "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan")  # fmt: skip
 PROFILED = 0.7
-"""Share of the jobs that have a profile."""
+"""Share of the jobs with a profile."""
 FILES_PER_JOB = 10
 USERS, PROJECTS, PROGRAMS, CLUSTERS = 1000, 150, 80, 2
 FIRST_AT, LASTS = 1_700_000_000, 2 * 365 * 86400
@@ -81,11 +81,11 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 
 def fill(engine: Engine, jobs: int) -> None:
-    """Fill a database that has tables and nothing in them.
+    """Fill a database whose tables are empty.
 
     Args:
-        engine: Of the database.
-        jobs: How many.
+        engine: Engine of the database.
+        jobs: Number of jobs.
     """
     indices = [index for table in Base.metadata.sorted_tables for index in table.indexes]
     with engine.execution_options(writing=True).begin() as connection:
@@ -135,7 +135,7 @@ def _portions(
 
 
 def _skewed(chance: random.Random, most: int) -> int:
-    """Return a number from 1 to `most`: the small ones are many times as frequent."""
+    """Return a random number from 1 to `most`; small ones are many times as frequent."""
     return 1 + int(most * chance.random() ** 3)
 
 

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counterparts of the tables and figures of two talks, made by the built-in campaigns.
+"""Reproduces the tables and figures of two talks with the built-in campaigns.
 
-    python benchmarks/gallery.py                      # all; goes on where it was
+    python benchmarks/gallery.py                      # all; continues an interrupted run
     python benchmarks/gallery.py --talk archer2 --work /scratch/me/gallery
 
-Campaigns and the mapping are in gallery.toml.  What is simulated takes seconds, what is emulated
-or measured here takes minutes.  Writes a page with the command of each campaign, and its pictures,
-into build/gallery/page.  docs/gallery has the pictures too, with a shorter page.
+Campaigns and their mapping are in gallery.toml.  Simulated campaigns take seconds; emulated ones
+and those measured here take minutes.  The result in build/gallery/page is a page with the command
+of each campaign and its pictures.  docs/gallery has the pictures too, with a shorter page.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ Maker = Callable[[str, Spec], Campaign]
 
 
 class Campaigns:
-    """Makes each campaign once, with `stripewise bench run`, in a work directory."""
+    """Makes each campaign once with `stripewise bench run`, in a work directory."""
 
     def __init__(self, work: Path) -> None:
         self._work = work
 
     def __call__(self, name: str, spec: Spec) -> Campaign:
-        """Return the campaign of a name; one that was cut short goes on."""
+        """Return the campaign of a name; an interrupted one is continued."""
         directory = self._work / f"{name}.campaign"
         words = ["bench", "run", *words_of(spec, self._on(name, spec))]
         words += ["--in", str(self._work), "-o", str(directory)]
@@ -60,7 +60,7 @@ class Campaigns:
         return read_campaign(directory)
 
     def _on(self, name: str, spec: Spec) -> str:
-        """Return the storage: a preset, or a file of it with other figures."""
+        """Return the storage: a preset, or a file with a preset whose figures are modified."""
         if "figures" not in spec:
             return str(spec.get("on", ""))
         storage = find_storage(spec["on"])
@@ -74,7 +74,7 @@ class Campaigns:
 
 
 def words_of(spec: Spec, on: str) -> list[str]:
-    """Return suite and options of a campaign."""
+    """Return the suite and options of a campaign."""
     words = [spec["suite"], *shlex.split(spec.get("words", ""))]
     words += ["--on", on] if on else []
     if spec["how"] != "here":
@@ -83,13 +83,13 @@ def words_of(spec: Spec, on: str) -> list[str]:
 
 
 def shown_command(name: str, spec: Spec) -> str:
-    """Return the command for readers."""
+    """Return the command in a form for readers."""
     words = words_of(spec, str(spec.get("on", "")))
     return f"stripewise bench run {shlex.join(words)} -o {name}.campaign"
 
 
 def how_made(spec: Spec) -> str:
-    """Say how the figures came about, as a sentence without its stop."""
+    """Return how the figures were obtained, as a sentence without its full stop."""
     text = HOW[spec["how"]]
     return text[:1].upper() + text[1:]
 
@@ -101,10 +101,10 @@ def build(book: Spec, into: Path, make: Maker, talks: Sequence[str] = ()) -> str
     """Draw all pictures, and return the page.
 
     Args:
-        book: gallery.toml.
+        book: Content of gallery.toml.
         into: Directory of the page.
-        make: Makes, or finds, a campaign.
-        talks: Only these; empty: all.
+        make: Makes a campaign, or finds an existing one.
+        talks: Talks to include; empty for all.
     """
     into.mkdir(parents=True, exist_ok=True)
     made: dict[str, Campaign] = {}
@@ -163,7 +163,7 @@ def _picture(campaign: Campaign, path: Path, chart: str, operation: str) -> list
 
 
 def main() -> None:
-    """Make the campaigns that are missing, and the page."""
+    """Make the missing campaigns and the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "gallery")
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "gallery" / "page")

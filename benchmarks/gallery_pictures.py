@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of the gallery: small SVG files, and campaigns side by side in one of them."""
+"""Draws the pictures of the gallery: small SVG files, with several campaigns side by side."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stripewise.bench.limits import find_limits
 from stripewise.bench.report import draw_campaign, draw_limits
 
 MOST_BYTES = 60_000
-"""Of a picture."""
+"""Maximum size of a picture in bytes."""
 
 _NEEDLESS = re.compile(
     r' (?:aria-hidden|aria-roledescription|role|pointer-events)="[^"]*"| opacity="1"'
@@ -25,11 +25,11 @@ _DIGITS = re.compile(r"(\d\.\d)\d{2,}")
 
 
 def together(parts: Sequence[tuple[str, Campaign]]) -> Campaign:
-    """Return several campaigns of the same suite as one, each with a series of its own.
+    """Return several campaigns of the same suite as one, with a separate series for each.
 
     Args:
-        parts: Name of the series, with the campaign; all of one storage, or variants of it.
-            Where the campaign has several series, their names follow.
+        parts: Name of the series with its campaign; all on one storage or its variants.  If the
+            campaign has several series, their names are appended.
     """
     cases, runs = [], []
     for name, campaign in parts:
@@ -44,7 +44,7 @@ def together(parts: Sequence[tuple[str, Campaign]]) -> Campaign:
 
 
 def draw(campaign: Campaign, path: Path, chart: str, operation: str = "") -> str:
-    """Draw a chart of a campaign as a small SVG file, and return what it shows.
+    """Draw a chart of a campaign as a small SVG file, and return its description.
 
     Raises:
         StripewiseError: The campaign has no such chart.
@@ -60,7 +60,7 @@ def draw(campaign: Campaign, path: Path, chart: str, operation: str = "") -> str
 
 
 def smaller(svg: str) -> str:
-    """Return a drawing without what no one sees: hundredths of a point, words for each mark."""
+    """Return a drawing without invisible details: hundredths of a point, texts of single marks."""
     head, tag, body = svg.partition(">")
 
     def shorten(found: re.Match[str]) -> str:

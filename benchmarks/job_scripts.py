@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies of job scripts on the test cluster, and the scripts that they leave, submitted.
+"""Studies job scripts on the test cluster, and submits the scripts that result.
 
     python benchmarks/job_scripts.py                       # all; half an hour on an idle machine
     python benchmarks/job_scripts.py btio-auto wrf-expbb
 
-Each study has a cluster of its own (tools/cluster): a real Slurm with its DataWarp plugin, and
+Each study has its own cluster (tools/cluster): a real Slurm with its DataWarp plugin, and
 Shaheen II's Lustre and DataWarp emulated in slow motion.  Afterwards the user's script and
-run.tuned.sh are submitted in turn, as a user would, and the kernel's own clock is compared.
+run.tuned.sh are submitted alternately, as a user would, and the kernel's own times are compared.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ srun {kernel} {arguments} --mode collective --fsync --keep ${{CLOCK:+--json "$CL
 
 @dataclass(frozen=True)
 class Program:
-    """A job to be tuned, and the cluster that it is tuned on."""
+    """Job to be tuned, and the cluster on which it is tuned."""
 
     name: str
     arguments: str
@@ -68,7 +68,7 @@ PROGRAMS = (
 
 
 def main() -> int:
-    """Run the studies, and print what each found."""
+    """Run the studies, and print their results."""
     given = _arguments()
     for program in PROGRAMS:
         for strategy in STRATEGIES:
@@ -80,7 +80,7 @@ def main() -> int:
 
 
 def measure(program: Program, strategy: str) -> dict[str, str]:
-    """Tune a program on a cluster of its own; return what was found, by name."""
+    """Tune a program on its own cluster; return the results by name."""
     top = Path(tempfile.mkdtemp(prefix="sw-jobs-"))
     top.chmod(0o755)
     options: dict[str, int | bool] = {"slowdown": program.slowdown, "bb_nodes": program.pool}
@@ -126,7 +126,7 @@ def _interval(found: Mapping[str, Any]) -> str:
 
 
 def _submitted(cluster: Cluster, work: Path) -> str:
-    """Submit both scripts in turn; return the kernel's own seconds of each."""
+    """Submit both scripts alternately; return the kernel's own seconds of each."""
     seconds: dict[str, list[float]] = {"run.sh": [], "run.tuned.sh": []}
     for number in range(PAIRS if (work / "run.tuned.sh").exists() else 0):
         for script, found in seconds.items():

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fit the weights of likeness on outcomes: what does each difference of two cases cost?
+"""Fits the weights of likeness to outcomes: the cost of each difference of two cases.
 
     python benchmarks/likeness.py                                # outcomes (minutes), fit, table
-    python benchmarks/likeness.py --outcomes likeness.json       # the fit of kept outcomes
+    python benchmarks/likeness.py --outcomes likeness.json       # fit to stored outcomes
 
-The best settings of one case are used for another one.  What is lost is the logarithm to base 2
-of its time over its best time, at most 1: an octave.  A distance is a sum of differences with
-weights that are not negative (least squares): the loss to expect, in octaves.  Errors are those of
-whole families of cases that had no part in the fit.
+The best settings of one case are used for another one.  The loss is the logarithm to base 2 of
+its time over its best time, at most 1, that is, an octave.  A distance is a sum of differences
+with non-negative weights (least squares): the expected loss in octaves.  Errors are those of
+whole families of cases that were left out of the fit.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ASSUMED = {
     "noncontiguous": 0.105, "call": 0.105, "calls": 0.035, "n_ranks": 0.035, "n_hosts": 0.035,
     "volume": 0.03, "mpi": 0.5, "storage": 0.075,
 }  # fmt: skip
-"""What each difference added to the distance before anything was fitted."""
+"""Weights that were assumed for each difference before anything was fitted."""
 NINETY = float(np.log2(1 / 0.9))
 """Loss in octaves of settings that reach 90 % of the best bandwidth."""
 SLOWER = 0.05
@@ -53,10 +53,10 @@ class Pairs:
     """Pairs of cases as arrays.
 
     Attributes:
-        family: (n,) whole numbers.
-        lost / possible: (n, 2) octaves, each way: lost by the other's settings, and what the
-            best settings gain on the default.
-        y: (n,) what is fitted: mean of both ways, each at most an octave.
+        family: Number of the family, (n,) integers.
+        lost / possible: Octaves each way, (n, 2): lost with the other's settings, and gained with
+            the best settings relative to the default.
+        y: Value to fit, (n,): mean of both ways, each at most an octave.
     """
 
     def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
@@ -67,15 +67,15 @@ class Pairs:
         self.y: Floats = np.minimum(self.lost, 1.0).mean(axis=1)
 
     def __getitem__(self, names: Sequence[str]) -> Floats:
-        """Return differences: (n, names)."""
+        """Return the differences with the given names, (n, names)."""
         return np.array([[row["parts"][name] for name in names] for row in self.rows])
 
 
 class Weights:
-    """Octaves that each difference costs where it is whole.
+    """Costs of each difference, in octaves, where it is maximal.
 
-    Two steps, as the product has them: what patterns tell and what counters tell are each fitted
-    by themselves (both with the place); then how much each counts where both are known.
+    There are two steps, as in the product: the differences of patterns and those of counters are
+    fitted separately (both with the place); then their weights where both are known.
     """
 
     def __init__(self, pairs: Pairs, chosen: NDArray[np.bool_] | None = None) -> None:
@@ -95,7 +95,7 @@ class Weights:
         )
 
     def distances(self, pairs: Pairs) -> Floats:
-        """Return the loss to expect of each pair, in octaves."""
+        """Return the expected loss of each pair, in octaves."""
         behaviour = self._two(pairs) @ (self.by_pattern, self.by_counted)
         return np.asarray(behaviour + pairs[PLACE] @ self.place)
 
@@ -140,7 +140,7 @@ def simulated(number: int, members: int, jobs: int) -> list[dict[str, Any]]:
 
 
 def fitted(pairs: Pairs) -> dict[str, Any]:
-    """Return weights, their intervals, errors of families left out, and what distances mean."""
+    """Return weights, their intervals, errors of left-out families, and losses by distance."""
     rng = np.random.default_rng(0)
     fold = rng.integers(0, FOLDS, pairs.family.max() + 1)[pairs.family]
     left_out = np.zeros(len(pairs.y))
@@ -168,7 +168,7 @@ def fitted(pairs: Pairs) -> dict[str, Any]:
 
 
 def _intervals(pairs: Pairs, rng: np.random.Generator) -> dict[str, tuple[float, float]]:
-    """Return the 5 and 95 % quantiles of each weight, families drawn with repetition."""
+    """Return the 5 and 95 % quantiles of each weight, from families drawn with repetition."""
     members = [np.flatnonzero(pairs.family == one) for one in np.unique(pairs.family)]
     drawn = []
     for _ in range(DRAWS):
@@ -181,7 +181,7 @@ def _intervals(pairs: Pairs, rng: np.random.Generator) -> dict[str, tuple[float,
 
 
 def _tenths(distances: Floats, pairs: Pairs) -> list[dict[str, float]]:
-    """Return what came of settings at each tenth of the distances, each pair both ways."""
+    """Return the outcomes of settings for each tenth of the distances, each pair both ways."""
     found = []
     for part in np.array_split(np.argsort(distances, kind="stable"), 10):
         lost, possible = pairs.lost[part].ravel(), pairs.possible[part].ravel()
@@ -199,11 +199,11 @@ def _tenths(distances: Floats, pairs: Pairs) -> list[dict[str, float]]:
 
 
 def _nearest(distances: Floats | None, pairs: Pairs) -> float:
-    """Return the mean loss, at most an octave, by settings of the nearest case of the family.
+    """Return the mean loss, at most an octave, with settings of the nearest case of the family.
 
     Args:
-        distances: (n,) of the pairs, or (n, 2) for each way; None: by those of any case.
-        pairs: Of cases.
+        distances: (n,) for the pairs, or (n, 2) for each way; None for those of any case.
+        pairs: Pairs of cases.
     """
     offers: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for n, row in enumerate(pairs.rows):

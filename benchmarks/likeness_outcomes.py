@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What settings are worth that were best for another case: simulated, for many pairs of cases.
+"""Simulates the value of settings that were best for another case, for many pairs of cases.
 
-A case is a pattern, a scale, a storage and a stack.  Patterns are drawn at random (seed 1); none
-of them is one that a comparison with other tools uses.
+A case is a pattern, a scale, a storage and a stack.  Patterns are random (seed 1); none of them
+is used in a comparison with other tools.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ DISTRIBUTIONS = (
     "*,BLOCK,BLOCK,BLOCK", "*,BLOCK,*,*",
 )  # fmt: skip
 EQUAL = 0.02
-"""Times so near the best one that a study could not tell them apart."""
+"""Relative difference from the best time that a study could not detect."""
 LEAST_GAIN = 0.07
-"""Octaves that the best settings have to gain on the default, or nothing can be carried over."""
+"""Least gain of the best settings in octaves; otherwise nothing can be transferred."""
 MIB = 1 << 20
 COMMON: dict[str, tuple[Value | None, ...]] = {
     "mpiio.striping_factor": (None, 4, 24, -1),
@@ -71,11 +71,11 @@ Settings = tuple[tuple[str, Value], ...]
 
 @dataclass(frozen=True)
 class Shape:
-    """A pattern before it is laid over ranks.
+    """Pattern before it is distributed over ranks.
 
     Attributes:
-        bytes: That a rank has of each dataset, about.
-        form: From 0 to 1: how the block is cut into dimensions.
+        bytes: Approximate bytes of a rank in each dataset.
+        form: How the block is divided into dimensions, from 0 to 1.
     """
 
     distributions: str
@@ -89,7 +89,7 @@ class Shape:
 
     @property
     def block(self) -> tuple[int, ...]:
-        """Elements of a rank in each dimension, at least two."""
+        """Number of elements of a rank in each dimension, at least two."""
         parts, rng = self.distributions.split(","), random.Random(self.form)
         cuts = sorted(rng.random() for _ in parts[1:])
         shares = [b - a for a, b in itertools.pairwise([0.0, *cuts, 1.0])]
@@ -99,7 +99,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a shape is moved: all but the pattern."""
+    """Conditions under which a shape is moved: everything but the pattern."""
 
     storage: str
     stack: str
@@ -109,12 +109,13 @@ class Setting:
 
 @dataclass
 class Case:
-    """One shape in one place, and what settings give.
+    """One shape under one setting, and its times with tunables.
 
     Attributes:
-        pattern: Of each of its datasets.
-        default: Seconds without settings; best: seconds with the best ones.
-        winners: Settings within `EQUAL` of the best that set fewest tunables.
+        pattern: Pattern of each of its datasets.
+        default: Seconds without settings.
+        best: Seconds with the best settings.
+        winners: Settings within `EQUAL` of the best with the fewest tunables.
     """
 
     shape: Shape
@@ -126,12 +127,12 @@ class Case:
     winners: tuple[Settings, ...] = ()
 
     def seconds(self, settings: Settings) -> float:
-        """Return the time under settings; those that the stack does not know do not act."""
+        """Return the time with settings; those that the stack does not know have no effect."""
         return _seconds(self.place.storage, self.place.stack, self.work, settings)
 
     @cached_property
     def known(self) -> knowledge.Case:
-        """What a study of it would be remembered by."""
+        """Case as which a study of it would be remembered."""
         storage = _storage(self.place.storage)
         facts = simulated_workload(storage, self.work, self.place.stack).facts
         calls = len(self.work.patterns) * self.shape.steps * self.work.ranks
@@ -157,7 +158,7 @@ def space(stack: str) -> Iterator[Settings]:
 
 
 def families(number: int, members: int, seed: int = 1) -> list[list[Case]]:
-    """Draw families of cases: one at random, the others differ from it in one thing or two."""
+    """Draw families of cases: one at random; the others differ in one or two properties."""
     rng, found = random.Random(seed), []
     while len(found) < number:
         first = _drawn(rng, len(found))
@@ -167,7 +168,7 @@ def families(number: int, members: int, seed: int = 1) -> list[list[Case]]:
 
 
 def _drawn(rng: random.Random, n: int) -> tuple[Shape, Setting]:
-    """Draw a shape and a place: distributions in turn, sizes of any number of bytes."""
+    """Draw a shape and a place: distributions in turn, sizes with any number of bytes."""
     shape = Shape(
         DISTRIBUTIONS[n % len(DISTRIBUTIONS)], 2 ** rng.uniform(16, 25), rng.random(),
         rng.choice((4, 8)), rng.choice((1, 1, 4, 10)), rng.choice((1, 1, 2, 4)),
@@ -182,7 +183,7 @@ def _drawn(rng: random.Random, n: int) -> tuple[Shape, Setting]:
 def _changed(
     rng: random.Random, shape: Shape, place: Setting, number: int
 ) -> tuple[Shape, Setting]:
-    """Change so many things."""
+    """Return a shape and place with a number of changes."""
     changes: dict[str, Callable[[], tuple[Shape, Setting]]] = {
         "size": lambda: (
             replace(
@@ -208,7 +209,7 @@ def _changed(
 
 
 def made(shape: Shape, place: Setting) -> Case:
-    """Lay a shape over the ranks of a place."""
+    """Distribute a shape over the ranks of a place."""
     sizes = ",".join(map(str, shape.block))
     work = workload_from_notation(
         f"<{len(shape.block)}D,({shape.distributions}),({sizes})>",
@@ -251,7 +252,7 @@ def outcomes(numbered: tuple[int, list[Case]]) -> list[dict[str, object]]:
 
 
 def _pair(first: Case, second: Case) -> dict[str, object] | None:
-    """Return what is known of a pair; None where settings hardly matter to one of them."""
+    """Return the outcome of a pair; None if settings hardly matter to one of them."""
     possible = [log2(one.default / one.best) for one in (second, first)]
     if min(possible) < LEAST_GAIN:
         return None
@@ -263,12 +264,12 @@ def _pair(first: Case, second: Case) -> dict[str, object] | None:
 
 
 def _lost(tuned: Case, other: Case) -> float:
-    """Return the octaves that the other one loses by the tuned one's settings, on average."""
+    """Return the mean octaves that one case loses with the settings of the other."""
     return sum(log2(other.seconds(one) / other.best) for one in tuned.winners) / len(tuned.winners)
 
 
 def parts(first: Case, second: Case) -> dict[str, float]:
-    """Return each difference of two cases from 0 to 1, as `knowledge` and `patterns` have them."""
+    """Return each difference of two cases from 0 to 1, as in `knowledge` and `patterns`."""
     a, b = first.known, second.known
     stacks = {first.place.stack, second.place.stack}
     one, other = a.fingerprint, b.fingerprint

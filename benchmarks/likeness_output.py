@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of the fit of likeness, in Markdown."""
+"""Formats the fit of likeness as Markdown tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = {
 
 
 def markdown(document: dict[str, Any]) -> str:
-    """Return weights, errors, and what settings at each distance gave."""
+    """Return weights, errors, and the outcomes of settings at each distance."""
     lines = ["| difference | weight | 90 % interval |", "|---|---|---|"]
     lines += [
         f"| {_WORDS.get(name, name)} | {weight:.2f} | {low:.2f} to {high:.2f} |"

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Likeness against recorded surfaces: what settings lose that are carried from one to another.
+"""Tests likeness on recorded surfaces: the loss of settings transferred between them.
 
     python benchmarks/likeness_surfaces.py [DIR]       # benchmarks/surfaces/emulated
 
-For each two surfaces of one storage: distance of the cases, octaves lost by the settings that
-were best for the first one of all that both have, and octaves that the second one can gain.
+For each two surfaces of one storage it prints the distance of the cases, the octaves lost with the
+settings that were best for the first among those that both have, and the octaves that the second
+can gain.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a look-up in a large knowledge base takes, in a running and in a new process.
+"""Measures a look-up in a large knowledge base, in a running and in a new process.
 
 python benchmarks/lookup.py [--cases 5000] [--keep FILE]
 
@@ -56,7 +56,7 @@ print(json.dumps([imported - began, done - imported, len(found), known, busy]))
 
 
 def a_case(seed: int) -> Case:
-    """Return a program on a machine, by chance."""
+    """Return a random program on a machine."""
     chance = random.Random(seed)
     ranks = 2 ** chance.randint(3, 13)
     fingerprint = Fingerprint(

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare our metadata kernel with mdtest: the same files, in pairs, within one run.
+"""Compares our metadata kernel with mdtest: the same files, in pairs, within one run.
 
-Both create, stat, read and remove empty files, in one directory or in one for each rank.  The two
-take turns at being first in a pair; the figure is the median over the pairs of our rate divided by
-mdtest's.  mdtest is found by STRIPEWISE_MDTEST, or where `make peers` has put it.
+Both create, stat, read and remove empty files, in one directory or in one for each rank.  They
+alternate in being first in a pair; the figure is the median over the pairs of our rate divided by
+mdtest's.  mdtest is found with STRIPEWISE_MDTEST, or where `make peers` has put it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ Rates = dict[str, float]
 
 @dataclass(frozen=True)
 class Row:
-    """One operation in one set-up.
+    """Result for one operation in one set-up.
 
     Attributes:
-        ours / theirs: Median operations a second.
+        ours / theirs: Median operations per second.
         ratio / low / high: Median of ours divided by theirs, and its interval of 95 %.
     """
 
@@ -112,7 +112,7 @@ def _mdtest() -> Path | None:
 
 
 def _places() -> list[Path]:
-    """Return the disk of temporary files, and memory where there is such a file system."""
+    """Return the disk of temporary files, and memory if there is such a file system."""
     found = [Path(tempfile.gettempdir()), Path("/dev/shm")]
     return [path for path in found if os.access(path, os.W_OK)]
 
@@ -156,7 +156,7 @@ def _cell(
     programs: tuple[Program, Program], parent: Path, ranks: int, sharing: str, files: int,
     pairs: int,
 ) -> Iterator[Row]:  # fmt: skip
-    """Run the pairs of one set-up, after one that warms up; A B, B A, A B, ..."""
+    """Run the pairs of one set-up after a warm-up pair; A B, B A, A B, ..."""
     found: list[tuple[Rates, Rates]] = []
     for number in range(pairs + 1):
         order = (0, 1) if number % 2 else (1, 0)
@@ -177,9 +177,9 @@ def _cell(
 
 
 def median_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Return the median and its interval of at least 95 %, by order statistics.
+    """Return the median and its interval of at least 95 %, from order statistics.
 
-    With fewer than 6 values the interval is all of them, and covers less.
+    With fewer than 6 values the interval is their range, and covers less.
     """
     ordered = np.sort(values)
     below = int(binom.ppf(0.025, len(ordered), 0.5)) if len(ordered) > 5 else 0
@@ -213,7 +213,7 @@ def markdown(document: dict) -> str:
 
 
 def verdict(row: dict) -> str:
-    """Say whether we are within the goal; "open": the pairs do not tell us apart."""
+    """Return whether we are within the goal; "open" if the pairs do not decide it."""
     if row["low"] > 1:
         return "faster"
     if row["ratio"] >= GOAL:

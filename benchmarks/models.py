@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Say how well trained models predict programs that they were not trained with.
+"""Measures how well trained models predict programs that they were not trained with.
 
 python benchmarks/models.py      # several minutes
 
 Trainings are simulated: kernels at random points of the published ladders, three repeats each,
-with the storage's noise.  The storage is as its description says, or other than that: each of its
-bandwidths and times is off by a factor, whose logarithm varies by 0.5.  Each pattern is then left
-out as a whole, all configurations of the ladders are predicted for it, and compared with what
-they take without noise.  Recorded surfaces of emulated storage are predicted the same way.
+with the storage's noise.  The storage is as described, or different: each of its bandwidths and
+times has a random factor, whose logarithm has a deviation of 0.5.  Each pattern is then left out
+as a whole, all configurations of the ladders are predicted for it, and compared with their times
+without noise.  Recorded surfaces of emulated storage are predicted in the same way.
 """
 
 from __future__ import annotations
@@ -75,20 +75,22 @@ WRONG = 0.5
 PUBLISHED = {
     "1": 10.59, "1/s": 68.99, "1/a": 59.83, "c/s": -1.23, "f/c": 2.26, "f/s": 0.18, "c f/a": 0.01,
 }  # fmt: skip
-"""VPIC on Edison.  Source: Behzad et al., ACM TOPC 5(4):15, 2019, doi 10.1145/3309205."""
+"""Coefficients of VPIC on Edison.  Source: Behzad et al., ACM TOPC 5(4):15, 2019, doi
+10.1145/3309205.
+"""
 POWERS: tuple[Mapping[str, int], ...] = (
     {}, {"s": -1}, {"a": -1}, {"c": 1, "s": -1}, {"f": 1, "c": -1}, {"f": 1, "s": -1},
     {"c": 1, "f": 1, "a": -1},
 )  # fmt: skip
 CORRECTED, ANSWERED = "the corrected simulation", "or else the simulation"
-"""The second answers where no model does, as `tune` and `run --auto` ask them."""
+"""Names of predictions; the second answers if no model does, like `tune` and `run --auto`."""
 Settings = Mapping[str, Value]
 Asked = Callable[[Settings], float | None]
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A kernel at a scale on a storage: as described, and as it is."""
+    """Kernel at a scale on a storage, as described and as it really is."""
 
     name: str
     wanted: int
@@ -98,7 +100,7 @@ class Case:
 
     @property
     def facts(self) -> ProgramFacts:
-        """Of its first run."""
+        """Facts of its first run."""
         return self.described.facts
 
     def samples(self, number: int, random: Random) -> Iterator[Sample]:
@@ -153,7 +155,7 @@ def cases_of(
 
 
 def other_than(described: Storage, random: Random) -> Storage:
-    """Return a storage whose bandwidths and times are not those that are described."""
+    """Return a storage whose bandwidths and times differ from the described ones."""
     varied = {
         spec.name
         for spec in FIGURES
@@ -169,7 +171,7 @@ def other_than(described: Storage, random: Random) -> Storage:
 
 
 def simulated_rows(name: str, wrong: bool) -> list[Row]:
-    """Return a row for each kind of model, of all patterns left out in turn."""
+    """Return a row for each kind of model, with all patterns left out in turn."""
     print(f"{name}, {'other than' if wrong else 'as'} described", file=sys.stderr)
     random, cases = Random(1), cases_of(name, PLAN, wrong, tuple(KERNELS))
     samples = [one for case in cases for one in case.samples(PLAN[case.wanted], random)]
@@ -195,7 +197,7 @@ def simulated_rows(name: str, wrong: bool) -> list[Row]:
 
 
 def recorded_rows(place: Path) -> Iterator[Row]:
-    """Yield rows for the surfaces in a directory, each left out in turn."""
+    """Yield rows for the surfaces in a directory, with each left out in turn."""
     grounds: dict[object, list[Sample]] = {}
     cost: dict[object, tuple[int, float]] = {}
     for one in find_evidence(place)[0]:
@@ -223,14 +225,14 @@ def recorded_rows(place: Path) -> Iterator[Row]:
 
 
 def kinds_of(ground: Ground) -> tuple[tuple[str, Ground], ...]:
-    """Return each kind of model, and the ground on which it is fitted: described, or not."""
+    """Return each kind of model, and the ground on which it is fitted: described or not."""
     return (REGRESSION, replace(ground, digest="")), (CORRECTED, ground)
 
 
 def told(
     case: object, truths: Sequence[tuple[Settings, float]], asked: Asked | None
 ) -> list[tuple[object, float, float]]:
-    """Return measured and predicted seconds of all points that somebody tells the time of."""
+    """Return measured and predicted seconds of all points with a prediction."""
     return [
         (case, seconds, predicted)
         for settings, seconds in truths
@@ -248,12 +250,12 @@ class Left:
     """Scores of patterns that were left out."""
 
     def __init__(self) -> None:
-        """Nothing was left out yet."""
+        """Begin with no pattern left out."""
         self.scores: list[tuple[str, float, float, float]] = []
         self.refused = 0
 
     def add(self, pattern: str, told: Sequence[tuple[object, float, float]]) -> None:
-        """Add a program at a scale; nothing told: no model held for it."""
+        """Add the predictions for a program at a scale; empty if no model applied to it."""
         if not told:
             self.refused += 1
             return
@@ -261,7 +263,7 @@ class Left:
         self.scores.append((pattern, score.error, score.rho, score.top5))
 
     def row(self, storage: str, kind: str, runs: int, hours: float) -> Row:
-        """Return what was seen, in figures."""
+        """Return the scores as a row."""
         patterns = {
             name: [one for one in self.scores if one[0] == name] for name, *_ in self.scores
         }
@@ -309,7 +311,7 @@ def quality(
 
 
 def key(settings: Settings) -> tuple[Value, ...]:
-    """Return settings as a key."""
+    """Return settings as a hashable key."""
     return tuple(settings.values())
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of models.py, in Markdown."""
+"""Formats the tables of models.py in Markdown."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Row:
-    """A storage and a kind of model.
+    """Result for a storage and a kind of model.
 
     Attributes:
-        cases: Programs at a scale that were predicted; refused: that no model held for.
+        cases: Number of predicted programs at a scale.
+        refused: Number of those to which no model applied.
         error / rho / worst: Median error, median and least rank correlation of a pattern.
-        hits: Cases whose best five predicted hold one within 5 % of the optimum.
+        hits: Number of cases whose best five predictions include one within 5 % of the optimum.
         runs / hours: Cost of the training.
     """
 
@@ -38,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Terms:
-    """Coefficients by term: published, of the published terms fitted here, of those selected."""
+    """Coefficients by term: published, published terms fitted here, and selected terms."""
 
     published: Mapping[str, float]
     fitted: Mapping[str, float]

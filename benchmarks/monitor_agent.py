@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the agent that watches storage costs on a large server of Lustre.
+"""Measures the cost of the storage monitoring agent on a large Lustre server.
 
 python benchmarks/monitor_agent.py [--seconds 300] [--only WORD] [--json]
 
-The real `stripewise centre monitor` runs over a server of 100 OSTs with 10,000 entries of jobs,
-100 on each, behind a stub that stands for lctl.  Counters grow every 15 s: those of all jobs, or
-of one in ten.  The time of the processor is that of the kernel's accounts, apart for the agent
-and for the commands it runs; the first two minutes do not count.  The environment is that of the
+The real `stripewise centre monitor` runs on a server of 100 OSTs with 10,000 job entries, 100 on
+each, simulated by a stub for lctl.  Counters grow every 15 s: those of all jobs, or of one in
+ten.  Processor times are those of the kernel's accounting, separately for the agent and for the
+commands it runs; the first two minutes do not count.  The environment is that of the systemd
 unit.
 """
 
@@ -48,7 +48,7 @@ AGENT = [
 STEP_SECONDS = 15.0
 WARM_UP_SECONDS = 120.0
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "131072"}
-"""As in the unit of systemd."""
+"""Environment of the agent, as in the systemd unit."""
 _AS_PROMETHEUS = {"Accept": "application/openmetrics-text", "Accept-Encoding": "gzip"}
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SINKS = {
@@ -59,7 +59,7 @@ _SINKS = {
 
 @dataclass(frozen=True)
 class Case:
-    """What runs: where it goes, share of the jobs that work, seconds between readings of jobs."""
+    """Variant to run: sink, share of active jobs, seconds between readings of jobs."""
 
     sinks: str
     share: float
@@ -76,16 +76,17 @@ CASES = (
 
 @dataclass(frozen=True)
 class Row:
-    """What a case cost.
+    """Cost of a case.
 
     Attributes:
-        case: Which.
-        agent_percent / commands_percent: Of one core, by the agent and by the commands it ran.
-        rss_bytes / most_rss_bytes: Memory at the end (median of samples), and at its highest.
-        round_seconds: Longest round of the collector that was seen.
+        case: Name of the case.
+        agent_percent / commands_percent: Share of one core used by the agent and its commands.
+        rss_bytes / most_rss_bytes: Memory at the end (median of samples), and at its maximum.
+        round_seconds: Longest round of the collector that was observed.
         scrape_seconds / scrape_bytes: Median of scrapes, not compressed.
         database_bytes_per_hour: Growth of the file and its log.
-        problems: Readings and rounds that were left out, failed or skipped: the case is void.
+        problems: Number of readings and rounds that were left out, failed or skipped; if there are
+            any, the case is invalid.
     """
 
     case: Case
@@ -102,7 +103,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Sample:
-    """What /proc tells of the agent: seconds of itself and its children, bytes now and most."""
+    """Agent's data in /proc: seconds of itself and its children, present and maximum bytes."""
 
     agent_seconds: float
     commands_seconds: float
@@ -111,7 +112,7 @@ class Sample:
 
 
 def main() -> None:
-    """Measure the cases and the reader of job_stats, and show the tables."""
+    """Measure the cases and the reader of job_stats, and print the tables."""
     options = _options()
     reader = _reader_rates()
     rows = []
@@ -193,7 +194,7 @@ def _measured(case: Case, scratch: Path, seconds: float) -> Row:
 def _let_grow(
     server: Server, agent: subprocess.Popen[bytes], seconds: float, look: Callable[[], object]
 ) -> None:
-    """Let counters grow every 15 s, and look a little before that."""
+    """Let counters grow every 15 s, and take a sample shortly before that."""
     until = time.monotonic() + seconds
     due = time.monotonic()
     while due < until - 1:
@@ -246,7 +247,7 @@ def _free_port() -> int:
 
 
 def _reader_rates() -> dict[str, float]:
-    """Bytes a second of the reader, by what it does."""
+    """Return the reader's rates in bytes per second, by workload."""
     with tempfile.TemporaryDirectory(prefix="monitor-agent-") as scratch:
         server = Server(Path(scratch), 1.0)
         paths = sorted(Path(scratch, "tree", "obdfilter").glob("*/job_stats"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server of 100 OSTs for `monitor_agent.py`: a tree of parameters whose counters grow."""
+"""Simulates a server of 100 OSTs for `monitor_agent.py`: parameters whose counters grow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.job_stats_text import Job, render
 
 TARGETS = 100
 ENTRIES = 100
-"""Of jobs, on each target."""
+"""Number of job entries on each target."""
 ACCOUNTS = {"user": 200, "group": 40, "project": 40}
 _STUB = Path(__file__).with_name("stub_lctl.c")
 _BEGAN = 1_700_000_000
@@ -34,7 +34,7 @@ _ACTIVE = {
     "read": _TIMES_ROW % b"read:", "write": _TIMES_ROW % b"write:",
     "setattr": _TIMES_ROW % b"setattr:", "punch": _TIMES_ROW % b"punch:",
 }  # fmt: skip
-"""Rows of operations that a job does; the others of its entry have no samples."""
+"""Rows of operations that a job does; the other rows of its entry have no samples."""
 _SECTIONS = (
     ("pages per bulk r/w", "rpcs", [str(1 << bit) for bit in range(11)]),
     ("discontiguous pages", "rpcs", [str(key) for key in range(4)]),
@@ -57,12 +57,12 @@ class Server:
     """Parameters of a server below a directory, and an `lctl` that prints them.
 
     Attributes:
-        lctl: Its path.
-        job_bytes: Size of all texts of jobs.
+        lctl: Path of the command.
+        job_bytes: Size of the texts of all jobs.
     """
 
     def __init__(self, directory: Path, share: float) -> None:
-        """Build it; in each step so many of the jobs do something."""
+        """Create the server; in each step the given share of the jobs is active."""
         self.lctl = directory / "lctl"
         self.job_bytes = 0
         self._tree = directory / "tree"
@@ -139,7 +139,7 @@ class Server:
 
 
 def _template() -> bytes:
-    """Return the text of an entry, as 2.16 prints it, with places for numbers."""
+    """Return the text of an entry, as printed by 2.16, with placeholders for numbers."""
     _head, *rows = render([Job(b"7", 10**9, 2 * 10**9)], "2.16").split(b"\n  snapshot_time", 1)
     lines = (b"  snapshot_time" + rows[0]).splitlines(keepends=True)[3:]
     times = b"".join(

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What it takes to keep the counters of a storage server in the statistics database.
+"""Measures the cost of storing a storage server's counters in the statistics database.
 
 python benchmarks/monitor_store.py [--hours 24] [--json]
 
-Rounds of a synthetic server, a minute each, are given to the sink as the agent gives them; the
-time between them is left out.  Each world runs in a process of its own.
+Rounds of a synthetic server, one per minute, are given to the sink like those of the agent,
+without the time between them.  Each scenario runs in its own process.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from support.monitor_day import Day
 YEAR_DAYS = 365
 KEPT = {"sample": 14, "rollup 60": 90, "rollup 3600": 365, "rollup 86400": 365,
         "job": KEPT_LOAD_DAYS}  # fmt: skip
-"""Days of a year's end for which rows are kept."""
+"""Number of days for which rows are kept, at the end of a year."""
 
 
 def worlds(hours: float) -> dict[str, Day]:
-    """Return what is measured; jobs are given for a day."""
+    """Return the scenarios to measure; jobs are given for a day."""
     rounds = int(60 * hours)
     share = rounds / 1440
     return {
@@ -48,7 +48,7 @@ def worlds(hours: float) -> dict[str, Day]:
 
 
 def measure(path: Path, day: Day) -> dict[str, Any]:
-    """Deliver a day; return what it took."""
+    """Deliver a day; return the costs."""
     engine = create_engine(str(path))
     sink = StoreSink(StoreSettings(database=str(path)), "oss1")
     sink.start()
@@ -119,7 +119,7 @@ def table(hours: float, found: dict[str, dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Measure, and print what was found."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--json", action="store_true")

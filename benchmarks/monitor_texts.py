@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast Lustre's job_stats are read, and how much memory that takes, beside other readers.
+"""Measures the speed and memory of reading Lustre's job_stats, compared with other readers.
 
 python benchmarks/monitor_texts.py [--entries 20000] [--megabytes 449] [--peers]
 
 The jobs are synthetic: each reads, writes and does a few other things; rows, widths and histograms
-are those of the version. With `--peers`, the crate lustre_collector (with which lustrefs-exporter
-read, until its version 0.8.2; built by cargo) and PyYAML's C loader read the same text; they
-remember nothing from one reading to the next.
+are those of the version.  With `--peers`, the crate lustre_collector (which lustrefs-exporter used
+until its version 0.8.2; built by cargo) and PyYAML's C loader read the same text; they keep no
+state between readings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REPEATS = 7
 PIECE_BYTES = 64 << 10
 BUSY = ("read_bytes", "write_bytes", "read", "write")
 OTHERS_SHARE = 0.15
-"""Of jobs, for each other kind of operation: 5.7 of 15 rows are in use."""
+"""Share of jobs for each other kind of operation: 5.7 of 15 rows are in use."""
 MANIFEST = """
 [package]
 name = "peer"
@@ -61,7 +61,7 @@ fn main() {
 
 
 def some_jobs(number: int, chance: random.Random) -> list[Job]:
-    """Return jobs that did something."""
+    """Return jobs with some operations."""
     jobs = []
     for at in range(number):
         job = Job(b"%d" % (10**7 + at), (1_700_000_000 + at) * 10**9 + 5, 0)
@@ -73,7 +73,7 @@ def some_jobs(number: int, chance: random.Random) -> list[Job]:
 
 
 def more(job: Job, name: str, chance: random.Random) -> None:
-    """Let a job do something more."""
+    """Add operations to a job."""
     row = job.rows.setdefault(name, Row())
     job.latest_ns = job.start_ns + chance.randrange(10**12)
     for _ in range(4):
@@ -83,7 +83,7 @@ def more(job: Job, name: str, chance: random.Random) -> None:
 
 
 def rates(version: str, entries: int) -> tuple[bytes, str]:
-    """Return a text, and the line of a table: MB/s of processor time, median of the repeats."""
+    """Return a text, and its table row: MB/s of processor time, median of the repeats."""
     chance = random.Random(1)
     jobs = some_jobs(entries, chance)
     first = render(jobs, version)
@@ -115,13 +115,13 @@ def timed(call: Callable[[], JobsRead]) -> tuple[float, JobsRead]:
 
 
 def pieces(text: bytes) -> Iterator[bytes]:
-    """Yield a text as a pipe gives it."""
+    """Yield a text in pieces, like a pipe."""
     for at in range(0, len(text), PIECE_BYTES):
         yield text[at : at + PIECE_BYTES]
 
 
 def large(megabytes: int, most: int) -> None:
-    """Read a text that is never whole in memory, twice, and print time and memory."""
+    """Read a text that is never entirely in memory, twice, and print time and memory."""
     before = peak_mebibytes()
     reader = JobStatsReader(most_entries=most)
     for name in ("all new", "unchanged"):
@@ -136,7 +136,7 @@ def large(megabytes: int, most: int) -> None:
 
 
 def endless(size: int) -> Iterator[bytes]:
-    """Yield a text of that many bytes: the same few jobs under ever new ids."""
+    """Yield a text with the given number of bytes: the same few jobs with ever new ids."""
     text = render(some_jobs(500, random.Random(2)), "2.16")
     bodies = [part[part.index(b"\n") :] for part in text.split(b"- job_id:")[1:]]
     yield b"job_stats:\n"
@@ -151,12 +151,12 @@ def endless(size: int) -> Iterator[bytes]:
 
 
 def peak_mebibytes() -> int:
-    """Return the most memory that this process has held, in MiB."""
+    """Return the maximum memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 def growth(entries: int) -> None:
-    """Print what a reading's growth costs, and its state."""
+    """Print the cost of a reading's growth, and its state."""
     chance = random.Random(1)
     jobs = some_jobs(entries, chance)
     reader = JobStatsReader()
@@ -185,7 +185,7 @@ def growth(entries: int) -> None:
 
 
 def peers(version: str, text: bytes) -> None:
-    """Let others read a text, and print their rates, in MB/s of processor time."""
+    """Let other readers read a text, and print their rates in MB/s of processor time."""
     if importlib.util.find_spec("yaml"):
         import yaml
 
@@ -209,13 +209,13 @@ def peers(version: str, text: bytes) -> None:
 
 
 def children_seconds() -> float:
-    """Return the processor time of processes that ended, in seconds."""
+    """Return the processor time of ended child processes, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def built_peer() -> Path:
-    """Build a program around the crate, once."""
+    """Build a program with the crate, once."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     directory = cache / "stripewise" / "lustre-collector-peer"
     (directory / "src").mkdir(parents=True, exist_ok=True)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tune programs that are not ours, then run them: tests and examples of the I/O libraries.
+"""Tunes programs of others and then runs them: tests and examples of the I/O libraries.
 
     apt-get source netcdf pnetcdf hdf5 mpich  # in some directory SOURCES, with deb-src enabled
     pip download --no-binary :all: --no-deps adios2 && tar xf adios2-*.tar.gz      # beside them
     ADIOS2_DIR=PREFIX benchmarks/other_programs.py SOURCES [--only TEXT]
 
-The sources are compiled as they are; what is changed in a copy (a size, the removal of the
-output at the end) is in the table below.  Then each is run under its best configuration, or
-those of other_programs.toml if it has none, and its output compared with that of two plain runs.
+The sources are compiled unchanged, except for what the table below lists (a size, the removal of
+the output at the end).  Then each is run with its best configuration, or those of
+other_programs.toml if it has none, and its output is compared with that of two plain runs.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Program:
 
     Attributes:
         source: Glob below the sources' directory.
-        compiler: Wrapper; the flags follow the source.
-        flags: What follows "@" is a glob below the sources' directory; "adios2:LANGUAGE"
-            stands for what adios2-config says.
-        changes: Pairs (regular expression, replacement) made in a copy.
-        arguments: Of the program; a relative output name.
+        compiler: Compiler wrapper; the flags follow the source.
+        flags: Flags; a part behind "@" is a glob below the sources' directory, and
+            "adios2:LANGUAGE" stands for the output of adios2-config.
+        changes: Pairs (regular expression, replacement) applied to a copy.
+        arguments: Arguments of the program, such as a relative output name.
     """
 
     name: str
@@ -62,7 +62,7 @@ NETCDF = (
 HEAT = "adios2*/examples/simulations/heatTransfer/write"
 ROMIO = "mpich*/src/mpi/romio/test"
 
-# What ROMIO's configure puts into its Fortran tests.
+# Values that ROMIO's configure inserts into its Fortran tests.
 CONFIGURED = (
     ("@F77MPIOINC@", ""),
     ("@FORTRAN_MPI_OFFSET@", "integer(kind=MPI_OFFSET_KIND)"),
@@ -158,7 +158,7 @@ PROGRAMS = (
 
 
 def build(program: Program, sources: Path, place: Path) -> Path | str:
-    """Compile a program; its path, or why it could not be."""
+    """Compile a program; return its path, or why it could not be compiled."""
     found = sorted(sources.glob(program.source))
     if not found:
         return f"{program.source} is not below {sources}"
@@ -186,7 +186,7 @@ def _flags(flag: str, sources: Path) -> list[str]:
 
 
 def _adios2_flags(language: str) -> list[str]:
-    """What adios2-config of $ADIOS2_DIR says, and where the libraries are at run time."""
+    """Return the flags of $ADIOS2_DIR's adios2-config, and where the libraries are at run time."""
     prefix = Path(os.environ.get("ADIOS2_DIR", "/usr"))
     tool = prefix / "bin" / "adios2-config"
     try:
@@ -201,7 +201,7 @@ def _adios2_flags(language: str) -> list[str]:
 
 
 def cases(programs: Sequence[Program], sources: Path, place: Path) -> list[Case]:
-    """Build the programs; what cannot be built is named and left out."""
+    """Build the programs; print and leave out those that cannot be built."""
     found = []
     for program in programs:
         built = build(program, sources, place)
@@ -219,7 +219,7 @@ def cases(programs: Sequence[Program], sources: Path, place: Path) -> list[Case]
 
 
 def main() -> None:
-    """Build, tune, print the table."""
+    """Build, tune, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long it takes to find the pattern of 10^4, 10^5 and 10^6 ranks.
+"""Measures how long it takes to find the pattern of 10^4, 10^5 and 10^6 ranks.
 
     python benchmarks/pattern_analysis.py [--repeats N]
 
-For each pattern: seconds (the least of N), and the exponent between the smallest and the largest
-number of ranks (1: linear).
+For each pattern it prints the seconds (the least of N), and the exponent between the smallest and
+the largest number of ranks (1 is linear).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Maker = Callable[[int], Selections | Pieces]
 
 
 def selections(start: np.ndarray, count: np.ndarray, extents: tuple[int, ...]) -> Selections:
-    """Plain blocks, one a rank."""
+    """Return plain blocks, one per rank."""
     n = len(start)
     ones = np.ones_like(start)
     return Selections(
@@ -38,7 +38,7 @@ def selections(start: np.ndarray, count: np.ndarray, extents: tuple[int, ...]) -
 def pieces(
     offset: np.ndarray, size: int, times: tuple[int, int], steps: tuple[int, int]
 ) -> Pieces:
-    """Rows of a 3-D block, folded, one record a rank."""
+    """Return the rows of a 3-D block, folded, one record per rank."""
     n = len(offset)
     full = np.ones(n, np.int64)
     return Pieces(
@@ -50,30 +50,30 @@ def pieces(
 
 
 def grid_of(n: int) -> tuple[int, int, int]:
-    """Three factors, near to each other, whose product is n."""
+    """Return three factors, close to each other, whose product is n."""
     a = max(d for d in range(1, round(n ** (1 / 3)) + 1) if n % d == 0)
     b = max(d for d in range(1, math.isqrt(n // a) + 1) if n // a % d == 0)
     return n // a // b, b, a
 
 
 def places(n: int) -> np.ndarray:
-    """Coordinates of ranks in a 3-D grid."""
+    """Return the coordinates of ranks in a 3-D grid."""
     return np.stack(np.unravel_index(np.arange(n), grid_of(n)), axis=1)
 
 
 def block_1d(n: int) -> Selections:
-    """VPIC."""
+    """Return the pattern of VPIC."""
     return selections(np.arange(n)[:, None] * 8388608, np.array([8388608]), (n * 8388608,))
 
 
 def block_3d(n: int) -> Selections:
-    """VORPAL."""
+    """Return the pattern of VORPAL."""
     block = np.array((60, 100, 300))
     return selections(places(n) * block, block, tuple((np.array(grid_of(n)) * block).tolist()))
 
 
 def uneven_3d(n: int) -> Selections:
-    """Blocks whose lengths differ by one."""
+    """Return blocks whose lengths differ by one."""
     grid, where = np.array(grid_of(n)), places(n)
     extents = grid * 61 - grid // 2
     low, rest = extents // grid, extents % grid
@@ -82,14 +82,14 @@ def uneven_3d(n: int) -> Selections:
 
 
 def one_deviates(n: int) -> Selections:
-    """VPIC, but for one rank."""
+    """Return the pattern of VPIC with one rank that deviates."""
     access = block_1d(n)
     access.start[n // 2] += 12345
     return access
 
 
 def two_steps(n: int) -> Selections:
-    """Every rank writes its block in two parts."""
+    """Return a pattern in which every rank writes its block in two parts."""
     one = block_3d(n)
     start = np.repeat(one.start, 2, axis=0)
     start[1::2, 0] += 30
@@ -99,7 +99,7 @@ def two_steps(n: int) -> Selections:
 
 
 def view_3d(n: int) -> Pieces:
-    """VORPAL through file views."""
+    """Return the pattern of VORPAL through file views."""
     block = np.array((60, 100, 300))
     _, n1, n2 = (np.array(grid_of(n)) * block).tolist()
     start = places(n) * block
@@ -108,7 +108,7 @@ def view_3d(n: int) -> Pieces:
 
 
 def scattered(n: int) -> Selections:
-    """No pattern."""
+    """Return accesses without a pattern."""
     start = np.random.default_rng(1).integers(0, n * 1000, (n, 2))
     return selections(start, np.array([3, 5]), (n * 1000 + 9,) * 2)
 
@@ -125,7 +125,7 @@ MAKERS: dict[str, Maker] = {
 
 
 def seconds_of(access: Selections | Pieces, repeats: int) -> tuple[float, str]:
-    """Least time to find the pattern, and what it is."""
+    """Return the least time to find the pattern, and the pattern."""
     times, notation = [], ""
     for _ in range(repeats):
         begin = time.perf_counter()

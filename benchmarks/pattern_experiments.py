@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings for programs that nobody tuned, from patterns that were: three published experiments.
+"""Repeats three published experiments: settings for untuned programs from tuned patterns.
 
     python benchmarks/pattern_experiments.py                       # Hopper and Edison, simulated
 
-Trained with VPIC-IO, VORPAL-IO and GCRM-IO alone, as `stripewise knowledge train` does it.  Then
-IOR (the pattern of VPIC-IO), blocks like VORPAL-IO's, and FLASH-IO (a pattern of its own) are
-asked for, as `stripewise run --auto` does it, without one run of them: default, adopted, and the
-best of all configurations.  Source of the experiments: Behzad et al., Pattern-driven Parallel I/O
+It trains only with VPIC-IO, VORPAL-IO and GCRM-IO, like `stripewise knowledge train`.  Then it
+queries settings for IOR (the pattern of VPIC-IO), blocks like VORPAL-IO's, and FLASH-IO (with its
+own pattern), like `stripewise run --auto`, without any run of them: default, adopted, and the best
+of all configurations.  Source of the experiments: Behzad et al., Pattern-driven Parallel I/O
 Tuning, PDSW 2015, doi 10.1145/2834976.2834977.
 """
 
@@ -47,22 +47,23 @@ KERNELS = (
     "vpic", "vorpal --steps 20", "gcrm --type float --steps 10",
     "vpic --local 1048576", "vorpal --steps 20 --local 30,50,150", "gcrm --local 1,26,40960",
 )  # fmt: skip
-"""The published sizes, and an eighth of a block."""
+"""Kernels at the published sizes, and at an eighth of a block."""
 MIB = 1 << 20
 COUNTS = (4, 8, 16, 24, 32, 48, 64, 96, 128, -1)
 SIZES = tuple(n * MIB for n in (1, 2, 4, 8, 16, 32, 64, 128))
 AGGREGATORS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096)
-"""The published ladders; that of aggregators goes on to as many as there are ranks."""
+"""Published ladder of aggregators, extended up to the number of ranks."""
 Settings = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One program on one machine.
+    """Result for one program on one machine.
 
     Attributes:
-        default / optimum: Bandwidth in GB/s; adopted: Level, GB/s and sentence for each way.
-        configurations: Of which the optimum is the best.
+        default / optimum: Bandwidth in GB/s.
+        adopted: Level, GB/s and sentence for each variant.
+        configurations: Number of configurations among which the optimum is the best.
     """
 
     program: str
@@ -75,7 +76,7 @@ class Row:
 
 
 def programs(cores: int) -> Iterator[tuple[str, Workload]]:
-    """Yield the programs that nothing was trained with, at the published sizes."""
+    """Yield the programs that were not used for training, at the published sizes."""
     nodes = cores // RANKS_PER_NODE
     block = workload_from_notation(
         f"<1D,BLOCK,{32 * MIB}>", nodes, RANKS_PER_NODE, element_bytes=1, datasets=8
@@ -104,7 +105,7 @@ def simulated() -> Iterator[Row]:
 
 
 def trained(machine: str, home: Path) -> Sequence[Model]:
-    """Train with the three kernels, by the command that users have."""
+    """Train with the three kernels through the user's command."""
     os.environ["XDG_DATA_HOME"] = str(home)
     os.environ.pop("STRIPEWISE_MODELS", None)
     words = [
@@ -181,7 +182,7 @@ def _ladder(cores: int) -> Iterator[Settings]:
 
 
 def main() -> int:
-    """Run the experiments, or read kept ones, and print."""
+    """Run the experiments, or read stored ones, and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=Path, help="kept results: read, or written first")
     given = parser.parse_args()

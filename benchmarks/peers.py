@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our kernel against IOR and benchio on the same work, in pairs of runs that take turns.
+"""Compares our kernel with IOR and benchio on the same work, in pairs of alternating runs.
 
     STRIPEWISE_PEERS=DIRECTORY make peers               # once: build them from source archives
     python benchmarks/peers.py                          # in memory: what the programs cost
@@ -10,8 +10,8 @@ Each pair is one run of each program, ours first in every other pair; each run w
 once with two ranks.  The figure is the median of the pairs' ratios of bandwidth, ours over the
 peer's, with an interval of 95 % by bootstrap: above 1 our kernel is faster.
 
-Both sides give seconds by their own clock for the same span, from before the first rank opens its
-file to after the last one has closed it, of all ranks:
+Both sides measure seconds by their own clock for the same span, from before the first rank opens
+its file to after the last one has closed it:
 
 * IOR: `totalTime` of its JSON, taken from the bandwidth there, which has more digits: from the
   first start of an open to the last end of a close, with barriers between open, transfer and
@@ -22,8 +22,8 @@ file to after the last one has closed it, of all ranks:
   after the close, with the agreements after open and transfer.  The kernel's own figure,
   `seconds`, is less: it leaves these out, which on a busy machine wait for a processor.
 
-IOR's whole block goes in one call (-t is -b), unless the case says otherwise: IOR sends the same
-transfer buffer again and again, ours walks through memory as a program does.
+IOR's whole block is one call (-t equals -b), unless the case says otherwise: IOR sends the same
+transfer buffer repeatedly, ours walks through memory like a program.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from stripewise.run.runtime import built_program, find_runtime
 
 RANKS = 2
 MIB = 1 << 20
-SIDE = 192  # of a rank's block of benchio: 54 MiB
+SIDE = 192  # side of a rank's block in benchio: 54 MiB
 RESAMPLES = 2000
 SEED = 1
 MISSING = "peers: IOR and benchio are not built; run: STRIPEWISE_PEERS=DIRECTORY make peers"
@@ -59,9 +59,9 @@ class Case:
 
     Attributes:
         peer: "ior" or "benchio".
-        kernel: Options of ours.
+        kernel: Options of our kernel.
         words: Options of the peer.
-        mpis: Families that it is compared under.
+        mpis: MPI families with which they are compared.
     """
 
     name: str
@@ -98,7 +98,7 @@ CASES = (
 
 
 class Bench:
-    """Both programs of one MPI, in one directory."""
+    """Both programs with one MPI, in one directory."""
 
     def __init__(self, family: str, directory: Path, *, block_mib: int, fsync: bool) -> None:
         """Find the programs.
@@ -115,7 +115,7 @@ class Bench:
         self.fsync = fsync
 
     def run(self, *words: str) -> str:
-        """Start on all ranks and return what it prints."""
+        """Run a program on all ranks and return its output."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         done = subprocess.run(
@@ -187,7 +187,7 @@ def interval(ratios: Sequence[float]) -> tuple[float, float]:
 
 
 def compare(bench: Bench, case: Case, n_pairs: int) -> Iterator[Figure]:
-    """Run pairs that take turns, after one run of each that does not count."""
+    """Run alternating pairs, after one run of each that does not count."""
     bench.ours(case)
     bench.theirs(case)
     pairs = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison with IOR and benchio as a table for a terminal."""
+"""Formats the comparison with IOR and benchio as a table for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 GOAL = 0.97
-"""Of the peer's bandwidth: within 3 %, or faster."""
+"""Goal relative to the peer's bandwidth: within 3 %, or faster."""
 HEADER = (
     "case", "peer", "MPI", "operation", "ours / peer", "95 % interval", "best / best", "ours",
     "peer's", "within 3 %",
@@ -18,11 +18,11 @@ _WIDTHS = (34, 8, 8, 9, 11, 15, 11, 11, 11, 10)
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table.
+    """One row of the table.
 
     Attributes:
-        ratio / low / high: Our bandwidth over the peer's, with its interval of 95 %.
-        best: The same of the best run of each, which other programs disturb least.
+        ratio / low / high: Our bandwidth relative to the peer's, with its interval of 95 %.
+        best: The same for the best run of each, which other programs disturb least.
         ours / theirs: Median seconds.
     """
 
@@ -40,14 +40,14 @@ class Figure:
 
 
 def verdict(figure: Figure) -> str:
-    """Return "yes", "no", or "open" where the interval has the goal in it."""
+    """Return "yes", "no", or "open" if the interval contains the goal."""
     if figure.low >= GOAL:
         return "yes"
     return "no" if figure.high < GOAL else "open"
 
 
 def row(figure: Figure) -> list[str]:
-    """Return one line's words."""
+    """Return the cells of one row."""
     spread = f"{figure.low:.3f} to {figure.high:.3f}"
     times = [f"{one * 1e3:.2f} ms" for one in (figure.ours, figure.theirs)]
     words = [figure.name, figure.peer, figure.mpi, figure.operation, f"{figure.ratio:.3f}"]

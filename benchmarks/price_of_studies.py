@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What studies cost and whether they answer right: simulated programs, seeds and noise.
+"""Measures what studies cost and whether they are right, for simulated programs with noise.
 
     python benchmarks/price_of_studies.py               # table
     python benchmarks/price_of_studies.py --seeds 200
-    python benchmarks/price_of_studies.py --before-storage   # no setting changes what reaches it
+    python benchmarks/price_of_studies.py --before-storage   # requests to the storage never change
 
-Each row is a program of which one tunable of seven makes the I/O faster by the given factor
-(1: none does), and whose runs vary by the given coefficient of variation; "heavy" adds runs that
-stall, one in ten.  Studies are real (8 trials, `auto`), their runs are drawn.
+Each row is a program in which one tunable of seven makes the I/O faster by the given factor (1 if
+none does), and whose runs vary by the given coefficient of variation; "heavy" adds runs that
+stall, one in ten.  Studies are real (8 trials, `auto`), their runs are simulated.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ NOISES: dict[str, Noise] = {
 
 
 def look_of_the_same(run_id: str, place: Place, outcome: Outcome) -> Measurement:
-    """Look at a run: the storage was asked for the same in every one."""
+    """Return a run's measurement with requests to the storage that are equal in all runs."""
     seen = ObservedFile("out.dat", writers=2, system_writes=8, system_write_bytes=1 << 26)
     return replace(look(run_id, place, outcome), files=(seen,))
 

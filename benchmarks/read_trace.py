@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast traces are read: records a second into `Trace`, and calls a second out of `expand`.
+"""Measures the speed of reading traces: records per second into `Trace`, calls by `expand`.
 
 Usage: python benchmarks/read_trace.py [--records 1000000] [--ranks 16]
 """
@@ -34,7 +34,7 @@ PATH = "/scratch/out.dat"
 
 
 class _Bulk(FakeTrace):
-    """A trace whose log is made at once: single calls at random places, and runs between them."""
+    """Trace whose log is made at once: single calls at random offsets, and runs between them."""
 
     n_records = 0
     seed = 0
@@ -45,7 +45,7 @@ class _Bulk(FakeTrace):
 
 
 def _log(n_records: int, seed: int) -> bytes:
-    """Records of which each fourth is a run of four calls."""
+    """Return records of which every fourth is a run of four calls."""
     n_groups = n_records // 4
     group = np.zeros(n_groups, [("event", t.EVENT, (3,)), ("run", t.RUN_WITHOUT_DURATIONS)])
     offsets = np.random.default_rng(seed).integers(0, 1 << 40, (n_groups, 4))
@@ -79,7 +79,7 @@ def make_trace(directory: Path, n_records: int, n_ranks: int) -> Path:
 
 
 def measure(n_records: int, n_ranks: int) -> dict[str, float]:
-    """Read a trace; times in seconds."""
+    """Read a trace; return the times in seconds."""
     with tempfile.TemporaryDirectory() as directory:
         path = make_trace(Path(directory), n_records, n_ranks)
         size = path.stat().st_size

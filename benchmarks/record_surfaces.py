@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Record the surfaces that strategies are compared on: benchmarks/cases -> benchmarks/surfaces.
+"""Records the surfaces on which strategies are compared: benchmarks/cases to surfaces.
 
     python benchmarks/record_surfaces.py                  # all that are not finished
     python benchmarks/record_surfaces.py flash-hdf5-mpich --repeats 5
 
 Cases in a folder (`emulated/vpic`) have their surfaces in a folder of the same name; those with
-`on` run on that storage, emulated; those with `program` run one that is found on the path.
-Nothing else may run on the machine meanwhile.  It can be interrupted and killed: the same command
+`on` run on that emulated storage; those with `program` run one that is found on PATH.  Nothing
+else may run on the machine meanwhile.  It can be interrupted and killed: the same command
 continues.  The runs write below build/surfaces.
 """
 
@@ -39,11 +39,11 @@ CASES, SURFACES = HERE / "cases", HERE / "surfaces"
 SCRATCH = HERE.parent / "build" / "surfaces"
 RANKS = 2
 LUSTRE = "lustre-mpi"
-"""MPICH with ROMIO's Lustre driver, of `make lustre-mpi`."""
+"""MPICH with ROMIO's Lustre driver, from `make lustre-mpi`."""
 
 
 def main() -> int:
-    """Record the cases named, or all."""
+    """Record the named cases, or all."""
     known = sorted(str(path.relative_to(CASES))[:-5] for path in CASES.rglob("*.toml"))
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(known)}")
@@ -95,15 +95,15 @@ def values_of(table: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:
 
 
 class Progress(RecordingObserver):
-    """Prints how far a recording is, a line every 20 runs."""
+    """Prints the progress of a recording, one line every 20 runs."""
 
     def planned(self, surface: Surface, total_runs: int, done: int) -> None:
-        """Print how much there is to run."""
+        """Print the number of runs."""
         self.total, self.done = total_runs, done
         print(f"{surface.plan['configurations']} configurations, {total_runs} runs", flush=True)
 
     def recorded(self, run: SurfaceRun) -> None:
-        """Print a run that failed, and every 20th."""
+        """Print failed runs, and every 20th."""
         self.done += 1
         if run.status is not RunStatus.OK:
             self.noted(f"run {run.sequence} {run.status}: {dict(run.settings)}")
@@ -116,24 +116,24 @@ class Progress(RecordingObserver):
 
 
 def program(case: Mapping[str, Any]) -> list[str]:
-    """Return the command of a case: a program that is found on the path, or our kernel."""
+    """Return the command of a case: a program found on PATH, or our kernel."""
     if "program" in case:
         return shlex.split(case["program"])
     return [f"stripewise-kernel-{family(case['mpi'])}", *shlex.split(case["kernel"])]
 
 
 def family(mpi: str) -> str:
-    """Name of the MPI whose kernel runs: the Lustre driver comes with an MPICH."""
+    """Return the MPI whose kernel runs: the Lustre driver comes with an MPICH."""
     return "mpich" if mpi == LUSTRE else mpi
 
 
 def launcher(mpi: str) -> str:
-    """Name of the launcher, to be found on the path."""
+    """Return the name of the launcher, which must be on PATH."""
     return "mpiexec.hydra" if mpi == LUSTRE else f"mpiexec.{mpi}"
 
 
 def environment(mpi: str) -> dict[str, str]:
-    """Find the kernels by name, so that no path of this machine is recorded."""
+    """Return an environment in which kernels are found by name, so that no path is recorded."""
     places = {str(path.parent) for path in find_runtime().kernels.values()}
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     libraries = {}

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real programs on emulated storage beside what simulation says of them.
+"""Compares real programs on emulated storage with their simulation.
 
     python benchmarks/rehearsals.py                        # all cells; some minutes
     python benchmarks/rehearsals.py blocks-romio --repeats 5
     python benchmarks/rehearsals.py --program "ior -a MPIIO -c -b 4m -t 1m -o {file}" ...
 
-Each cell is a real MPI program that runs under `stripewise run --on`.  Its I/O time is compared
-with `stripewise simulate` for the same pattern, stack and settings.  A program that is not ours
-is traced first, and its pattern is simulated; cells of benchio and IOR need them along PATH.
-Motion is so slow that messages between ranks, which this host really sends, are a small share.
+Each cell is a real MPI program that runs with `stripewise run --on`.  Its I/O time is compared
+with `stripewise simulate` for the same pattern, stack and settings.  Programs other than ours are
+traced first, and their patterns are simulated; cells of benchio and IOR need them on PATH.  The
+motion is so slow that messages between ranks, which this host really sends, are a small share.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class Cell:
     """One program, one storage, one configuration.
 
     Attributes:
-        name: For people.
+        name: Name for users.
         on: Storage, in slow motion.
         mpi: "openmpi", "mpich" or "lustre-mpi".
-        stack: As it is simulated.
-        ranks: Of the program.
+        stack: Software stack for the simulation.
+        ranks: Number of ranks of the program.
         kernel: Pattern and options, which simulation knows too.
-        more: Options of the kernel that change its calls and not its pattern.
+        more: Options of the kernel that change its calls but not its pattern.
         hints: MPI-IO hints, given by a configuration.
         mca: Parameters of Open MPI.
         program: Another program instead of the kernel; `{file}` is replaced.
-        folders: That the program expects in its directory.
-        per_node: Ranks on each virtual node.
-        reads: The kernel reads what it wrote.
+        folders: Folders that the program expects in its directory.
+        per_node: Number of ranks on each virtual node.
+        reads: Whether the kernel reads what it wrote.
     """
 
     name: str
@@ -146,12 +146,12 @@ CELLS = (
 
 @dataclass(frozen=True)
 class Found:
-    """What a cell gave.
+    """Result of a cell.
 
     Attributes:
-        emulated: I/O seconds of each run that counts.
-        simulated: I/O seconds.
-        problem: Why there is nothing; "" if there is.
+        emulated: I/O seconds of each valid run.
+        simulated: Simulated I/O seconds.
+        problem: Why there is no result; empty if there is one.
     """
 
     emulated: Sequence[float]
@@ -160,12 +160,12 @@ class Found:
 
     @property
     def ratio(self) -> float:
-        """Simulated over emulated."""
+        """Simulated time relative to the emulated time."""
         return self.simulated / median(self.emulated)
 
 
 def main() -> int:
-    """Run, simulate, print."""
+    """Run, simulate, and print."""
     given = _arguments()
     rows = []
     for cell in given.cells:
@@ -193,7 +193,7 @@ def compare(cell: Cell, repeats: int) -> Found:
 
 
 def _simulated(cell: Cell, home: Path) -> float:
-    """Return the I/O seconds that simulation tells."""
+    """Return the simulated I/O seconds of a cell."""
     if cell.program:
         return _simulated_trace(cell, home)
     settings = {f"mpiio.{name}": value for name, value in cell.hints.items()}
@@ -206,7 +206,7 @@ def _simulated(cell: Cell, home: Path) -> float:
 
 
 def _simulated_trace(cell: Cell, home: Path) -> float:
-    """Return the same of a program, as its trace tells what it does."""
+    """Return the simulated I/O seconds of a program, based on its trace."""
     trace = home / "program.trace"
     start = {"cwd": home, "env": environment(cell.mpi), "check": True, "capture_output": True}
     subprocess.run([*COMMAND, "run", "--trace", str(trace), "--", *_words(cell, home)], **start)
@@ -219,7 +219,7 @@ def _simulated_trace(cell: Cell, home: Path) -> float:
 
 
 def _run(cell: Cell, home: Path) -> Iterator[float]:
-    """Yield the I/O time of one run, if it counts."""
+    """Yield the I/O time of one run, if it is valid."""
     for old in home.rglob("*.dat*"):
         old.unlink()
     configured = []

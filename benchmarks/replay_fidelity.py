@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare the replayed I/O of programs with their own: the requests, and the bandwidth.
+"""Compares the replayed I/O of programs with their own: the requests, and the bandwidth.
 
     benchmarks/replay_fidelity.py [SOURCES] [--only TEXT]... [--pairs N] [--directory D]
 
-Our kernels, and with SOURCES also the programs of other_programs.py.  Each is traced; its
-replay is traced too, and the requests of both are compared one by one.  Then program and replay
-run in turn, in pairs of random order, synced and in fresh directories: the table has the median
-ratio of the bandwidths (replay / program) with its 95 % interval.
+The programs are our kernels, and with SOURCES also those of other_programs.py.  Each is traced;
+its replay is traced too, and the requests of both are compared one by one.  Then program and
+replay run alternately, in pairs of random order, synced and in new directories: the table has the
+median ratio of the bandwidths (replay / program) with its 95 % interval.
 
-D chooses the file system: where storage is memory (/dev/shm) the interval is narrow, on a disk
-that others use too it is not.
+D selects the file system: in memory (/dev/shm) the interval is narrow, but not on a disk that
+others use too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.same_requests import compare
 
 WITHIN = 0.15
-"""So far may the bandwidths be apart."""
+"""Largest relative difference of the bandwidths that is accepted."""
 KERNELS = (
     ("flash", "hdf5", "collective", ("--local", "80,8,8,8")),
     ("vpic", "hdf5", "collective", ("--local", "1048576")),
@@ -57,11 +57,11 @@ NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 
 
 class Failed(Exception):
-    """Why a program cannot be compared."""
+    """Raised if a program cannot be compared, with the reason."""
 
 
 def kernel_cases() -> list[Case]:
-    """Our kernels, on each MPI that they are built for."""
+    """Return our kernels with each MPI for which they are built."""
     found = []
     for family, program in find_runtime().kernels.items():
         if family not in NAMES:
@@ -77,7 +77,7 @@ def kernel_cases() -> list[Case]:
 
 
 def compared(case: Case, place: Path, n_pairs: int) -> dict[str, str]:
-    """Trace, replay, compare, measure; column to text."""
+    """Trace, replay, compare and measure; return column to text."""
     whole = place / case.name
     shutil.rmtree(whole, ignore_errors=True)
     (whole / "plan").mkdir(parents=True)
@@ -137,9 +137,9 @@ def _traced(words: Sequence[str], directory: Path, trace: Path) -> Evidence:
 def _pairs(
     case: Case, replay: Sequence[str], whole: Path, n_pairs: int
 ) -> list[tuple[float, float]]:
-    """(I/O seconds of the program, of the replay) of each pair; both move the same bytes."""
+    """Return the I/O seconds of program and replay of each pair, which move the same bytes."""
     draws = random.Random(case.name)
-    _pair(case, replay, whole / "run", draws)  # warms up
+    _pair(case, replay, whole / "run", draws)  # warm-up
     return [_pair(case, replay, whole / "run", draws) for _ in range(n_pairs)]
 
 
@@ -150,7 +150,7 @@ def _pair(
     for which in draws.sample(("program", "replay"), 2):
         words = case.command if which == "program" else replay
         place = _fresh(case, directory) if which == "program" else _prepared(replay, directory)
-        os.sync()  # what was removed and prepared is not to be paid by the run
+        os.sync()  # so that the run does not pay for earlier removals and preparations
         seconds[which] = _io_seconds(words, place)
     return seconds["program"], seconds["replay"]
 
@@ -161,7 +161,7 @@ def _io_seconds(words: Sequence[str], directory: Path) -> float:
 
 
 def _run(words: Sequence[str], directory: Path) -> str:
-    # Below /dev no files are recorded otherwise.
+    # Otherwise no files below /dev are recorded.
     seen = {"STRIPEWISE_INCLUDE": str(directory)}
     done = subprocess.run(
         words, cwd=directory, capture_output=True, text=True, timeout=SECONDS, check=False,
@@ -174,7 +174,7 @@ def _run(words: Sequence[str], directory: Path) -> str:
 
 
 def main() -> None:
-    """Compare all, print the table."""
+    """Compare all programs and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

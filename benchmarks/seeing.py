@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trace programs that are not ours: same bytes, same exit code, and which pattern they have.
+"""Traces programs of others: same bytes, same exit code, and which pattern they have.
 
     apt-get source mpich hdf5 pnetcdf netcdf   # in some directory SOURCES, with deb-src enabled
     benchmarks/seeing.py SOURCES [--only TEXT] [--python-mpich PYTHON] [--python-openmpi PYTHON]
 
-ROMIO's tests (C and Fortran), HDF5's parallel examples, those of other_programs.py, and Python
-programs with mpi4py and h5py, under MPICH and Open MPI.  Each runs twice plainly and once under
-`stripewise run --trace`; then `stripewise profile --as pattern` and `stripewise profile` say what
-it does.
+The programs are ROMIO's tests (C and Fortran), HDF5's parallel examples, those of
+other_programs.py, and Python programs with mpi4py and h5py, with MPICH and Open MPI.  Each runs
+twice plainly and once with `stripewise run --trace`; then `stripewise profile --as pattern` and
+`stripewise profile` show what it does.
 
-MPICH 4.0 wants mpi4py 3: version 4 makes datatypes by large-count functions, and that ROMIO
-cannot flatten them.
+MPICH 4.0 needs mpi4py 3: version 4 creates datatypes with large-count functions, which its ROMIO
+cannot flatten.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ FORTRAN_NAMES = {
     "@F77IARGC@": "iargc()", "@F77GETARG@": "call getarg(i, str)",
 }  # fmt: skip
 ANY_ORDER = ("shared_fp",)
-"""Which rank writes first at the shared file pointer is chance: the bytes are not compared."""
+"""Programs with a shared file pointer: the order of ranks is random, so bytes may differ."""
 PYTHON_PROGRAMS = Path(__file__).parent.parent / "tests" / "mpi" / "programs"
 
 
 def romio_programs() -> Iterator[Program]:
-    """ROMIO's own tests in C, for both MPIs."""
+    """Yield ROMIO's own tests in C, for both MPIs."""
     for mpi in ("mpich", "openmpi"):
         for name in IN_C:
             yield Program(
@@ -60,7 +60,7 @@ def romio_programs() -> Iterator[Program]:
 
 
 def python_cases(mpi: str, python: str) -> Iterator[Case]:
-    """Programs with mpi4py and h5py."""
+    """Yield programs with mpi4py and h5py."""
     label = {"mpich": "MPICH", "openmpi": "Open MPI"}[mpi]
     for name, library, output in (("mpi4py", "MPI-IO", "out.dat"), ("h5py", "HDF5", "out.h5")):
         script = PYTHON_PROGRAMS / f"writer_{name}.py"
@@ -69,7 +69,7 @@ def python_cases(mpi: str, python: str) -> Iterator[Case]:
 
 
 def see(case: Case, place: Path) -> dict[str, str]:
-    """Run a case twice plainly and once traced; column to text."""
+    """Run a case twice plainly and once traced; return column to text."""
     whole = place / case.name
     shutil.rmtree(whole, ignore_errors=True)
     directories = [whole / name for name in ("plain", "again", "traced")]
@@ -83,7 +83,7 @@ def see(case: Case, place: Path) -> dict[str, str]:
         if directory.name == "traced":
             words = [str(STRIPEWISE), "run", "--trace", str(traces), "--", *words]
         done.append(_run(words, directory))
-        time.sleep(1.1)  # dates in outputs differ between the plain runs too
+        time.sleep(1.1)  # so that dates in the outputs of the plain runs differ too
     first, second, third = map(OutputSet.of, directories)
     said = BaselineOutputs(first, second).verify(third, layout=False)
     same = said.status in (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT)
@@ -134,7 +134,7 @@ def _last(text: str) -> str:
 
 
 def fortran(sources: Path, place: Path) -> Iterator[Case]:
-    """ROMIO's test of collective Fortran I/O, its configure-time names filled in."""
+    """Yield ROMIO's test of collective Fortran I/O, with its configure-time names filled in."""
     found = sorted(sources.glob(f"{ROMIO}/fcoll_test.f.in"))
     if not found:
         return
@@ -156,7 +156,7 @@ def fortran(sources: Path, place: Path) -> Iterator[Case]:
 
 
 def main() -> None:
-    """Build, run, print the table."""
+    """Build, run, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Show a recorded surface: optimum, default, noise, and the effect of each tunable.
+"""Shows a recorded surface: optimum, default, noise, and the effect of each tunable.
 
 python benchmarks/show_surface.py benchmarks/surfaces/emulated/vpic.jsonl --picture vpic.svg
 """
@@ -17,7 +17,7 @@ from stripewise.study.training import Surface
 
 
 def main() -> int:
-    """Print what a surface shows, and draw it if asked to."""
+    """Print the properties of a surface, and draw it if requested."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("surface", type=Path)
     parser.add_argument("--picture", type=Path, metavar="FILE", help="an .svg, .png or .pdf")

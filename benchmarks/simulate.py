@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a simulation takes for 10^2 to 10^6 ranks, and for 10,000 configurations of a job.
+"""Measures simulations of 10^2 to 10^6 ranks, and of 10,000 configurations of a job.
 
     python benchmarks/simulate.py [--repeats N] [--check]
 
-For each pattern and stack: milliseconds of the processor for one call with nothing remembered
-(the median of N), and the most memory that it takes for the fewest and the most ranks.  With
---check the exit code is 1 where a call for 100,000 ranks takes more than 20 ms, 10,000
-configurations more than 10 s, or memory grows by a byte or more for each rank.
+For each pattern and stack it prints the processor milliseconds of one call without cached data
+(the median of N), and the maximum memory for the fewest and the most ranks.  With --check the exit
+code is 1 if a call for 100,000 ranks takes more than 20 ms, 10,000 configurations more than 10 s,
+or memory grows by a byte or more per rank.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ STACKS = ("cray", "romio", "romio-lustre", "ompio", "posix-shared", "posix-proce
 
 
 def timed(storage: Storage, notation: str, stack: str, ranks: int, repeats: int) -> float:
-    """Milliseconds of one simulation, the making of the workload included."""
+    """Return the milliseconds of one simulation, including the creation of the workload."""
     times = []
     for number in range(repeats):
-        # Another size each time, so that nothing that was kept helps.
+        # The size differs each time, so that cached data does not help.
         steps = number + 1
         gc.collect()
         begin = time.process_time()
@@ -55,7 +55,7 @@ def timed(storage: Storage, notation: str, stack: str, ranks: int, repeats: int)
 
 
 def memory(storage: Storage, notation: str, stack: str, ranks: int) -> int:
-    """Most bytes that a simulation takes at once."""
+    """Return the maximum number of bytes that a simulation uses at once."""
     tracemalloc.start()
     work = workload_from_notation(notation, ranks // RANKS_PER_NODE, RANKS_PER_NODE)
     simulate(storage, work, stack, {"striping_factor": -1})
@@ -65,7 +65,7 @@ def memory(storage: Storage, notation: str, stack: str, ranks: int) -> int:
 
 
 def configurations() -> Iterator[dict[str, int]]:
-    """10,000 of them: stripes, stripe size, aggregators, buffer, and the lock mode."""
+    """Yield 10,000 configurations: stripes, stripe size, aggregators, buffer and lock mode."""
     mib = 1 << 20
     for count, size, multiplier, buffer, mode in itertools.product(
         range(1, 11), (1, 2, 4, 8, 16), (1, 2, 4, 8, 16), (1, 2, 4, 8, 16, 24, 32, 48, 64, 128),
@@ -81,7 +81,7 @@ def configurations() -> Iterator[dict[str, int]]:
 
 
 def many(storage: Storage, stack: str, kernel: str) -> tuple[int, float]:
-    """Configurations of one job of 100,000 ranks, and seconds for all of them."""
+    """Return the number of configurations of a job of 100,000 ranks, and the seconds for all."""
     work = workload_from_kernel(kernel, LARGE // RANKS_PER_NODE, RANKS_PER_NODE)
     number, begin = 0, time.process_time()
     for settings in configurations():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare the search strategies on the recorded surfaces: runs to within 5 %, and regret.
+"""Compares the search strategies on the recorded surfaces: runs to within 5 %, and regret.
 
     python benchmarks/strategies.py                             # table; JSON and picture in
                                                                 # benchmarks/results
@@ -9,9 +9,9 @@
     python benchmarks/strategies.py --strategies model,model:top=5,auto+trained
 
 Each figure comes from real studies whose runs are drawn from a surface: warm-up, baselines,
-repeats and pairs count.  A strategy is scored on surfaces that were not used to design
-it: `rules` and `auto` were finished before the first surface was recorded, the others are as
-published.  `model`, and `auto+trained`, find models that were trained with other programs
+repeats and pairs count.  A strategy is scored only on surfaces that were not used to design it:
+`rules` and `auto` were finished before the first surface was recorded, the others are as
+published.  `model`, and `auto+trained`, use models that were trained with other programs
 (trained.py).
 """
 
@@ -48,7 +48,7 @@ STRATEGIES = (
     "auto", "auto+trained", "model", "model:top=5",
     "rules", "tpe", "genetic", "random", "exhaustive",
 )  # fmt: skip
-"""NAME[+trained][:OPTION=VALUE]; `model` and what is `trained` find the models of trained.py."""
+"""NAME[+trained][:OPTION=VALUE]; `model` and `+trained` use the models of trained.py."""
 CHECKPOINTS = (5, 10, 20, 40, 80)
 SHARE = 0.9
 SEEDS = 100
@@ -58,20 +58,20 @@ PART = "strategies"
 
 @dataclass(frozen=True)
 class Score:
-    """One strategy on one surface.
+    """Score of one strategy on one surface.
 
     Attributes:
-        runs_to_near: Runs after which the search's choice is within 5 % of the optimum in 90 %
-            of the seeds, from then on; None: not within the runs that were allowed.
-        near_at_end: Share of the seeds in which it is so at the end of the search.
+        runs_to_near: Number of runs from which on the search's choice is within 5 % of the optimum
+            in 90 % of the seeds; None if it takes more than the allowed runs.
+        near_at_end: Share of the seeds for which that is so at the end of the search.
         regret: Runs to the median and the 90 % quantile of the regret of the search's choice.
-        study_runs / study_regret / study_near: Of studies with the options that users get:
-            mean runs, median regret of what the pairs confirmed, share of the seeds in which
-            that is within 5 % (the default is what is left where they confirm nothing).
-        curve: Share of the seeds in which the search's choice, which no pairs have confirmed,
-            is within 5 % after 1, 2, ... runs.
-        regret_curve: Median of that choice's regret after 1, 2, ... runs.
-        unknown: Runs of configurations that were never measured.
+        study_runs / study_regret / study_near: For studies with the usual options: mean number of
+            runs, median regret of the confirmed result, share of the seeds in which it is within
+            5 % (if nothing is confirmed, the result is the default).
+        curve: Share of the seeds in which the search's unconfirmed choice is within 5 % after 1,
+            2, ... runs.
+        regret_curve: Median regret of that choice after 1, 2, ... runs.
+        unknown: Number of runs of configurations that were never measured.
     """
 
     surface: str
@@ -88,7 +88,7 @@ class Score:
 
 
 def main() -> int:
-    """Replay, print, write."""
+    """Replay, print, and write."""
     given = _arguments()
     surfaces = {path.stem: Surface.load(path) for path in given.surfaces}
     needed = any(map(is_trained, given.strategies))
@@ -150,7 +150,7 @@ def score(
 
 
 def reference(scene: Landscape) -> dict[str, object]:
-    """Return what a surface is like, and what luck without noise gives on it."""
+    """Return the properties of a surface, and the result of random choice without noise."""
     return {
         "configurations": len(scene.spots),
         "near": len(scene.near()),
@@ -165,7 +165,7 @@ def reference(scene: Landscape) -> dict[str, object]:
 
 
 def is_trained(strategy: str) -> bool:
-    """Whether a contender finds trained models."""
+    """Return whether a contender uses trained models."""
     return parsed(strategy)[0] == "model" or "+trained" in strategy
 
 
@@ -187,19 +187,19 @@ def _replay(task: tuple[Surface, str, int, int, Loaded]) -> tuple[Replay, Replay
 
 
 def _regrets(replay: Replay, scene: Landscape, runs: int) -> list[float]:
-    """Regret of the choice after 0, 1, ... runs."""
+    """Return the regret of the choice after 0, 1, ... runs."""
     return [regret_of(scene, replay.choice_after(n)) for n in range(runs + 1)]
 
 
 def _from_then_on(curve: Sequence[float]) -> int | None:
-    """First number of runs from which the share never falls below 90 % again."""
+    """Return the number of runs from which on the share never falls below 90 % again."""
     below = [n for n, share in enumerate(curve) if share < SHARE]
     first = below[-1] + 1 if below else 0
     return first if first < len(curve) else None
 
 
 def _quantiles(values: Iterable[float]) -> tuple[float, float]:
-    """Median and 90 % quantile, both of the values that occur."""
+    """Return median and 90 % quantile, both of the values that occur."""
     ordered = sorted(values)
     return ordered[(len(ordered) - 1) // 2], ordered[
         min(len(ordered) - 1, int(0.9 * len(ordered)))

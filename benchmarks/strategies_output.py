@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison of strategies as a table and a picture."""
+"""Formats the comparison of strategies as a table and a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLOURS = {
 
 
 def rows(document: dict[str, Any], surface: str) -> list[list[str]]:
-    """Return a row a strategy, and the row of luck."""
+    """Return a row per strategy, and the row of random choice."""
     found = []
     for score in document["scores"]:
         if score["surface"] == surface:
@@ -59,7 +59,7 @@ def header() -> list[str]:
 
 
 def about(document: dict[str, Any], surface: str) -> str:
-    """Say what a surface is like."""
+    """Return a description of a surface."""
     known = document["surfaces"][surface]
     return (
         f"{known['configurations']} configurations, {known['near']} within 5 % of the optimum; "
@@ -81,7 +81,7 @@ def table(document: dict[str, Any]) -> str:
 
 
 def draw(document: dict[str, Any], path: Path) -> None:
-    """Draw over the runs, a row a surface: share of the seeds within 5 %, and median regret."""
+    """Draw curves over the runs, a row per surface: share within 5 %, and median regret."""
     import vl_convert
 
     panels = [_panels(document, name) for name in document["surfaces"]]

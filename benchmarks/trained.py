@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models for the comparison of strategies: trained with what the scored surface is not.
+"""Provides models for the comparison of strategies, trained without the scored surface.
 
-    python benchmarks/trained.py emulated/gcrm            # say what a surface's model is
+    python benchmarks/trained.py emulated/gcrm            # describe the model for a surface
 
 They are fitted to a training in virtual time, of `vpic`, `vorpal` and `gcrm` on the storage that
-the surface was emulated on, as `stripewise knowledge train --on STORAGE --simulate` makes it, and
-to the recorded surfaces of other programs on that storage.  Surfaces that are set aside train
-nothing. A surface of a local disk has the models that the other surfaces of that disk give.
+the surface was emulated on, as made by `stripewise knowledge train --on STORAGE --simulate`, and
+to the recorded surfaces of other programs on that storage.  Surfaces that are set aside are never
+used for training.  A surface of a local disk has the models from other surfaces of that disk.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ TRAININGS = HERE / "results" / "trainings"
 SET_ASIDE = "set-aside"
 KERNELS = ("vpic", "vorpal", "gcrm")
 SIZES = (1 << 16, 1 << 19, 1 << 22, 1 << 25)
-"""Bytes of each rank: small and large ones, as nothing is extrapolated."""
+"""Bytes of each rank: small and large ones, because nothing is extrapolated."""
 RANKS = (4, 8, 16)
 CONFIGURATIONS = 120
 
 
 def models_for(path: Path) -> Loaded:
-    """Return the models that a study of a surface's program may find."""
+    """Return the models available to a study of a surface's program."""
     surface = Surface.load(path)
     paths = [other for other in sorted(SURFACES.rglob("*.jsonl")) if _may_train(other, surface)]
     paths += _simulated(surface)
@@ -56,7 +56,7 @@ def models_for(path: Path) -> Loaded:
 
 
 def _may_train(path: Path, scored: Surface) -> bool:
-    """Whether a recorded surface is of another program on the same storage."""
+    """Return whether a recorded surface is of another program on the same storage."""
     if path.parent.name == SET_ASIDE:
         return False
     other = Surface.load(path)
@@ -92,7 +92,7 @@ def _simulated(surface: Surface) -> list[Path]:
 
 
 def main() -> int:
-    """Say which model a study of each surface would begin with."""
+    """Print the model with which a study of each surface would begin."""
     for name in sys.argv[1:]:
         path = SURFACES / f"{name}.jsonl"
         surface, loaded = Surface.load(path), models_for(path)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many studies, one table: shared by default_to_best.py and other_programs.py."""
+"""Runs many studies and makes one table; used by default_to_best.py and other_programs.py."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Case:
     """One program to tune.
 
     Attributes:
-        labels: Column to text, what the table says of it; together unique.
-        command: Its command line.
+        labels: Column to text, for the table; together they are unique.
+        command: Command line.
         inputs: Files that are copied beside it.
     """
 
@@ -35,14 +35,14 @@ class Case:
 
     @property
     def name(self) -> str:
-        """A file name for it."""
+        """File name for the case."""
         text = "-".join(self.labels.values()).lower()
         return "".join(c if c.isalnum() or c in "-." else "_" for c in text)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a study of a case said."""
+    """Result of a study of a case."""
 
     name: str
     labels: Mapping[str, str]
@@ -56,7 +56,7 @@ class Row:
 
 
 def tune(case: Case, place: Path, trials: int, limit_seconds: float) -> Row:
-    """Run one study in a directory of its own below `place`."""
+    """Run one study in its own directory below `place`."""
     directory = place / case.name
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
@@ -102,7 +102,7 @@ def _row(case: Case, result: Mapping[str, Any], seconds: float) -> Row:
 
 
 def _verified(result: Mapping[str, Any]) -> str:
-    """Whether the winner's, or the last candidate's, output was the baseline's; who was not."""
+    """Return whether the output of the winner or last candidate was verified, and which one."""
     rejected = sum(trial["state"] == "rejected" for trial in result["trials"])
     words = ["yes"] if result["verified"] is True else []
     words += [f"{rejected} rejected"] if rejected else []
@@ -112,7 +112,7 @@ def _verified(result: Mapping[str, Any]) -> str:
 def tune_all(
     cases: Sequence[Case], place: Path, record: Path, *, trials: int, limit_seconds: float
 ) -> list[Row]:
-    """Tune what `record` does not hold yet; every row is appended to it at once."""
+    """Tune the cases that are not in `record` yet; every row is appended to it at once."""
     known = {row.name: row for row in load(record)} if record.exists() else {}
     rows = []
     for number, case in enumerate(cases, start=1):
@@ -137,8 +137,9 @@ def table(rows: Iterable[Row], repeats: Sequence[Sequence[Row]] = ()) -> str:
     """Return the rows as a Markdown table.
 
     Args:
-        rows: One for each case.
-        repeats: Further studies of the same cases: how many of all gave the answer of the row.
+        rows: One row for each case.
+        repeats: Further studies of the same cases, of which those with the same answer are
+            counted.
     """
     rows = list(rows)
     if not rows:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predict published measurements, and show how far the predictions are off.
+"""Predicts published measurements, and shows the errors of the predictions.
 
 python benchmarks/validation.py --set archer2-shared-file      # every cell, and the scores
 python benchmarks/validation.py --set archer2-hdd-mpiio-lock0 --on site.toml
@@ -8,7 +8,7 @@ python benchmarks/validation.py --scores       # the tables of docs/validation.m
 python benchmarks/validation.py --picture docs/images/validation.svg
 
 Each published table says which of its cells were used to fit the description: they have an
-asterisk.  The errors of all other cells say what a prediction is worth.
+asterisk.  The errors of all other cells show the quality of predictions.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from published import (
 from stripewise.core.errors import StripewiseError
 
 SIMPLER = (("archer2-hdd-mpiio-lock2",), SETS["archer"])
-"""Tables that a soft minimum of three limits is fitted to, to be compared with the laws."""
+"""Tables to which a soft minimum of three limits is fitted, for comparison with the laws."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Predict, and print or draw what was asked for."""
+    """Predict, and print or draw what was requested."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--set", action="append", default=[], dest="names", metavar="NAME",
                         help="set of tables, or one table (repeatable); all of them")  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Print where the time of tests goes, from what `pytest --record FILE` wrote.
+"""Prints where the time of tests is spent, from the output of `pytest --record FILE`.
 
 Usage: python tools/durations.py FILE...
 """
@@ -16,7 +16,7 @@ BANDS = (0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, float("inf"))
 
 
 def main(files: list[str]) -> int:
-    """Print tables in Markdown: by length, by folder, the slowest tests, the dearest fixtures."""
+    """Print Markdown tables: by duration, by folder, the slowest tests, the slowest fixtures."""
     if not files:
         print(__doc__)
         return 2

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Make the pictures of docs/tutorials/portal.md anew, from a synthetic centre.
+"""Makes the pictures of docs/tutorials/portal.md again, from a synthetic centre.
 
 python tools/portal_pictures.py; it takes a minute, and needs Chromium and its driver.
 """
@@ -39,7 +39,7 @@ PICTURES = (
 
 
 def main() -> None:
-    """Make a centre, and take all pictures of its portal."""
+    """Create a centre, and take all pictures of its portal."""
     with tempfile.TemporaryDirectory() as directory:
         database = Path(directory, "centre.sqlite")
         engine = create_engine(str(database))
@@ -73,7 +73,7 @@ def picture(browser: Browser, page: str, part: str, height: int) -> bytes:
 
 
 def smaller(png: bytes) -> bytes:
-    """Return the same picture, compressed as well as it can be."""
+    """Return the same picture with the best compression."""
     chunks = list(_chunks(png))
     pixels = zlib.decompress(b"".join(data for kind, data in chunks if kind == b"IDAT"))
     head = next(data for kind, data in chunks if kind == b"IHDR")

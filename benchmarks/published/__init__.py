@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published measurements of others, and what the descriptions of their machines predict."""
+"""Published measurements of others, and predictions from descriptions of their machines."""
 
 from published._fit import fit_published
 from published._page import scores_of, validation_json, validation_lines, validation_scores

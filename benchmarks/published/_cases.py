@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a published number was measured with, as a simulation takes it."""
+"""Converts a published number to the case with which it was measured, for simulation."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ TRANSPORTS: Mapping[str, Mapping[str, str]] = {
 """Environment of the published runs: without it shared files were 100 times as slow.
 
 Source: documented, EPCC's benchio and its nightly configuration.
+
 """
 
 
 Maker = Callable[[Mapping[str, Any], int, int], Workload]
-"""Table's words, nodes and ranks of each -> workload."""
+"""Returns the workload for a table's words, nodes and ranks per node."""
 
 
 def case_of(table: Table, cell: Cell) -> ModelCase:
-    """Return what a cell was measured with; of tuned cells, without what was searched for."""
+    """Return the case of a cell; for tuned cells, without the settings that were searched."""
     return _case(table, cell.workload, cell.settings)
 
 
 def reference_of(table: Table, cell: Cell) -> ModelCase | None:
-    """Return what a ratio is measured against; None: the cell is no ratio."""
+    """Return the case to which a ratio refers; None if the cell is not a ratio."""
     if table.unit != "ratio":
         return None
     settings = {**cell.settings, **cell.workload.get("against_settings", {})}
@@ -51,7 +52,7 @@ def reference_of(table: Table, cell: Cell) -> ModelCase | None:
 
 
 def like_of(table: Table, cell: Cell) -> ModelCase:
-    """Return the kernel whose best settings a cell was measured with."""
+    """Return the kernel with whose best settings a cell was measured."""
     return _case(table, {**cell.workload, "kernel": cell.workload["like"]}, cell.settings)
 
 
@@ -70,7 +71,7 @@ def _case(table: Table, workload: Mapping[str, Any], settings: Mapping[str, Any]
 def _workload(words: tuple[tuple[str, Any], ...]) -> Workload:
     given = dict(words)
     nodes = given["nodes"]
-    # Cores that fill no whole number of nodes are spread over as many nodes.
+    # Cores that do not fill a whole number of nodes are spread over as many nodes.
     each = round(given["ranks"] / nodes) if "ranks" in given else given["ranks_per_node"]
     kernel = given["kernel"] if "kernel" in given else given["pattern"]
     make: Maker = _KERNELS[kernel]
@@ -98,10 +99,10 @@ def _gcrm(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
 
 
 def _flash(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
-    """A checkpoint and two plot files.
+    """Return the workload of a checkpoint and two plot files.
 
-    Source: FLASH I/O benchmark: 24 unknowns in double and 4 in single precision, these once more
-    at the 17 corners of 16 cells; sizes of the files as Behzad et al. give them.
+    Source: FLASH I/O benchmark: 24 unknowns in double and 4 in single precision, and these once
+    more at the 17 corners of 16 cells; file sizes according to Behzad et al.
     """
     del given
     every = (("check", 16, "double", 24), ("plot", 16, "float", 4), ("corner", 17, "float", 4))
@@ -161,4 +162,4 @@ _KERNELS: Mapping[str, Maker] = {
     "ior-hard": _hard,
     "ior-easy": _easy,
 }
-"""Kernel or pattern of a table -> what makes its workload."""
+"""Kernel or pattern of a table to the function that makes its workload."""

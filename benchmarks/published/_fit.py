@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The presets fitted to the cells of published tables that may be used for it."""
+"""Fits the presets to those cells of published tables that may be used for it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from stripewise.storage.machines import SPEC_OF, Evidence, Figure, Storage
 REPEATED, SINGLE = 0.12, 0.2
 """Relative error of a published number: a median of repeats, or one run or the best.  Assumed."""
 ROUNDS = 60
-"""Most steps of a descent."""
+"""Maximum number of steps of a descent."""
 TOLD = 0.8
-"""A figure is fitted if the cells narrow what was known of it at least to this share."""
+"""Largest share of the expected spread at which a figure counts as fitted by the cells."""
 WIDTH = 1.96
 UNTOLD = "assumed, as the marked cells do not tell it"
 CHANGES = 6
-"""Times that the best configurations of tuned cells are looked for again."""
+"""Number of times that the best configurations of tuned cells are searched again."""
 
 
 def fit_published(
@@ -40,14 +40,14 @@ def fit_published(
     """Fit figures to the cells of tables that are marked for it.
 
     Args:
-        storage: Description to begin with; figures that are not free stay.
+        storage: Initial description; figures that are not free are kept.
         tables: Names of published tables of this machine.
         free: Figures that may change.
-        starts: Places to begin from: the expected one, and others around it.
-        seed: Of these places.
+        starts: Number of starting points: the expected one, and others around it.
+        seed: Seed of the starting points.
 
     Returns:
-        The fitted description, and the loss that is left.
+        The fitted description and the remaining loss.
     """
     cells = [(table, cell) for name in tables for table in [load_table(name)]
              for cell in table.cells if cell.calibrate]  # fmt: skip
@@ -85,7 +85,7 @@ def _residuals(
     cells: Sequence[tuple[Table, Cell]],
     place: Vector,
 ) -> Vector:
-    """Return what is wrong with figures: errors of cells, and how far from what is expected."""
+    """Return the errors of cells, and the deviations of figures from their expected values."""
     far = [(value - np.log(one.value)) / one.spread
            for one, value in zip(free, place, strict=True)]  # fmt: skip
     moved = with_values(storage, {one.name: float(np.exp(value))
@@ -102,8 +102,8 @@ def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
     """Return the standard deviations of fitted parameters, shape (k,), to first order.
 
     Args:
-        residuals: In standard deviations of what is compared.
-        place: Where they are least, shape (k,).
+        residuals: Residuals in standard deviations of what is compared.
+        place: Their minimum, shape (k,).
     """
     slopes = approx_fprime(place, residuals, STEP)
     normal = slopes.T @ slopes + 1e-12 * np.eye(len(place))
@@ -113,9 +113,9 @@ def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
 def described(
     storage: Storage, free: Sequence[Free], place: Vector, spread: Vector, tables: Sequence[str]
 ) -> Storage:
-    """Return a storage with fitted figures, their intervals of 95 % and where they come from.
+    """Return a storage with fitted figures, their intervals of 95 % and their sources.
 
-    A figure of which the cells say little keeps what is expected, and stays assumed.
+    A figure about which the cells say little keeps its expected value, and stays assumed.
     """
     figures = dict(storage.figures)
     fitted = f"fitted to the marked cells of {', '.join(tables)}, docs/validation.md"

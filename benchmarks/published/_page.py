@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published tables against predictions: lines, JSON, scores in Markdown."""
+"""Presents published tables and predictions: lines, JSON, scores in Markdown."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def validation_lines(found: Sequence[Validation]) -> Iterator[str]:
 
 
 def label(found: Predicted) -> str:
-    """Return what tells a cell from the others of its table."""
+    """Return what distinguishes the cell from the others of its table."""
     own = found.cell.own
     words = [
         plural(own[key], key[:-1]) if key in ("ranks", "nodes") else str(own[key])
@@ -117,7 +117,7 @@ def score_words(found: Sequence[Validation]) -> str:
 
 
 def sets_of(found: Sequence[Validation]) -> list[tuple[str, list[Validation]]]:
-    """Sets of which a table is there, with these tables."""
+    """Return the sets of which at least one table is given, with these tables."""
     sets = [(name, [one for one in found if one.table.name in tables])
             for name, tables in SETS.items()]  # fmt: skip
     return [(name, members) for name, members in sets if members]
@@ -132,7 +132,7 @@ def validation_scores(
     """Return the scores of sets and tables, in Markdown.
 
     Args:
-        found: The tables.
+        found: Predicted tables.
         simpler: Some of them, predicted by a simpler model instead.
     """
     lines = ["## Sets", "", *_score_rows(sets_of(found)), ""]
@@ -147,7 +147,7 @@ def validation_scores(
 def _beside(
     found: Sequence[Validation], simpler: Sequence[Sequence[Validation]]
 ) -> list[tuple[str, Sequence[Validation]]]:
-    """Return rows of scores: the same tables by the laws and by the simpler model."""
+    """Return rows of scores for the same tables, from the laws and from the simpler model."""
     rows: list[tuple[str, Sequence[Validation]]] = []
     for others in simpler:
         names = [one.table.name for one in others]
@@ -158,7 +158,7 @@ def _beside(
 
 
 def _repeat_rows(found: Sequence[Validation]) -> list[str]:
-    """Return what no model can do better: the scores of the numbers against themselves."""
+    """Return the limit for any model: the scores of the numbers against themselves."""
     rows = [(name, again) for name, members in sets_of(found) if (again := repeats(members))]
     if not rows:
         return []
@@ -194,6 +194,6 @@ def _score_cells(one: Score, with_rho: bool) -> str:
 
 
 def scores_of(page: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the rows of the scores on a page: name -> cells as they are written."""
+    """Return the rows of the scores on a page: name to cells as written."""
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.count("|") == 7]
     return {row[0]: tuple(row[1:]) for row in rows if len(row) == 6}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A picture of predicted against measured bandwidths."""
+"""Draws predicted against measured bandwidths."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stripewise.present.chart import against
 
 
 def draw_validation(found: Sequence[Validation], path: Path) -> None:
-    """Draw a dot for each bandwidth, a cross where it is marked for the fit, and a band of 15 %.
+    """Draw a dot for each bandwidth, a cross if it is used for the fit, and a band of 15 %.
 
     Raises:
-        UsageError: The suffix is of no picture, or there is no bandwidth to draw.
+        UsageError: The suffix is not that of a picture, or there is no bandwidth to draw.
         StorageError: The file cannot be written.
     """
     rows = _rows(found)

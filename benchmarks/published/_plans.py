@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which figures of each preset are fitted, to which tables, and what is expected beforehand.
+"""Defines the figures of each preset to fit, their tables, and their expected values.
 
-What is expected comes from documents (a network's bandwidth, a target's) with a narrow spread,
-or is assumed with a wide one; never from the cells that are only predicted.
+Expected values come from documents (the bandwidth of a network or target) with a narrow spread, or
+are assumed with a wide one; never from the cells that are only predicted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _GUIDE = "ARCHER2 user guide (github.com/ARCHER2-HPC/archer2-docs), hardware"
 _PEAK = "Behzad et al., ACM TOPC 5(4):15, 2019, Table 1: peak, by the number of targets"
 _MIB, _GIB = float(1 << 20), float(1 << 30)
 SURE, KNOWN, GUESS, OPEN = 0.2, 0.3, 0.7, 1.5
-"""Spreads of logarithms: a document gives it; systems alike have it; a guess; nobody knows."""
+"""Spreads of logarithms: documented; known from similar systems; a guess; unknown."""
 
 REASONS: Mapping[str, str] = {
     "client.process_write": "a process of a Lustre client of those years wrote 0.3 to 0.5 GB/s",
@@ -34,18 +34,18 @@ REASONS: Mapping[str, str] = {
     "servers.target_request": "a server answers a bulk request within tenths of a millisecond",
     "servers.jitter": "half of a shared disk's time is a guess between none and all",
 }
-"""Figure that no document gives -> why its expected value has this order."""
+"""Figure without a document to the reason for its expected order of magnitude."""
 
 
 @dataclass(frozen=True)
 class Free:
-    """A figure that a fit may change.
+    """Figure that a fit may change.
 
     Attributes:
-        name: Of `stripewise.storage.machines.FIGURES`.
-        value: What is expected before any number is looked at, in base units.
-        spread: Its standard deviation, of the logarithm.
-        source: Of the document that gives it; "": it is assumed.
+        name: Name in `stripewise.storage.machines.FIGURES`.
+        value: Expected value before any number is looked at, in base units.
+        spread: Standard deviation of its logarithm.
+        source: Document with the value; empty if it is assumed.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Free:
 
 @dataclass(frozen=True)
 class Plan:
-    """How one preset is fitted.
+    """Plan for fitting one preset.
 
     Attributes:
-        tables: Published tables whose marked cells count.
+        tables: Published tables whose marked cells are used.
         free: Figures that may change.
-        others: Presets that get the same values but those of servers: other storage of the same
+        others: Presets that get the same values except those of servers: other storage of the same
             clients.
     """
 
@@ -71,7 +71,7 @@ class Plan:
 
 
 def _kernels(name: str, peak: float, targets: int, link: float, *more: str) -> Plan:
-    """Kernels on a Lustre of that time: peak and link are documented, bytes a second."""
+    """Return the plan for kernels on an old Lustre with documented peak and link, bytes/s."""
     free = (
         Free("client.process_write", 4e8, GUESS),
         Free("client.file_write", 5e8, GUESS),
@@ -120,7 +120,7 @@ PLANS: Mapping[str, Plan] = {
             Free("exchange.rank", 2e-8, GUESS),
             Free("exchange.bandwidth", 6.4 * _GIB, KNOWN),
             Free("servers.target_write", 700 * _MIB, SURE, f"{_HENTY}: single OST of ARCHER"),
-            # Between what a cache takes, 0.2 ms, and half a revolution of a disk, 4.2 ms.
+            # Between the time in a cache, 0.2 ms, and half a revolution of a disk, 4.2 ms.
             Free("servers.target_request", 9e-4, OPEN),
             Free("servers.whole_write", 15 * _GIB, SURE, f"{_HENTY}: most of ARCHER's 50 OSTs"),
             Free("servers.jitter", 0.5, GUESS),
@@ -130,7 +130,8 @@ PLANS: Mapping[str, Plan] = {
     "edison": _kernels("edison", 48e9, 96, 6.9e9),
     "stampede": _kernels("stampede", 159e9, 160, 5e9, "stampede-kernels-genetic"),
 }
-"""Preset -> how it is fitted.
+"""Preset to its plan.
 
-shaheen2-datawarp is not here: its two pairs of marked cells are equations, and solved.
+shaheen2-datawarp is missing: its two pairs of marked cells are equations, which were solved.
+
 """

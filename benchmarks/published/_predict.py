@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published numbers as a description predicts them, through the same stacks and laws."""
+"""Predicts published numbers from a description, with the same stacks and laws."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from stripewise.storage.results._tables import settings_of
 from stripewise.storage.stacks import STACKS, Flow
 
 KEPT = 24
-"""Configurations of a ladder that stay in the race while figures change a little."""
+"""Number of a ladder's configurations that stay candidates while figures change a little."""
 
 
 class Predictor:
-    """Predicts cells; keeps the requests, which do not depend on how fast the storage is."""
+    """Predicts cells; caches the requests, which do not depend on the speed of the storage."""
 
     def __init__(self) -> None:
         self._best: dict[tuple[str, ModelCase], tuple[ModelCase, ...]] = {}
 
     def value(self, storage: Storage, table: Table, cell: Cell) -> float | None:
-        """Return a cell's number in base units; None: there is no such software stack.
+        """Return a cell's number in base units; None if there is no such software stack.
 
         Raises:
-            UsageError: The stack cannot do the workload.
+            UsageError: The stack does not support the workload.
         """
         if cell.workload["stack"] not in STACKS:
             return None
@@ -54,7 +54,7 @@ class Predictor:
         return min(race, key=lambda one: seconds(storage, one))
 
     def forget(self) -> None:
-        """Let the whole ladder take part again."""
+        """Make the whole ladder candidates again."""
         self._best.clear()
 
 
@@ -64,7 +64,7 @@ def first_flow(storage: Storage, case: ModelCase) -> Flow:
 
 
 def _ladder(table: Table, case: ModelCase, targets: int) -> list[ModelCase]:
-    """All configurations that a search had to choose from."""
+    """Return all configurations among which a search could choose."""
     if not table.search:
         raise UsageError(f"{table.name}: a tuned cell needs a table [search]")
     return [

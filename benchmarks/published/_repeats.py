@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far published numbers repeat: no model can predict them better than that."""
+"""Measures the scatter of repeated published numbers, which limits any prediction."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ DRAWS = 1000
 
 @dataclass(frozen=True)
 class Repeats:
-    """Cells that were published more than once, and what they mean for a set.
+    """Cells that were published more than once, and the resulting limit for a set.
 
     Attributes:
-        number: Cases of which there is more than one number.
-        most: Greatest ratio between two numbers of a case.
-        score: Of a model that knows every case's mean, on the cells that are only predicted:
-            medians over draws of the numbers as they scatter.
+        number: Number of cases with more than one number.
+        most: Largest ratio between two numbers of a case.
+        score: Score, on the cells that are only predicted, of a model that knows every case's
+            mean: medians over draws of the numbers with their scatter.
     """
 
     number: int
@@ -35,10 +35,10 @@ class Repeats:
 
 
 def repeats(found: Iterable[Validation]) -> Repeats | None:
-    """Return how far the numbers of some tables repeat; None: none was published twice.
+    """Return how far the numbers of some tables repeat; None if none was published twice.
 
-    The scatter of logarithms is pooled over all cases, apart for default and for tuned settings.
-    Where a set has no case with default settings twice, that of tuned ones stands for it.
+    The scatter of logarithms is pooled over all cases, separately for default and tuned settings.
+    If a set has no repeated case with default settings, that of tuned ones is used.
     """
     cells = [(one.table, each.cell) for one in found for each in one.cells if not each.cell.bound]
     cases: dict[tuple[str, ModelCase, bool], list[float]] = {}
@@ -71,14 +71,14 @@ def _is_default(cell: Cell) -> bool:
 
 
 def _repeatable(table: Table, cell: Cell) -> bool:
-    """Whether a cell has settings of its own, or those that were found for the same workload."""
+    """Return whether a cell has its own settings, or those found for the same workload."""
     if "like" not in cell.workload:
         return True
     return case_of(table, cell).workload == like_of(table, cell).workload
 
 
 def _pooled(groups: list[list[float]]) -> float:
-    """Return the standard deviation within groups; 0: there is no group of two."""
+    """Return the standard deviation within groups; 0 if there is no group of two."""
     freedom = sum(len(values) - 1 for values in groups)
     squares = sum(float(((np.array(values) - np.mean(values)) ** 2).sum()) for values in groups)
     return float(np.sqrt(squares / freedom)) if freedom else 0.0

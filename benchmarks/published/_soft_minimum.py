@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the laws are held against: a soft minimum of three limits, fitted to the same cells.
+"""Fits a soft minimum of three limits to the same cells, for comparison with the laws.
 
 bandwidth^-p = (streams x a)^-p + (writers x b)^-p + c^-p, where a stream is what one node moves
-into one file, and a writer a process that writes: an aggregator, one for each stripe or more.
-It knows of no sizes, rounds, locks or chance.
+into one file, and a writer is a process that writes: an aggregator, one for each stripe or more.
+It does not include sizes, rounds, locks or chance.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from stripewise.storage.fit._fit import Vector, minimised
 from stripewise.storage.machines import find_storage
 
 EXPECTED, SPREAD = np.log([1e9, 5e8, 5e10, 2.0]), 1.5
-"""a, b and c in bytes a second, and p; of their logarithms, the spread: hardly anything."""
+"""Expected a, b and c in bytes per second, and p; very wide spread of their logarithms."""
 
 
 def soft_minimum(names: Sequence[str]) -> list[Validation]:
     """Fit it to the marked cells of tables together, and predict all their cells.
 
     Args:
-        names: Of tables of one machine, whose cells are bandwidths.
+        names: Names of tables of one machine, whose cells are bandwidths.
     """
     tables = [load_table(name) for name in names]
     cells = [(table, cell) for table in tables for cell in table.cells]
@@ -52,7 +52,7 @@ def soft_minimum(names: Sequence[str]) -> list[Validation]:
 
 
 def _bandwidths(counts: Vector, place: Vector) -> Vector:
-    """Return the logarithms of bandwidths, shape (n,), of those of the counts, shape (n, 2)."""
+    """Return the logs of bandwidths, shape (n,), for given counts, shape (n, 2)."""
     power = np.exp(place[3])
     limits = np.column_stack([counts + place[:2], np.full(len(counts), place[2])])
     return np.asarray(-np.log(np.exp(-power * limits).sum(axis=1)) / power, np.float64)

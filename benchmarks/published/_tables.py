@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The published measurements: each table with its source, workload and the cells to fit.
+"""Reads the published measurements: each table with its source, workload and cells to fit.
 
-Which cells a fit may use was chosen by the rule that stands in each file, before anything was
-fitted; all others are only predicted.
+Which cells a fit may use was decided by the rule in each file before anything was fitted; all
+others are only predicted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNITS = {
     "s": 1.0,
     "ratio": 1.0,
 }
-"""Unit of a table -> one of it in bytes a second, seconds or as a plain number."""
+"""Unit of a table to its value in bytes per second, seconds or as a plain number."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Cell:
     """One published number.
 
     Attributes:
-        workload: What holds for this cell: the table's, and what the cell says otherwise.
-        settings: Tunable name -> value, likewise.
-        value: Bytes a second, seconds or a ratio.
-        low / high: Least and greatest repeat, where they are known; else as `value`.
-        repeats: Number of them; 0: not known.
-        calibrate: A fit may use it; otherwise it is only predicted.
-        bound: "at most": the number is a bound and no measurement.
-        own: What the cell says by itself: what tells it from the others of its table.
+        workload: Workload of this cell: the table's, with the cell's own values.
+        settings: Tunable name to value, in the same way.
+        value: Bytes per second, seconds or a ratio.
+        low / high: Least and largest repeat, if known; otherwise equal to `value`.
+        repeats: Number of repeats; 0 if unknown.
+        calibrate: Whether a fit may use it; otherwise it is only predicted.
+        bound: "at most" if the number is a bound and not a measurement.
+        own: Values of the cell itself, which distinguish it from the others of its table.
     """
 
     workload: Mapping[str, Any]
@@ -60,16 +60,16 @@ class Table:
     """One published table.
 
     Attributes:
-        name: As the file: "archer2-hdd-mpiio-lock2".
-        title: One line for people.
-        machine: Description that predicts it.
-        unit: Of the numbers as published, one of `UNITS`.
+        name: Name of the file: "archer2-hdd-mpiio-lock2".
+        title: Title in one line.
+        machine: Description with which it is predicted.
+        unit: Unit of the numbers as published, one of `UNITS`.
         statistic: "median", "maximum", ...
         source: Who measured it.
-        rule: How the cells to fit were chosen.
-        assumed: What the source does not say.
-        search: Tunable name -> values, of which "tuned" cells have the best.
-        cells: In the order of the file.
+        rule: How the cells to fit were selected.
+        assumed: Assumptions that the source does not state.
+        search: Tunable name to values, of which "tuned" cells have the best.
+        cells: Cells in the order of the file.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Table:
 
     @property
     def is_time(self) -> bool:
-        """Whether the numbers are seconds: less is better."""
+        """Whether the numbers are seconds, of which less is better."""
         return self.unit == "s"
 
 
@@ -107,7 +107,7 @@ def load_table(name: str) -> Table:
 
 
 def parse_table(text: str) -> Table:
-    """Read the text of a table."""
+    """Parse the text of a table."""
     data = tomllib.loads(text)
     workload, settings = data.get("workload", {}), data.get("settings", {})
     return Table(

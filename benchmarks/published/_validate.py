@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published tables against what the descriptions predict."""
+"""Compares published tables with the predictions of descriptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SETS: Mapping[str, tuple[str, ...]] = {
               "shaheen2-datawarp-io500"),
     "aggregators-of-one-stripe": ("sisu-cp2k",),
 }  # fmt: skip
-"""Name -> published tables that are judged together."""
+"""Name to the published tables that are judged together."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Predicted:
 
     @property
     def ratio(self) -> float:
-        """Predicted by measured."""
+        """Predicted value relative to the measured one."""
         return self.predicted / self.cell.value
 
 
 @dataclass(frozen=True)
 class Validation:
-    """One published table, predicted.  `cells` is empty where no software stack predicts it."""
+    """One published table with predictions.  `cells` is empty if no software stack predicts it."""
 
     table: Table
     cells: tuple[Predicted, ...]
@@ -59,12 +59,12 @@ class Validation:
 
 @dataclass(frozen=True)
 class Score:
-    """How well some numbers are predicted.
+    """Accuracy of the predictions for some numbers.
 
     Attributes:
-        number: Of cells.
-        error: Median absolute error by the measured number; NaN: there are no cells.
-        rho: Spearman's rank correlation; NaN: there are fewer than three cells.
+        number: Number of cells.
+        error: Median absolute error relative to the measured number; NaN without cells.
+        rho: Spearman's rank correlation; NaN with fewer than three cells.
     """
 
     number: int
@@ -73,7 +73,7 @@ class Score:
 
 
 def names_of(chosen: Sequence[str]) -> tuple[str, ...]:
-    """Return the tables of sets and of tables by name; all, if none is named.
+    """Return the tables of sets and of tables by name; all if none is named.
 
     Raises:
         UsageError: There is no such set or table.
@@ -93,8 +93,8 @@ def validate(names: Iterable[str], storage: str = "") -> list[Validation]:
     """Predict published tables.
 
     Args:
-        names: Of tables.
-        storage: Description to predict with; "": the one that each table names.
+        names: Names of tables.
+        storage: Description to predict with; empty for the one that each table names.
 
     Raises:
         ConfigurationError: There is no such description.
@@ -111,7 +111,7 @@ def validate(names: Iterable[str], storage: str = "") -> list[Validation]:
 
 
 def score(found: Iterable[Validation], *, calibrated: bool) -> Score:
-    """Judge the cells that a fit used, or all others; bounds are not counted."""
+    """Score the cells that a fit used, or all others; bounds are not counted."""
     cells = [
         one for table in found for one in table.cells
         if one.cell.calibrate is calibrated and not one.cell.bound

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recorded surfaces: the files of this directory, and what they look like."""
+"""Recorded surfaces: the files of this directory, and their properties."""
 
 from surfaces._landscape import NEAR, Landscape
 from surfaces._show import draw_surface, surface_lines

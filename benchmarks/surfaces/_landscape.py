@@ -17,7 +17,7 @@ from stripewise.settings.tunables import all_tunables
 from stripewise.study.training import SettingsKey, Surface, SurfaceRole, SurfaceRun
 
 NEAR = 0.05
-"""A configuration within so much of the optimum counts as found."""
+"""Relative distance from the optimum at which a configuration counts as found."""
 ENOUGH_REPEATS = 5
 _RESAMPLES = 2000
 _TINY_SECONDS = 1e-9
@@ -28,8 +28,8 @@ class Spot:
     """One configuration and its runs.
 
     Attributes:
-        settings: Without the tunables that are at their default.
-        runs: All of them, warm-ups left out.
+        settings: Settings without the tunables that have their default.
+        runs: All runs except warm-ups.
     """
 
     settings: Mapping[str, Value]
@@ -37,7 +37,7 @@ class Spot:
 
     @cached_property
     def times(self) -> tuple[float, ...]:
-        """I/O seconds of the runs that count."""
+        """I/O seconds of the valid runs."""
         return tuple(
             max(run.io_seconds, _TINY_SECONDS) for run in self.runs if run.status is RunStatus.OK
         )
@@ -56,10 +56,10 @@ class Spot:
 
 @dataclass(frozen=True)
 class TunableEffect:
-    """What one tunable does, on average over the settings of all others.
+    """Effect of one tunable, averaged over the settings of all others.
 
     Attributes:
-        ratios: Value to the geometric mean of I/O time over that with the tunable left alone.
+        ratios: Value to the geometric mean of I/O time relative to that without the tunable.
     """
 
     name: str
@@ -67,22 +67,22 @@ class TunableEffect:
 
     @property
     def factor(self) -> float:
-        """The slowest value's time over the fastest's, the default among them."""
+        """Time of the slowest value relative to that of the fastest, including the default."""
         all_ratios = [1.0, *(ratio for _, ratio in self.ratios if isfinite(ratio))]
         return max(all_ratios) / min(all_ratios)
 
 
 class Landscape:
-    """A surface by configuration.
+    """Surface grouped by configuration.
 
     Attributes:
-        spots: The fastest first; failures last.
-        inert: Tunables that cannot act on the program, with the reason: what differs with them
-            is noise, and no optimum.
+        spots: All configurations, the fastest first; failures last.
+        inert: Tunables without effect on the program, with the reason: differences with them are
+            noise, and never an optimum.
     """
 
     def __init__(self, surface: Surface) -> None:
-        """Sort the runs.
+        """Group the runs.
 
         Raises:
             UsageError: The default was never measured.
@@ -101,17 +101,17 @@ class Landscape:
 
     @property
     def default(self) -> Spot:
-        """The unchanged program."""
+        """Spot of the unchanged program."""
         return self._by_key[()]
 
     @cached_property
     def best(self) -> Spot:
-        """The optimum: the best median of those that can act; the default, if all failed."""
+        """Optimum: the best median of those with an effect; the default if all failed."""
         return self._acting[0] if isfinite(self._acting[0].io_seconds) else self.default
 
     @property
     def enough_repeats(self) -> bool:
-        """Whether every configuration was run as often as an optimum needs."""
+        """Whether every configuration was run often enough to determine an optimum."""
         return all(len(spot.runs) >= ENOUGH_REPEATS for spot in self.spots)
 
     @property
@@ -130,13 +130,13 @@ class Landscape:
 
     @property
     def gain(self) -> float:
-        """Median of the default over that of the optimum."""
+        """Median of the default relative to that of the optimum."""
         return self.default.io_seconds / self.best.io_seconds
 
     def gain_interval(self) -> tuple[float, float]:
-        """Return a bootstrap interval of 95 % of `gain`: runs of both drawn again, percentiles.
+        """Return a bootstrap interval of 95 % of `gain`, resampling the runs of both.
 
-        It does not know that the optimum was picked as the best of many; `fresh_gain` does.
+        It does not account for the choice of the optimum among many; `fresh_gain` does.
         """
         draw = Random("gain-interval")
         before, after = self.default.times, self.best.times
@@ -148,10 +148,10 @@ class Landscape:
         return ratios[skipped], ratios[-1 - skipped]
 
     def fresh_gain(self) -> float:
-        """Return the gain without the luck of the draw; NaN with fewer than two rounds.
+        """Return the gain without selection bias; NaN with fewer than two rounds.
 
-        In each round in turn the configuration is chosen by the other rounds, and compared
-        with the default by this one; geometric mean.
+        For each round, the configuration is selected by the other rounds and compared with the
+        default in this one; the result is the geometric mean.
         """
         tables = {
             number: self._times_of_round(number)
@@ -168,7 +168,7 @@ class Landscape:
         return exp(mean(logs)) if logs else float("nan")
 
     def _times_of_round(self, number: int) -> dict[SettingsKey, float]:
-        """Return the I/O seconds of one round's good runs, by configuration that can act."""
+        """Return the I/O seconds of one round's good runs, by configuration with an effect."""
         return {
             self.surface.key(spot.settings): max(run.io_seconds, _TINY_SECONDS)
             for spot in self._acting
@@ -177,7 +177,7 @@ class Landscape:
         }
 
     def effects(self) -> list[TunableEffect]:
-        """Return what each tunable does, the strongest first."""
+        """Return the effect of each tunable, the strongest first."""
         found = [
             TunableEffect(
                 name,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows a recorded surface in words and as a picture."""
+"""Presents a recorded surface in words and as a picture."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MACHINE = {
 
 
 def surface_lines(surface: Surface, name: str) -> list[str]:
-    """Say what a surface shows, a fact a line."""
+    """Return the properties of a surface, one per line."""
     scene = Landscape(surface)
     low, high = scene.gain_interval()
     near = len(scene.near())
@@ -88,10 +88,10 @@ def _effect(effect: TunableEffect) -> str:
 
 
 def draw_surface(surface: Surface, path: Path, title: str) -> None:
-    """Draw the configurations from the fastest to the slowest, with all their runs' range.
+    """Draw the configurations from the fastest to the slowest, with the range of all runs.
 
     Raises:
-        UsageError: The suffix is of no picture.
+        UsageError: The suffix is not that of a picture.
         StorageError: The file cannot be written.
     """
     scene = Landscape(surface)

@@ -1,19 +1,19 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What capture costs, seen from inside a program that runs under the library.
+ * Cost of capture, measured inside a program that runs under the library.
  *
  *   cost_of_capture pairs LAYER FILE BYTES PAIRS CALLS [random]
  *   cost_of_capture turns FILE BYTES CALLS [random]
  *
- * LAYER: posix, synced (with fsync), mpiio or hdf5 (those two if built with them).  `pairs` makes
- * bursts of CALLS writes of BYTES through the library (the function's name) and past it (the
- * function of the library that implements it), in random order within each pair, and prints a line
- * "with_ns without_ns" of nanoseconds per call for each pair.  What the call does below, the
- * pwrite of an H5Dwrite, goes through the library in both.
+ * LAYER: posix, synced (with fsync), mpiio or hdf5 (those two if built with them). `pairs` makes
+ * bursts of CALLS writes of BYTES through the library (the function's name) and around it (the
+ * real function), in random order within each pair, and prints a line "with_ns without_ns" of
+ * nanoseconds per call for each pair. What the call does below, the pwrite of an H5Dwrite, goes
+ * through the library in both.
  *
  * `turns` makes CALLS POSIX writes for each line on standard input, so that several processes can
- * take turns; at the end of input it prints the clock, and exits.
+ * take turns; at the end of input it prints the time, and exits.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,7 +32,7 @@
 #include <hdf5.h>
 #endif
 
-#define REGION_BYTES (1 << 20) /* written over and over: stays in the page cache */
+#define REGION_BYTES (1 << 20) /* written repeatedly: stays in the page cache */
 
 static char *data;
 static size_t bytes;
@@ -49,7 +49,7 @@ static size_t next_slot(void)
     return (size_t)(state >> 33) % slots;
 }
 
-/* A function of the library that has `neighbour`, a function that Stripewise leaves alone. */
+/* Returns a function of the library that contains `neighbour`, which Stripewise does not wrap. */
 static void *function_beside(const char *neighbour, const char *name)
 {
     Dl_info where;
@@ -211,7 +211,7 @@ static int take_turns(const char *path, int calls)
         dprintf(STDOUT_FILENO, "done\n");
     }
     close_posix();
-    dprintf(STDOUT_FILENO, "%.0f\n", now_ns()); /* of the beginning of exit() */
+    dprintf(STDOUT_FILENO, "%.0f\n", now_ns()); /* at the start of exit() */
     return 0;
 }
 

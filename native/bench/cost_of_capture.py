@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What capture costs the program; one run prints one table.
+"""Measures the cost of capture for a program; one run prints one table.
 
     make bench                      or:  native/bench/cost_of_capture.py [--json] [--directory D]
 
-Cost per call: bursts of 4 KiB writes through the library and past it, interleaved in one
-process, with counters, with capture that folds and with capture of every event; per block of
-bursts the difference of medians, then the median of the blocks with its 95 % interval by order
-statistics.  A call is one recorded call: the `pwrite` below an MPI-IO or HDF5 write is a call
-of its own, and recorded in both bursts; the whole of such a write costs the sum of the two lines.
+Cost per call: bursts of 4 KiB writes through the library and around it, interleaved in one
+process: with counters, with capture that folds, and with capture of every event. Per block of
+bursts, the difference of medians is taken, then the median of the blocks with its 95 % interval by
+order statistics. A call is one recorded call: the `pwrite` below an MPI-IO or HDF5 write is a call
+of its own, and recorded in both bursts; such a write as a whole costs the sum of the two lines.
 
-Share of run time: the same with 64 KiB writes that are synced one by one.  Time at exit:
-processes that take turns.  Trace bytes per call: what a container grows by between two numbers
-of calls.
+Share of run time: the same with 64 KiB writes that are synced one by one. Time at exit: processes
+that take turns. Trace bytes per call: growth of a container between two numbers of calls.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ SECTOR = 512
 MODES = ("none", "counters", "fold", "all")
 GOAL_NS, GOAL_PER_CENT = 250, 1
 CALLS = 128
-"""Calls of a burst."""
+"""Number of calls in a burst."""
 BLOCKS = 40
 HDF5 = ("hdf5-mpich", "hdf5")
 
 
 class Bench:
-    """Builds the library, its plug-in and the program; starts it in a mode."""
+    """Builds the library, its plug-in and the program, and starts the program in a mode."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -50,7 +49,7 @@ class Bench:
         self.number = 0
 
     def build(self) -> None:
-        """Build what is measured, as it is released."""
+        """Build what is measured, in its release configuration."""
         self._cmake("core", "-DSW_PART=core")
         compiler, flags = "cc", []
         if shutil.which("mpicc.mpich"):
@@ -66,7 +65,7 @@ class Bench:
         self._checked([compiler, "-O2", "-o", program, source, *flags, "-ldl"])
 
     def start(self, mode: str, what: str, *arguments: object) -> subprocess.Popen[str]:
-        """The program in a mode."""
+        """Start the program in a mode."""
         self.number += 1
         containers = self.directory / f"containers-{mode}-{self.number}"
         containers.mkdir()
@@ -91,12 +90,12 @@ class Bench:
         )
 
     def pairs(self, mode: str, layer: str, *arguments: object) -> list[tuple[float, float]]:
-        """(with, without) the library, nanoseconds per call of two bursts."""
+        """Return (with, without) the library, in nanoseconds per call, for two bursts each."""
         out, _ = self.start(mode, "pairs", layer, f"data-{mode}", *arguments).communicate()
         return [(float(w), float(o)) for w, o in (line.split() for line in out.splitlines())]
 
     def turning(self, mode: str, *arguments: object) -> subprocess.Popen[str]:
-        """The program, after its first turn of POSIX writes."""
+        """Return the program after its first turn of POSIX writes."""
         process = self.start(mode, "turns", f"data-{mode}", *arguments)
         assert process.stdin is not None
         assert process.stdout is not None
@@ -106,7 +105,7 @@ class Bench:
         return process
 
     def container_bytes(self, mode: str, calls: int, *order: str) -> int:
-        """Written sectors of the containers of a process that made so many calls, in bytes."""
+        """Return the bytes allocated for the containers of a process that made so many calls."""
         self.turning(mode, 4096, calls, *order).communicate()
         place = self.directory / f"containers-{mode}-{self.number}"
         used = 0
@@ -137,7 +136,7 @@ class Bench:
 
 
 def per_call(bench: Bench, layer: str, bursts: int, *order: str) -> list[Figure]:
-    """Cost of a 4 KiB write in each mode, over the same one past the library."""
+    """Return the cost of a 4 KiB write in each mode, relative to one around the library."""
     figures = []
     for mode in MODES[1:]:
         pairs = bench.pairs(mode, layer, 4096, BLOCKS * bursts, CALLS, *order)
@@ -150,7 +149,7 @@ def per_call(bench: Bench, layer: str, bursts: int, *order: str) -> list[Figure]
 
 
 def synced(bench: Bench, pairs: int) -> list[Figure]:
-    """Share of run time at 64 KiB writes that are synced one by one."""
+    """Return the share of run time for 64 KiB writes that are synced one by one."""
     figures = []
     for mode in MODES[1:]:
         found = bench.pairs(mode, "synced", 65536, pairs, 4)
@@ -164,7 +163,7 @@ def synced(bench: Bench, pairs: int) -> list[Figure]:
 
 
 def leaving(bench: Bench, runs: int) -> list[Figure]:
-    """Time at exit after 40000 writes at random places."""
+    """Return the time at exit after 40000 writes at random offsets."""
     found: dict[str, list[float]] = {mode: [] for mode in MODES}
     for _ in range(runs):
         for mode in MODES:
@@ -179,7 +178,7 @@ def leaving(bench: Bench, runs: int) -> list[Figure]:
 
 
 def trace_bytes(bench: Bench, calls: int) -> list[Figure]:
-    """Growth of a container per call."""
+    """Return the growth of a container per call."""
     figures = []
     for order in ((), ("random",)):
         for mode in MODES[2:]:

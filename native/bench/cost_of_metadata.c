@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a preloaded library adds to calls that move no data.
+ * What a preloaded library adds to the cost of calls that move no data.
  *
  *   cost_of_metadata stat|absent|fstat|unlink  BLOCKS CALLS
  *   cost_of_metadata attribute  BLOCKS CALLS  LIBHDF5
  *   cost_of_metadata files  COUNT
  *
- * Blocks of calls through the library (the names, as the program's linker finds them) and past it
- * (the functions of libc and of HDF5 themselves) take turns, in random order within each pair; a
- * line "with_ns without_ns" of nanoseconds per call for each pair.  `files` makes COUNT small
- * files below the current directory, 5 bytes each.
+ * Blocks of calls through the library (the names, as the program's linker finds them) and around
+ * it (the functions of libc and of HDF5 themselves) alternate, in random order within each pair;
+ * for each pair, a line "with_ns without_ns" of nanoseconds per call is printed. `files` creates
+ * COUNT small files below the current directory, of 5 bytes each.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +25,7 @@
 
 #include "clock.h"
 
-#define SETTLES_US 30000 /* libraries measure clocks in the beginning */
+#define SETTLES_US 30000 /* libraries calibrate clocks at the start */
 
 typedef int64_t hid;
 
@@ -41,7 +41,7 @@ struct side {
 
 static struct {
     char path[4096];
-    size_t directory; /* bytes of `path` that are not the name */
+    size_t directory; /* bytes of `path` before the name */
     int fd;
     hid file;
     hid type;
@@ -101,7 +101,7 @@ static void call_unlink(const struct side *side, int i)
         die("unlink");
 }
 
-/* Three calls; a third of them is one. */
+/* Makes three calls, whose time is divided by three. */
 static void call_attribute(const struct side *side, int i)
 {
     int value;
@@ -140,7 +140,7 @@ static struct side side_of(void *libc, bool has_hdf5, void *hdf5)
     return side;
 }
 
-/* A file with one attribute.  0: H5P_DEFAULT and H5S_SCALAR; 2: H5F_ACC_TRUNC. */
+/* Makes a file with one attribute. 0: H5P_DEFAULT and H5S_SCALAR; 2: H5F_ACC_TRUNC. */
 static void make_attribute(void)
 {
     void *all = RTLD_DEFAULT;

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What calls that move no data, small files and a configuration cost; one run prints one table.
+"""Measures the cost of calls that move no data, small files and a configuration, in one table.
 
     make bench                      or:  native/bench/cost_of_metadata.py [--json] [--darshan LIB]
 
-Calls: blocks through the library and past it take turns in one process, in random order within a
-pair; the difference of medians of each turn, the median of the turns, and its 95 % interval.
-Libraries take turns too: none (what the method itself shows), ours, ours while every call is
-recorded, and Darshan's, where `--darshan` or STRIPEWISE_DARSHAN names a libdarshan.so.  Such a
-library is asked which of the functions it wraps: what it does not wrap costs it nothing, and is
-counted by nobody.  An attribute of HDF5 is opened, read and closed: the mean of the three.
+Calls: blocks through the library and around it alternate in one process, in random order within a
+pair. The figure is the difference of medians of each turn, the median of the turns, and its 95 %
+interval. Libraries take turns too: none (the error of the method itself), ours, ours while every
+call is recorded, and Darshan's, if `--darshan` or STRIPEWISE_DARSHAN names a libdarshan.so. The
+functions that such a library wraps are determined: others cost it nothing, and are not counted. An
+attribute of HDF5 is opened, read and closed: the mean of the three.
 
-Files: how long `stripewise run` goes on after the end of a program that made 20,000 small files,
-and of one that made 10, by file; and its peak of memory.  Configuration: `run --config` beside
-`run`.
+Files: how long `stripewise run` continues after the end of a program that made 20,000 small files,
+and of one that made 10, per file; and its peak of memory. Configuration: `run --config` compared
+with `run`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CALLS = {
     "attribute": ("attribute of HDF5, each call", "H5Aopen", 50),
 }
 GOALS = {"stat": 20, "absent": 20, "unlink": 294}
-"""Twice Darshan's of the first comparison."""
+"""Twice Darshan's cost in the first comparison."""
 TURNS = 10
 FILES, FEW = 20_000, 10
 CONFIGURATION = """\
@@ -69,7 +69,7 @@ class Bench:
         self.number = 0
 
     def build(self) -> None:
-        """Build what is measured, as it is released."""
+        """Build what is measured, in its release configuration."""
         build, source = self.directory / "build", BENCH / "cost_of_metadata.c"
         for command in (
             ["cmake", "-S", NATIVE, "-B", build, "-DSW_PART=core"],
@@ -81,18 +81,18 @@ class Bench:
                 sys.exit(f"cost_of_metadata: {command[0]} failed:\n{done.stdout}{done.stderr}")
 
     def sides(self) -> list[str]:
-        """Libraries that are compared."""
+        """Return the libraries that are compared."""
         return ["nothing", "counters", "capture", *(["Darshan"] if self.darshan else [])]
 
     def place(self) -> Path:
-        """Make an empty directory."""
+        """Create an empty directory."""
         self.number += 1
         made = self.directory / f"run-{self.number}"
         made.mkdir()
         return made
 
     def environment(self, side: str, place: Path) -> dict[str, str]:
-        """Environment of a process under one library."""
+        """Return the environment of a process under one library."""
         made = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
         if side == "Darshan":
             made |= {"LD_PRELOAD": str(self.darshan), "DARSHAN_ENABLE_NONMPI": "1"}
@@ -104,7 +104,7 @@ class Bench:
         return made
 
     def calls(self, side: str, what: str, blocks: int, more: Sequence[str]) -> tuple[float, float]:
-        """Nanoseconds that one call takes more, and what it takes past the library."""
+        """Return the nanoseconds that a call takes in addition, and those around the library."""
         place = self.place()
         done = subprocess.run(
             [self.program, what, str(blocks), str(CALLS[what][2]), *more],
@@ -121,7 +121,7 @@ class Bench:
 
 
 def wrapped(library: Path) -> set[str]:
-    """Functions that a library defines."""
+    """Return the functions that a library defines."""
     done = subprocess.run(
         ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
     )
@@ -129,7 +129,7 @@ def wrapped(library: Path) -> set[str]:
 
 
 def cost_of_calls(bench: Bench, blocks: int) -> list[Figure]:
-    """Every call under every library."""
+    """Return the cost of every call under every library."""
     found = [name for name in HDF5 if _loads(name)]
     names = wrapped(bench.darshan) if bench.darshan else set()
     figures = []
@@ -162,7 +162,7 @@ def _loads(name: str) -> bool:
 
 
 def cost_of_files(bench: Bench, runs: int, environment: Mapping[str, str]) -> list[Figure]:
-    """What each of many small files adds after the program's end, and to the memory."""
+    """Return what each of many small files adds to the time after the end, and to the memory."""
     seconds, memory = [], []
     for _ in range(runs + 1):
         many, few = (_after_end(bench, count, environment) for count in (FILES, FEW))
@@ -176,7 +176,7 @@ def cost_of_files(bench: Bench, runs: int, environment: Mapping[str, str]) -> li
 
 
 def _after_end(bench: Bench, count: int, environment: Mapping[str, str]) -> tuple[float, float]:
-    """Seconds from a program's end to that of its `run`, and the peak of its memory in MiB."""
+    """Return the seconds from a program's end to that of its `run`, and its memory peak in MiB."""
     place = bench.place()
     command = [*STRIPEWISE, "run", "--", str(bench.program), "files", str(count)]
     with subprocess.Popen(
@@ -194,7 +194,7 @@ def _after_end(bench: Bench, count: int, environment: Mapping[str, str]) -> tupl
 
 
 def cost_of_configuration(bench: Bench, runs: int, environment: Mapping[str, str]) -> Figure:
-    """What `--config` adds to `run`."""
+    """Return what `--config` adds to `run`."""
     place = bench.place()
     (place / "best.toml").write_text(CONFIGURATION)
     pairs = [

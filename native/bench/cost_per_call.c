@@ -1,19 +1,19 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What counting costs, seen from inside a program that runs under the library.
+ * Cost of counting, measured inside a program that runs under the library.
  *
  *   cost_per_call calls  FILE BYTES BLOCKS CALLS THREADED
  *   cost_per_call synced FILE BYTES CALLS
  *   cost_per_call idle   FILES
  *   cost_per_call held   FILE BYTES CALLS FIRST STRIDE MOMENT
  *
- * `calls` alternates blocks of writes through the library (the name `pwrite`) and past it
- * (libc's own function), in random order within each pair, and prints one line
- * "with_ns without_ns" of nanoseconds per call for each pair.  `synced` writes and syncs
- * CALLS times and prints its seconds.  `idle` opens FILES files and prints its resident
- * kilobytes, then exits.  `held` makes CALLS writes from offset FIRST on, STRIDE bytes apart,
- * beginning at MOMENT (CLOCK_MONOTONIC, nanoseconds), and prints when each ended after that.
+ * `calls` alternates blocks of writes through the library (the name `pwrite`) and around it
+ * (libc's own function), in random order within each pair, and prints one line "with_ns
+ * without_ns" of nanoseconds per call for each pair. `synced` writes and syncs CALLS times and
+ * prints the seconds. `idle` opens FILES files and prints its resident kilobytes, then exits.
+ * `held` makes CALLS writes from offset FIRST on, STRIDE bytes apart, beginning at MOMENT
+ * (CLOCK_MONOTONIC, nanoseconds), and prints when each ended relative to it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,7 +28,7 @@
 
 #include "clock.h"
 
-#define REGION_BYTES (1 << 20) /* written over and over: stays in the page cache */
+#define REGION_BYTES (1 << 20) /* written repeatedly: stays in the page cache */
 
 typedef ssize_t (*pwrite_function)(int, const void *, size_t, off_t);
 
@@ -37,7 +37,8 @@ static void *return_at_once(void *argument)
     return argument;
 }
 
-/* After the first thread the C library, and the counters, never take the single path. */
+/* After the first thread, the C library and the counters never take the single-threaded path
+ * again. */
 static void become_threaded(void)
 {
     pthread_t thread;
@@ -124,7 +125,7 @@ static int run_idle(int files)
     }
     printf("%ld\n", resident_kilobytes());
     fflush(stdout);
-    printf("%.0f\n", now_ns()); /* of the beginning of exit() */
+    printf("%.0f\n", now_ns()); /* at the start of exit() */
     return 0;
 }
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the library costs the program that it watches; one run prints one table.
+"""Measures the cost of the library for a program; one run prints one table.
 
     make bench                      or:  native/bench/cost_per_call.py [--json] [--directory D]
 
-Cost per call: bursts of 4 KiB writes through the library and past it, interleaved in one
-process, timestamps on; per block of bursts the difference of medians, then the median of
-the blocks with its 95 % interval by order statistics.  (The speed of a shared machine
-changes while we look; within a block it is the same for both.)  With counters only, and with
-every call recorded: equal ones folded, and each for itself (STRIPEWISE_CAPTURE).
-`--before NATIVE` builds the library of another checkout too; the two take turns.
+Cost per call: bursts of 4 KiB writes through the library and around it, interleaved in one
+process, with timestamps on. Per block of bursts, the difference of medians is taken, then the
+median of the blocks with its 95 % interval by order statistics. (The speed of a shared machine
+changes during the measurement; within a block it is the same for both.) This is done with counters
+only, and with every call recorded: equal ones folded, and each separately (STRIPEWISE_CAPTURE).
+`--before NATIVE` also builds the library of another checkout; the two take turns.
 
-Share of run time: 64 KiB writes, each synced, in processes with and without the library
-that take turns.  Memory (proportional set size) and time at exit: the same, with a number
-of files opened.  Differences of medians over all runs, intervals by bootstrap.
+Share of run time: 64 KiB writes, each synced, in processes with and without the library that take
+turns. Memory (proportional set size) and time at exit: the same, with a number of files opened.
+The figures are differences of medians over all runs, with intervals by bootstrap.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Bench:
         self.containers.mkdir(parents=True)
 
     def build(self) -> None:
-        """Build what is measured, as it is released."""
+        """Build what is measured, in its release configuration."""
         build = self.directory / "build"
         for command in (
             ["cmake", "-S", self.native, "-B", build, "-DSW_PART=core"],
@@ -77,7 +77,7 @@ class Bench:
     def run(
         self, *arguments: object, counted: bool = True, capture: str = ""
     ) -> tuple[list[str], float]:
-        """Run the program; its lines, and the clock when it was gone (nanoseconds)."""
+        """Run the program; return its lines, and the time when it had ended (nanoseconds)."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
         if counted:
             environment["LD_PRELOAD"] = str(self.library)
@@ -104,7 +104,7 @@ class Bench:
         return [(float(w), float(o)) for w, o in (line.split() for line in lines)]
 
     def synced(self, runs: int, calls: int) -> Figure:
-        """Share of run time at 64 KiB writes that are synced one by one."""
+        """Return the share of run time for 64 KiB writes that are synced one by one."""
         pairs = self._alternate(runs, lambda c: self._seconds(calls, c))
         value, low, high = difference(pairs)
         without = statistics.median(o for _, o in pairs)
@@ -114,7 +114,7 @@ class Bench:
         return Figure(name, "%", *scaled, without, "s", len(pairs), 1)
 
     def derived_share(self, cost: Figure, synced: Figure, calls: int) -> Figure:
-        """The same share from the cost of a call: the storage's own noise left out."""
+        """Return the same share derived from the cost of a call, without the storage's noise."""
         per_call_ns = synced.without / calls * 1e9
         scale = 2 * 100 / per_call_ns  # a write and an fsync
         return Figure(
@@ -130,7 +130,7 @@ class Bench:
         )
 
     def idle(self, runs: int, files: int) -> tuple[Figure, Figure]:
-        """Memory of a process, and the time from return of main to its end."""
+        """Return the memory of a process, and the time from the return of main to its end."""
         memory: list[tuple[float, float]] = []
         leaving: list[tuple[float, float]] = []
         for (with_memory, with_exit), (memory_alone, exit_alone) in self._alternate(
@@ -174,7 +174,7 @@ class Bench:
 def cost_of_calls(
     benches: Sequence[Bench], bursts: int, threaded: bool, capture: str = ""
 ) -> list[Figure]:
-    """Cost of one 4 KiB write: with counters only, or with its event (`capture`) too.
+    """Return the cost of one 4 KiB write: with counters only, or also with its event (`capture`).
 
     The libraries take turns, four blocks of bursts each.
     """

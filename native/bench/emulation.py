@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What emulated storage costs a call that it does not hold back, and how exact it is.
+"""Measures what emulated storage costs a call that it does not delay, and its accuracy.
 
     make bench                      or:  native/bench/emulation.py [--json] [--directory D]
 
-Cost: 4 KiB writes on a storage without limits, as cost_per_call.py measures them.  Exactness:
-processes that share targets, nodes and locks write together; the ends of their requests are
-compared with those that `tests/support/player.py` has for the same requests: how far they are
-off, and the share of those that are within 2 ms or 2 % of their time.  Once as programs run, and
-once with real-time priority, where that is allowed: what is left then is its own error,
-without the time for which a woken process waits for a processor.
+Cost: 4 KiB writes on a storage without limits, measured as in cost_per_call.py. Accuracy:
+processes that share targets, nodes and locks write together, and the ends of their requests are
+compared with those of `tests/support/player.py` for the same requests: the deviation, and the
+share of requests within 2 ms or 2 % of their time. This is done once as programs usually run, and
+once with real-time priority, if permitted: the rest is then its own error, without the time that a
+woken process waits for a processor.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from support.player import play
 
 RANKS, CALLS, BYTES = 4, 40, 64 << 10
 APART = 0.002
-"""Seconds from one rank's begin to the next one's: of requests that come at the same moment either
-may be the first, and what follows then differs by whole requests."""
+"""Seconds between the starts of two ranks: of requests at the same moment, either may be the
+first, and what follows then differs by whole requests."""
 FREE = {"servers.target_write": 1e18, "servers.target_read": 1e18}
 BUSY = {
     "client.process_write": 20e6,
@@ -55,7 +55,7 @@ BEGINS = APART * np.arange(RANKS)[:, None]
 
 
 def storage_of(figures: dict[str, float]) -> EmulatedStorage:
-    """Describe a storage; two ranks are on a node."""
+    """Return a storage with these figures, with two ranks per node."""
     figures = {"machine.nodes": 4, "servers.targets": TARGETS} | figures
     figures |= {"layout.stripe_count": STRIPES, "layout.stripe_size": float(BYTES)}
     found = {
@@ -74,7 +74,7 @@ class Emulated(Bench):
         self.variables: dict[str, str] = {}
 
     def environment(self) -> dict[str, str]:
-        """Environment of a run."""
+        """Return the environment of a run."""
         plain = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
         return plain | self.variables | {
             "LD_PRELOAD": str(self.library),
@@ -83,7 +83,7 @@ class Emulated(Bench):
         }  # fmt: skip
 
     def cost(self, bursts: int, threaded: bool) -> Figure:
-        """Cost of one 4 KiB write that is not held back, counters included."""
+        """Return the cost of one 4 KiB write that is not delayed, including counters."""
         pairs: list[tuple[float, float]] = []
         with Emulation.begin(storage_of(FREE), self.directory) as clocks:
             self.variables = clocks.variables
@@ -100,7 +100,7 @@ class Emulated(Bench):
         return Figure(name, "ns", *blockwise(pairs, bursts), without, "ns", 40, 300)
 
     def ends(self, *, at_once: bool) -> np.ndarray:
-        """Let processes write interleaved blocks of one file; shape (ranks, calls), seconds."""
+        """Run processes that write interleaved blocks of a file; shape (ranks, calls), seconds."""
         with Emulation.begin(storage_of(BUSY), self.directory) as clocks:
             self.variables = clocks.variables
             (self.directory / "shared").write_bytes(b"")

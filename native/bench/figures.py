@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of a benchmark: differences with their intervals, and the table that shows them."""
+"""Computes figures of a benchmark, differences with intervals, and prints their table."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Figure:
 
     Attributes:
         low / high: 95 % interval of `value`.
-        without: What the program takes without the library, in `without_unit`.
-        goal: Largest value that is wanted, None: none stated.
+        without: Cost for the program without the library, in `without_unit`.
+        goal: Largest acceptable value; None if there is none.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Figure:
 def options_of(
     description: str, **more: tuple[str, Callable[[str], object]]
 ) -> argparse.Namespace:
-    """What the command line asks for: `json`, `directory`, `quick`, and `more` (help, type)."""
+    """Return the command line's options: `json`, `directory`, `quick`, and `more` (help, type)."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--directory", type=Path, help="file system to write to (default: temp)")
@@ -55,7 +55,7 @@ def difference(
     pairs: Sequence[tuple[float, float]],
     statistic: Callable[[Sequence[float]], float] = statistics.median,
 ) -> tuple[float, float, float]:
-    """Difference of medians (with - without) and its 95 % interval by bootstrap."""
+    """Return the difference of medians (with - without) and its 95 % interval by bootstrap."""
     value = statistic([w for w, _ in pairs]) - statistic([o for _, o in pairs])
     chance = random.Random(SEED)
     resampled = []
@@ -67,7 +67,7 @@ def difference(
 
 
 def blockwise(pairs: Sequence[tuple[float, float]], size: int) -> tuple[float, float, float]:
-    """Median of the blocks' differences of medians, and its 95 % interval."""
+    """Return the median of the blocks' differences of medians, and its 95 % interval."""
     blocks = [pairs[i : i + size] for i in range(0, len(pairs) - size + 1, size)]
     return middle(
         [
@@ -78,7 +78,7 @@ def blockwise(pairs: Sequence[tuple[float, float]], size: int) -> tuple[float, f
 
 
 def middle(values: Sequence[float]) -> tuple[float, float, float]:
-    """Median, and its 95 % interval by order statistics."""
+    """Return the median, and its 95 % interval by order statistics."""
     ordered = sorted(values)
     n = len(ordered)
     # Binomial(n, 1/2) within 1.96 standard deviations of its mean, rounded outwards.

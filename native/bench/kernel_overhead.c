@@ -5,9 +5,9 @@
  *
  *   kernel_overhead independent|collective|process FILE VARIABLES BYTES STEPS SYNC
  *
- * In each step every rank writes BYTES of each variable behind what is there: into one file, at
- * its place in the variable's region, or one after the other into a file of its own.  Rank 0
- * prints the longest time of a rank in each step, in seconds.
+ * In each step, every rank appends BYTES of each variable: to one file, at its offset in the
+ * variable's region, or to a file of its own. Rank 0 prints the longest time of a rank in each
+ * step, in seconds.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static void write_own(const struct work *work)
     require(close(fd) == 0, "close");
 }
 
-/* Fresh data, as the kernel makes it, then one timed write. */
+/* Makes fresh data, like the kernel, then one timed write. */
 static double run_step(const struct work *work, float *data, const char *mode)
 {
     size_t n = (size_t)work->n_variables * (size_t)work->bytes / sizeof *data;

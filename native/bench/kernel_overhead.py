@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's bandwidth against a plain C program's that writes the same bytes.
+"""Compares the kernel's bandwidth with that of a plain C program that writes the same bytes.
 
     make bench                 or:  native/bench/kernel_overhead.py [--json] [--directory D]
 
-Eight variables of consecutive floats per rank (pattern vpic) into one shared file,
-independent and collective, and into a file per process, fifteen times a run; in memory
-(tmpfs, where nothing but the programs takes time) and synced on a disk.  Kernel and plain
-program take turns, in random order within each pair.  The figure is the median of the
-logarithms of the ratios of bandwidths, with an interval of at least 95 % from order
-statistics, as a change in per cent: below 0 the kernel is slower.
+Eight variables of consecutive floats per rank (pattern vpic) are written into one shared file,
+independent and collective, and into a file per process, fifteen times per run: in memory (tmpfs,
+where only the programs take time) and synced on a disk. Kernel and plain program take turns, in
+random order within each pair. The figure is the median of the logarithms of the ratios of
+bandwidths, with an interval of at least 95 % from order statistics, as a change in per cent: below
+0, the kernel is slower.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Figure:
     """One line of the table.
 
     Attributes:
-        change / low / high: Kernel's bandwidth over the plain program's, minus one, with its
-            interval; per cent.
+        change / low / high: Ratio of the kernel's bandwidth to the plain program's, minus one,
+            with its interval, in per cent.
         plain_seconds: Median I/O time of the plain program.
     """
 
@@ -71,14 +71,14 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """What the interval says about the goal."""
+        """Return the conclusion from the interval about the goal."""
         if self.low >= -self.goal_per_cent:
             return "reached"
         return "missed" if self.high < -self.goal_per_cent else "open"
 
 
 def order_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The narrowest interval of order statistics that has the median with 95 %."""
+    """Return the narrowest interval of order statistics that contains the median with 95 %."""
     ordered = sorted(values)
     n = len(ordered)
     tail = 0.0  # probability that fewer than `rank` + 1 values lie below the median
@@ -91,12 +91,12 @@ def order_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def per_cent(logarithm: float) -> float:
-    """A logarithm of a ratio as a change."""
+    """Return a logarithm of a ratio as a change in per cent."""
     return 100.0 * (math.exp(logarithm) - 1.0)
 
 
 class Bench:
-    """Kernel and plain program of one MPI."""
+    """Kernel and plain program, built with one MPI."""
 
     def __init__(self, family: str, directory: Path, mib_per_rank: int) -> None:
         self.family = family
@@ -107,7 +107,7 @@ class Bench:
         self.chance = random.Random(SEED)
 
     def build(self) -> None:
-        """Build both alike."""
+        """Build both in the same way."""
         sources = sorted(map(str, KERNELS.rglob("*.c")))
         compiler = [f"mpicc.{self.family}", "-O2", "-std=c11"]
         for words in (
@@ -119,7 +119,7 @@ class Bench:
                 sys.exit(f"kernel_overhead: {words[0]} failed:\n{done.stderr}")
 
     def run(self, *words: str) -> str:
-        """Start on all ranks; what it prints."""
+        """Run on all ranks, and return the output."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         done = subprocess.run(
@@ -135,14 +135,14 @@ class Bench:
         return done.stdout
 
     def kernel_seconds(self, mode: str, synced: bool) -> float:
-        """I/O time of the kernel's middle step; it removes its files."""
+        """Return the I/O time of the kernel's median step; the kernel removes its files."""
         words = [*MODES[mode], "--pattern", "vpic", "--local", str(self.elements), "--json", "-"]
         words += ["--file", "data", "--steps", str(STEPS)] + (["--fsync"] if synced else [])
         result = json.loads(self.run(str(self.kernel), *words))
         return statistics.median(step["seconds"] for step in result["steps"])
 
     def plain_seconds(self, mode: str, synced: bool) -> float:
-        """I/O time of the plain program's middle step."""
+        """Return the I/O time of the plain program's median step."""
         size = self.elements * 4
         words = [mode, "data", str(VARIABLES), str(size), str(STEPS), str(int(synced))]
         seconds = statistics.median(map(float, self.run(str(self.plain), *words).split()))
@@ -151,7 +151,7 @@ class Bench:
         return seconds
 
     def compare(self, mode: str, synced: bool, n_pairs: int) -> Figure:
-        """Pairs in random order, after one run of each that does not count."""
+        """Run pairs in random order, after one run of each that does not count."""
         self.kernel_seconds(mode, synced)
         self.plain_seconds(mode, synced)
         logarithms = []
@@ -178,7 +178,7 @@ class Bench:
 
 
 def print_table(figures: Sequence[Figure]) -> None:
-    """One line a case."""
+    """Print one line per case."""
     print(
         f"{'kernel against a plain loop':36} {'MPI':8} {'':8} {'change':>8} "
         f"{'95 % interval':>18} {'goal':>8} {'plain':>9} {'pairs':>6}"

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that are well formed but impossible. */
+/* Checks for options that are well formed but impossible. */
 #include "kernel.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What a back end cannot do; NULL if all is well. */
+/* Returns what a back end does not support; NULL if everything is supported. */
 static const char *backend_problem(const struct sw_options *options)
 {
     const struct sw_backend *backend = options->backend;
@@ -56,7 +56,7 @@ static bool check_numbers(const struct sw_options *options, const char *name, in
     return false;
 }
 
-/* --grid and --distribution: as many as dimensions, and not where the pattern has its own. */
+/* Checks --grid and --distribution: as many as dimensions, and not for patterns with their own. */
 static bool check_parts(const struct sw_options *options, const char *name, int given,
                         char *trouble, size_t bytes)
 {
@@ -67,7 +67,7 @@ static bool check_parts(const struct sw_options *options, const char *name, int 
     return false;
 }
 
-/* What is asked of calls, and of when they end. */
+/* Checks options about calls, and about when they end. */
 static bool check_transfers(const struct sw_options *options, char *trouble, size_t bytes)
 {
     int64_t element = sw_type_bytes(options->type);
@@ -128,7 +128,7 @@ static bool check_request(const struct sw_options *options, char *trouble, size_
            check_parts(options, "distribution", options->n_parts, trouble, bytes);
 }
 
-/* --direct: the calls of this rank. */
+/* Checks the calls of this rank for --direct. */
 static bool check_direct(const struct sw_options *options, int rank, int n_ranks, char *trouble,
                          size_t bytes)
 {

@@ -56,7 +56,7 @@ bool sw_apply_number(const struct sw_option_row *row, void *options, const char 
     return false;
 }
 
-/* Up to SW_MAX_DIMS numbers, separated by commas. */
+/* Parses up to SW_MAX_DIMS numbers, separated by commas. */
 bool sw_apply_numbers(const struct sw_option_row *row, void *options, const char *value,
                       char *trouble, size_t bytes)
 {
@@ -123,7 +123,7 @@ bool sw_apply_text(const struct sw_option_row *row, void *options, const char *v
 
 /* ---- the command line ---------------------------------------------------------------------- */
 
-/* Returns how many rows there are. */
+/* Returns the number of rows. */
 static int make_getopt_table(const struct sw_option_row *rows, struct option *table)
 {
     int n = 0;

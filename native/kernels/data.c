@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What the arrays hold, and its check. */
+/* Content of the arrays, and its check. */
 #include "kernel.h"
 
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void note(struct sw_mismatch *mismatch, const struct sw_share *share,
     element_text(share->type, found, mismatch->found, sizeof mismatch->found);
 }
 
-/* Elements outside those that were moved must be as they were before the read. */
+/* Elements outside those that were moved must be unchanged by the read. */
 static void check_halo(const struct sw_share *share, int64_t step, int variable, int64_t moved,
                        const char *memory, struct sw_mismatch *mismatch)
 {
@@ -123,7 +123,7 @@ static void check_halo(const struct sw_share *share, int64_t step, int variable,
         note(mismatch, share, &place, 0, NULL);
 }
 
-/* The first `count` elements of a run. */
+/* Checks the first `count` elements of a run. */
 static void check_run(const struct sw_options *options, const struct sw_share *share,
                       const struct sw_run *run, int64_t count, const struct sw_mismatch *variable,
                       const char *memory, struct sw_mismatch *mismatch)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* How one dimension is dealt out, in the terms of High Performance Fortran.
- * Source: HPF Language Specification 2.0 (1997), section 3.3 (DISTRIBUTE); documented.  Unlike
- * there, BLOCK without a number is balanced, as in most codes: lengths differ by at most one. */
+/* How one dimension is distributed, in the terms of High Performance Fortran. Source: HPF Language
+ * Specification 2.0 (1997), section 3.3 (DISTRIBUTE); documented. Unlike there, BLOCK without a
+ * number is balanced, as in most codes: lengths differ by at most one. */
 #include "share.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static int consecutive(int64_t start, int64_t count, struct sw_piece *piece)
     return count > 0 ? 1 : 0;
 }
 
-/* Blocks of `length` in turn: the full ones of part `index`, then what is left at the end. */
+/* Gets blocks of `length` in turn: the full ones of part `index`, then what is left at the end. */
 static int cyclic(int64_t length, int64_t extent, int64_t parts, int64_t index,
                   struct sw_piece pieces[2])
 {
@@ -67,7 +67,7 @@ int sw_part_pieces(struct sw_part part, int64_t extent, int64_t parts, int64_t i
     return consecutive(start, count, pieces);
 }
 
-/* "(4)" to 4; 0 if it is not a length from 1 on. */
+/* Converts "(4)" to 4; returns 0 if it is not a length of at least 1. */
 static int64_t length_of(const char *text)
 {
     char *end = NULL;
@@ -189,7 +189,7 @@ bool sw_box_blocks(const struct sw_domain *domain, const struct sw_box *box, int
     return index == 0;
 }
 
-/* Rows of a box: its contiguous elements along the last dimension. */
+/* Returns the rows of a box: its contiguous elements along the last dimension. */
 static int64_t rows_of(const struct sw_domain *domain, const struct sw_box *box)
 {
     int last = domain->n_dims - 1;
@@ -199,7 +199,7 @@ static int64_t rows_of(const struct sw_domain *domain, const struct sw_box *box)
     return rows;
 }
 
-/* The row with the given number in C order. */
+/* Returns the row with the given number in C order. */
 static struct sw_run row_at(const struct sw_domain *domain, const struct sw_box *box, int64_t row)
 {
     int last = domain->n_dims - 1;
@@ -228,7 +228,7 @@ static int by_global(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Join runs that follow each other in the global array and in memory. */
+/* Merges runs that follow each other in the global array and in memory. */
 static size_t join(struct sw_run *runs, size_t n_runs)
 {
     size_t kept = 0;

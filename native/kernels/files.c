@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Which file a rank uses, where its part lies in it, who removes it, the room for it, and how it
- * is dropped from memory. */
+/* Determines which file a rank uses, where its part is in it, and who removes it; checks the room
+ * for it, and drops it from memory. */
 #include "kernel.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct member {
     int64_t owned_bytes; /* of of_rank */
 };
 
-/* Nodes are numbered by their lowest ranks, and a file holds its ranks in ascending order. */
+/* Nodes are numbered by their lowest ranks, and a file contains its ranks in ascending order. */
 static void place_in(const struct member *all, int n_ranks, int of_rank, struct sw_place *place)
 {
     int64_t leader = all[of_rank].leader;
@@ -115,7 +115,7 @@ bool sw_room_check(struct sw_session *session, const char *call)
     int64_t need = session->share->step_bytes * session->options->steps;
     int64_t room = INT64_MAX;
     sw_room_directory(session, directory);
-    /* A file system without blocks (some network and user-space ones) does not tell. */
+    /* A file system without blocks (some network and user-space ones) does not report its room. */
     if (session->rank == 0 && statvfs(directory, &status) == 0 && status.f_blocks != 0 &&
         __builtin_mul_overflow(status.f_bavail, status.f_frsize, &room))
         room = INT64_MAX;
@@ -131,7 +131,7 @@ bool sw_room_check(struct sw_session *session, const char *call)
 
 /*
  * --drop-caches: before a file is read, each rank writes back what its node has of it in memory
- * and has the pages dropped.  How much stays is counted: on a file system in memory, all.
+ * and has the pages dropped. What remains is counted: on a file system in memory, everything.
  */
 #define WINDOW_BYTES ((int64_t)1 << 30)
 
@@ -150,7 +150,7 @@ static void drop_one(struct sw_session *session, int fd)
         sw_fail(session, "posix_fadvise", "%s", strerror(code));
 }
 
-/* Pages in memory of [start, end); -1: not known. */
+/* Returns the pages of [start, end) in memory; -1: unknown. */
 static int64_t resident(int fd, int64_t start, int64_t end)
 {
     const int64_t page = sysconf(_SC_PAGESIZE);
@@ -173,7 +173,7 @@ static int64_t resident(int fd, int64_t start, int64_t end)
     return pages != NULL ? found : -1;
 }
 
-/* Of the file to be read: this rank's part of it.  Linux tells owners alone. */
+/* For the file to be read: this rank's part of it. Linux reports it only to owners. */
 static int64_t cached(const struct sw_session *session, int fd)
 {
     struct stat status;
@@ -197,7 +197,7 @@ int64_t sw_cache_drop(struct sw_session *session, const char *own_path)
     sync_one(session, session->path, &fd);
     if (strcmp(own_path, session->path) != 0 && access(own_path, F_OK) == 0)
         sync_one(session, own_path, &own);
-    MPI_Barrier(session->comm); /* nobody's pages are dirty any more */
+    MPI_Barrier(session->comm); /* no rank has dirty pages any more */
     drop_one(session, fd);
     drop_one(session, own);
     MPI_Barrier(session->comm);

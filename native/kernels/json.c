@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at `text`, 0 if it is none (overlong, surrogate, cut off). */
+/* Returns the length of the UTF-8 sequence at `text`, 0 if it is invalid (overlong, surrogate, cut
+ * off). */
 static size_t sequence(const unsigned char *text, size_t bytes)
 {
     static const struct {
@@ -50,7 +51,7 @@ static void put_text(FILE *stream, const char *text, size_t bytes)
     fputc('"', stream);
 }
 
-/* What stands before a member or an element. */
+/* Writes what precedes a member or an element. */
 static void start(struct sw_json *json, const char *key)
 {
     if (json->depth > 0)

@@ -9,7 +9,7 @@
 
 #define PROGRAM "stripewise-kernel"
 
-static struct sw_options options; /* large: holds the hints */
+static struct sw_options options; /* large: contains the hints */
 static struct sw_result result;
 
 static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *request,
@@ -26,7 +26,7 @@ static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *
     return sw_options_check(&options, sw_rank_in(comm), sw_size_of(comm), trouble, bytes);
 }
 
-/* --help, made from the tables. */
+/* Prints --help, generated from the tables. */
 static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS stripewise-kernel [OPTION]...\n"
@@ -90,7 +90,7 @@ static void end(MPI_Comm comm, int code)
 {
     int rank = sw_rank_in(comm);
     if (result.abandoned && rank == 0) {
-        /* MPICH's launcher loses what is on its way when ranks abort. */
+        /* MPICH's launcher loses output in transit when ranks abort. */
         nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
         MPI_Abort(MPI_COMM_WORLD, code);
     }

@@ -20,14 +20,14 @@ int sw_node_leader(MPI_Comm comm, int64_t node_ranks)
     return leader;
 }
 
-/* A plan as it is sent. */
+/* A plan in the form in which it is sent. */
 struct sent {
     int writes;
     char file[PATH_BYTES];
     char json[PATH_BYTES];
 };
 
-/* Number of this rank's application, as mpiexec has them: 0 where it does not say. */
+/* Returns the number of this rank's application according to mpiexec; 0 if it is not reported. */
 static int application_of_rank(void)
 {
     int *number = NULL;
@@ -46,7 +46,7 @@ void sw_meeting_before_init(void)
 void sw_meeting_make(struct sw_meeting *meeting)
 {
     int own = application_of_rank();
-    int ends[2] = {own, -own}; /* the largest number, and the smallest one, negative */
+    int ends[2] = {own, -own}; /* the largest number, and the smallest one, negated */
     *meeting = (struct sw_meeting){.comm = MPI_COMM_WORLD, .n_applications = 1};
     int rank = sw_rank_in(MPI_COMM_WORLD);
     MPI_Comm_size(MPI_COMM_WORLD, &meeting->n_world_ranks);
@@ -55,7 +55,7 @@ void sw_meeting_make(struct sw_meeting *meeting)
         return;
     MPI_Comm_split(MPI_COMM_WORLD, own, rank, &meeting->comm);
     MPI_Comm_rank(meeting->comm, &rank);
-    /* Numbers may have gaps: count the first ranks of each application. */
+    /* Numbers may have gaps: count the first rank of each application. */
     int first = rank == 0;
     int *all = calloc((size_t)meeting->n_world_ranks, sizeof *all);
     int *numbers = calloc((size_t)meeting->n_world_ranks, sizeof *numbers);

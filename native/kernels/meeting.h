@@ -33,46 +33,47 @@ static inline int sw_size_of(MPI_Comm comm)
     return size;
 }
 
-/* The lowest rank of this rank's node: of so many successive ranks, or (0) of those that share its
- * memory.  Collective. */
+/* Returns the lowest rank of this rank's node: of so many successive ranks, or (0) of those that
+ * share its memory. Collective. */
 int sw_node_leader(MPI_Comm comm, int64_t node_ranks);
 
-/* The applications of one MPI job; with one of them, nothing here communicates. */
+/* The applications of one MPI job; with a single one, nothing here communicates. */
 struct sw_meeting {
     MPI_Comm comm; /* of this application; MPI_COMM_WORLD if it is alone */
     int n_applications;
     int number;
     int n_world_ranks;
-    int met;      /* places that are behind it */
+    int met;      /* number of meeting places already passed */
     double start; /* MPI_Wtime of the first common start */
 };
 
-/* All applications come to each place in this order. */
+/* All applications reach each meeting place in this order. */
 enum sw_meet {
-    SW_MEET_FIRST = 1, /* before what is written, or made */
-    SW_MEET_SECOND,    /* before what is read, or asked for */
+    SW_MEET_FIRST = 1, /* before files are written, or created */
+    SW_MEET_SECOND,    /* before files are read, or queried */
     SW_MEET_END
 };
 
-/* What of a request the others have to know. */
+/* The part of the options that the other applications need. */
 struct sw_plan {
     bool writes;
     const char *file; /* "": names of its own */
     const char *json; /* NULL: none */
 };
 
-/* Before MPI_Init: OMPIO 4.1 opens no file on the communicator of one of several applications
- * while its component of shared file pointers in memory is on, which nothing here needs. */
+/* Call before MPI_Init: OMPIO 4.1 cannot open a file on the communicator of one of several
+ * applications while its component for shared file pointers in memory is enabled, which is not
+ * needed here. */
 void sw_meeting_before_init(void);
 void sw_meeting_make(struct sw_meeting *meeting);
 void sw_meeting_free(struct sw_meeting *meeting);
-/* This application's exit code; another's if that cannot run, or does not. */
+/* Returns this application's exit code, or that of another one that cannot run, or did not. */
 int sw_meeting_agree(const struct sw_meeting *meeting, int code, bool runs);
-/* Whether each has its own files.  False with one line in `trouble`. */
+/* Checks that each application has its own files. Returns false with one line in `trouble`. */
 bool sw_meeting_check(const struct sw_meeting *meeting, const struct sw_plan *plan, char *trouble,
                       size_t bytes);
 void sw_meeting_at(struct sw_meeting *meeting, enum sw_meet place);
-/* Wait until the application of this number has said what it has to say. */
+/* Waits until the application with this number has printed its output. */
 void sw_meeting_said(const struct sw_meeting *meeting);
 
 #endif

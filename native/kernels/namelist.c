@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The small file of parameters that every rank of many codes reads when it starts: harmless on
- * one node, a storm of opens on a thousand.  Its time is told by itself, outside of the steps. */
+/* The small file of parameters that every rank of many codes reads at its start: harmless on one
+ * node, a storm of opens on a thousand. Its time is reported separately from the steps. */
 #include "kernel.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READ_BYTES 65536 /* of one read: as with the large buffers of Fortran libraries */
+#define READ_BYTES 65536 /* of one read, as with the large buffers of Fortran libraries */
 
 static bool used(const struct sw_options *options)
 {
@@ -26,7 +26,7 @@ static void path_of(const struct sw_options *options, char *path)
         snprintf(path, SW_PATH_BYTES, "%s.namelist", options->file);
 }
 
-/* Comment lines that any reader of namelists would skip. */
+/* Writes comment lines that any reader of namelists skips. */
 static void make(struct sw_session *session)
 {
     static const char line[] = "! parameters of a run that nobody needs\n";

@@ -23,7 +23,7 @@ const char *const sw_files_names[] = {
     [SW_FILES_PER_NODE + 1] = NULL,
 };
 
-/* A new back end: its file, its `extern` in kernel.h, its row here. */
+/* A new back end needs its file, its `extern` in kernel.h, and a row here. */
 const struct sw_backend *const sw_backends[] = {
     &sw_backend_posix,   &sw_backend_mpiio,  &sw_backend_hdf5, &sw_backend_netcdf4,
     &sw_backend_pnetcdf, &sw_backend_adios2, &sw_backend_null, NULL,
@@ -33,7 +33,7 @@ static const char *const types[] = {"int64", "double", "float", NULL};
 static const char *const compute_kinds[] = {"busy", "sleep", NULL};
 static const char *const engines[] = {"BP4", "BP5", NULL};
 
-/* ---- values that only this program has ----------------------------------------------------- */
+/* ---- kinds of values that only this program has --------------------------------------------- */
 
 static bool set_pattern(const struct sw_option_row *row, void *options, const char *value,
                         char *trouble, size_t bytes)
@@ -125,7 +125,7 @@ static bool set_compute(const struct sw_option_row *row, void *options, const ch
     return take_seconds(row, value, 0.0, &o->compute_seconds, trouble, bytes);
 }
 
-/* A number of bytes, with a unit or without. */
+/* Parses a number of bytes, with or without a unit. */
 static bool set_bytes(const struct sw_option_row *row, void *options, const char *value,
                       char *trouble, size_t bytes)
 {
@@ -133,7 +133,7 @@ static bool set_bytes(const struct sw_option_row *row, void *options, const char
         const char *text;
         int shift;
     } units[] = {{"", 0},   {"KiB", 10}, {"MiB", 20}, {"GiB", 30},
-                 {"k", 10}, {"m", 20},   {"g", 30}}; /* as IOR has them */
+                 {"k", 10}, {"m", 20},   {"g", 30}}; /* as in IOR */
     int64_t *number = (int64_t *)((char *)options + row->member);
     char *end = NULL;
     errno = 0;
@@ -149,7 +149,7 @@ static bool set_bytes(const struct sw_option_row *row, void *options, const char
     return false;
 }
 
-/* key=value, one more of them. */
+/* Adds one more key=value. */
 static bool take_pair(const struct sw_option_row *row, const char *value, const char *example,
                       struct sw_hint_text *pairs, int *n_pairs, char *trouble, size_t bytes)
 {

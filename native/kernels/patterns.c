@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The patterns: which arrays they have, and how these are dealt out to the ranks.  A new one is a
+ * The patterns: which arrays they have, and how these are distributed to the ranks. A new one is a
  * table here, and a row of sw_patterns at the end.
  */
 #include "kernel.h"
@@ -28,7 +28,7 @@ static const struct sw_pattern array3d = {
 /*
  * flash: the checkpoint of a block-structured adaptive mesh: 24 unknowns, each an array of
  * BLOCKS x N1 x N2 x N3 cells of its own (dataset or region); a rank owns consecutive blocks.
- * In memory every block is surrounded by guard cells, which are not written.
+ * In memory, every block is surrounded by guard cells, which are not written.
  * Source: the FLASH I/O benchmark (Zingale, 2001), whose checkpoint has 24 unknowns, 80 blocks
  * of 8 cubed cells per process and 4 guard cells; documented.  Unlike there, an unknown is
  * contiguous in memory (FLASH holds the unknowns of a cell together and copies each out first).
@@ -82,9 +82,9 @@ static const struct sw_pattern flash_io = {
 };
 
 /*
- * btio: the solution of NAS BT-IO, an array of N1 x N2 x N3 points with 5 components each, in
- * a diagonal multi-partition.  Every dimension is cut into q parts, which makes q^3 cells.
- * Cell (i, j, k) lies on diagonal
+ * btio: the solution of NAS BT-IO, an array of N1 x N2 x N3 points with 5 components each, in a
+ * diagonal multi-partition. Every dimension is divided into q parts, which makes q^3 cells. Cell
+ * (i, j, k) is on diagonal
  *
  *     d = (k + i) mod q  +  q * ((j + i) mod q),   0 <= d < q^2,
  *
@@ -92,9 +92,9 @@ static const struct sw_pattern flash_io = {
  * dimension, so a rank has the same number of cells in every slab, and its data is many small
  * strided pieces of the file.
  *
- * With a square number P of ranks q = sqrt(P) and a rank owns one diagonal of q cells: BT-IO.
- * Otherwise q is the smallest number whose square P divides, and a rank owns q^2 / P diagonals:
- * still the same number of cells for all (P = 2: q = 2; P = 3: q = 3; P = 8: q = 4).
+ * With a square number P of ranks, q = sqrt(P) and a rank owns one diagonal of q cells, as in
+ * BT-IO. Otherwise q is the smallest number whose square is divisible by P, and a rank owns q^2 /
+ * P diagonals: still the same number of cells for all (P = 2: q = 2; P = 3: q = 3; P = 8: q = 4).
  *
  * Source: BT-IO: Wong, Van der Wijngaart, NAS-03-002 (2003); any number of ranks: Darte,
  * Chavarria-Miranda, Fowler, Mellor-Crummey, "Generalized multipartitioning" (2002), whose
@@ -104,7 +104,7 @@ static const struct sw_pattern flash_io = {
 
 static const char *const btio_variables[] = {"solution"};
 
-/* Cells per dimension. */
+/* Gets the cells per dimension. */
 static void btio_grid(int n_ranks, int64_t *cells)
 {
     int64_t q = 1;
@@ -114,7 +114,7 @@ static void btio_grid(int n_ranks, int64_t *cells)
         cells[d] = q;
 }
 
-/* The cell of `diagonal` in slab `i` of the first dimension. */
+/* Adds the cell of `diagonal` in slab `i` of the first dimension. */
 static bool add_cell(const struct sw_share *share, struct sw_domain *domain, int64_t diagonal,
                      int64_t i, int64_t width)
 {
@@ -237,7 +237,7 @@ static const struct sw_pattern gcrm = {
 #define PLANE 6U /* the second and third dimension */
 #define N_OF_PLANE 28
 
-/* Of the volume, then N_OF_PLANE of the plane. */
+/* Variables of the volume, then N_OF_PLANE of the plane. */
 static const char *const wrf_variables[] = {
     "U",      "V",         "W",    "PH",    "PHB",    "T",      "P",       "PB",      "QVAPOR",
     "QCLOUD", "QRAIN",     "QICE", "QSNOW", "QGRAUP", "CLDFRA", "TKE_PBL", "MU",      "MUB",

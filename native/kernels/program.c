@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All ranks have one; the lowest rank with trouble tells it. */
+/* All ranks have a code; the lowest rank with an error prints it. */
 static int tell_trouble(const struct sw_program *program, MPI_Comm comm, bool good,
                         const char *trouble)
 {
@@ -20,13 +20,13 @@ static int tell_trouble(const struct sw_program *program, MPI_Comm comm, bool go
     return first == size ? SW_EXIT_OK : SW_EXIT_USAGE;
 }
 
-/* False: nothing is to be measured. */
+/* Returns false if nothing is to be measured. */
 static bool runs(const struct sw_request *request)
 {
     return !request->help && !request->version;
 }
 
-/* The options, on all ranks of this application. */
+/* Parses the options, on all ranks of this application. */
 static int understand(const struct sw_program *program, int argc, char **argv,
                       const struct sw_meeting *meeting, struct sw_request *request)
 {
@@ -36,7 +36,7 @@ static int understand(const struct sw_program *program, int argc, char **argv,
     return sw_meeting_agree(meeting, code, runs(request));
 }
 
-/* That the applications do not use each other's files; on all ranks of all. */
+/* Checks that the applications do not use each other's files; on all ranks of all. */
 static int check_meeting(const struct sw_program *program, const struct sw_meeting *meeting,
                          const struct sw_plan *plan)
 {
@@ -45,7 +45,7 @@ static int check_meeting(const struct sw_program *program, const struct sw_meeti
     return sw_meeting_agree(meeting, tell_trouble(program, meeting->comm, good, trouble), true);
 }
 
-/* Opened before the run, so that a bad path costs no time.  Agreed on by all ranks of all. */
+/* Opened before the run, so that a bad path costs no time. All ranks of all applications agree. */
 static int open_json(const struct sw_program *program, const char *path, int rank,
                      const struct sw_meeting *meeting, FILE **stream)
 {
@@ -62,7 +62,7 @@ static int open_json(const struct sw_program *program, const char *path, int ran
     return sw_meeting_agree(meeting, code, true);
 }
 
-/* False if the result could not be written. */
+/* Returns false if the result could not be written. */
 static bool report(const struct sw_program *program, FILE *json, int argc, char **argv)
 {
     bool good = true;
@@ -79,7 +79,7 @@ static bool report(const struct sw_program *program, FILE *json, int argc, char 
     return good;
 }
 
-/* The run, and its report: each application in its turn. */
+/* Runs, and reports: each application in its turn. */
 static int run(const struct sw_program *program, const char *json_path, struct sw_meeting *meeting,
                int argc, char **argv)
 {

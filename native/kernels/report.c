@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What rank 0 tells about a run: a table, and JSON. */
+/* Output of rank 0 about a run: a table, and JSON. */
 #include "kernel.h"
 
 #include "json.h"
@@ -121,7 +121,7 @@ void sw_report_table(FILE *stream, const struct sw_options *options,
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* No bandwidth of no time: not finite, which JSON has as null. */
+/* The bandwidth for a time of zero is not finite, which JSON represents as null. */
 static void put_rate(struct sw_json *json, int64_t bytes, double seconds)
 {
     double bandwidth = seconds > 0.0 ? (double)bytes / seconds : NAN;
@@ -183,7 +183,7 @@ static void put_request(struct sw_json *json, const struct sw_options *options,
     sw_json_truth(json, "keep", options->keep);
 }
 
-/* "key=value\n" lines as members. */
+/* Writes "key=value\n" lines as members. */
 static void put_lines(struct sw_json *json, const char *lines)
 {
     while (*lines != '\0') {
@@ -198,7 +198,7 @@ static void put_lines(struct sw_json *json, const char *lines)
     }
 }
 
-/* A key that was given twice counts once: the later value, as MPI_Info_set has it. */
+/* If a key was given twice, the later value counts, as in MPI_Info_set. */
 static bool superseded(const struct sw_hint_text *pairs, int n_pairs, int pair)
 {
     for (int p = pair + 1; p < n_pairs; p++)
@@ -277,7 +277,7 @@ static void put_namelist(struct sw_json *json, const struct sw_options *options,
     sw_json_end(json, '}');
 }
 
-/* Where each direction was stopped by --stonewall. */
+/* Writes where each direction was stopped by --stonewall. */
 static void put_stonewall(struct sw_json *json, const struct sw_options *options,
                           const struct sw_result *result)
 {
@@ -306,7 +306,7 @@ static void put_stonewall(struct sw_json *json, const struct sw_options *options
     sw_json_end(json, '}');
 }
 
-/* What stayed in memory before the read. */
+/* Writes what remained in memory before the read. */
 static void put_cached(struct sw_json *json, const struct sw_result *result)
 {
     if (result->counted_caches && result->cached_bytes >= 0)
@@ -315,7 +315,8 @@ static void put_cached(struct sw_json *json, const struct sw_result *result)
         sw_json_null(json, "cached_bytes_before_read");
 }
 
-/* One of several kernels of a job: when its passes were, seconds from the common start on. */
+/* For one of several kernels of a job: the times of its passes, in seconds from the common start.
+ * */
 static void put_application(struct sw_json *json, const struct sw_result *result)
 {
     const struct sw_meeting *meeting = result->meeting;

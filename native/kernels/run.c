@@ -28,9 +28,9 @@ struct pass {
     struct sw_wall wall;
     int64_t n_steps; /* to do */
     int64_t n_done;
-    double begun; /* MPI_Wtime of the first step, after all ranks have come to it */
+    double begun; /* MPI_Wtime of the first step, after all ranks have arrived */
     double ended;
-    bool over; /* the wall was reached in this step, or before */
+    bool over; /* the time was over in this step, or before */
 };
 
 /* ---- one step --------------------------------------------------------------------------- */
@@ -50,15 +50,15 @@ static void compute(const struct sw_options *options)
         continue;
 }
 
-/* After a failure: true if the file has to be left as it is. */
+/* After a failure: returns true if the file must be left as it is. */
 static bool abandon(struct pass *pass)
 {
     pass->abandoned = pass->session.writing && !pass->options->backend->closes_after_failure;
     return pass->abandoned;
 }
 
-/* After an open that failed on some ranks: the file is closed where all have it.  What only some
- * have of a shared file cannot be closed, which is collective. */
+/* After an open that failed on some ranks: the file is closed if all ranks have it. A shared file
+ * that only some have cannot be closed, since that is collective. */
 static void close_or_abandon(struct pass *pass)
 {
     const struct sw_backend *backend = pass->options->backend;
@@ -72,7 +72,7 @@ static void close_or_abandon(struct pass *pass)
             some_and_not_all[0] && backend->collective && pass->options->files == SW_FILES_SHARED;
 }
 
-/* False: not open anywhere any more, or abandoned. */
+/* Returns false if it is not open anywhere any more, or was abandoned. */
 static bool phase_open(struct pass *pass, int64_t step, double *seconds)
 {
     struct sw_session *session = &pass->session;
@@ -124,7 +124,7 @@ static bool phase_close(struct pass *pass, double *seconds)
     return sw_agree(session->comm, session->failure);
 }
 
-/* What is moved in this step is counted anew. */
+/* Restarts the count of what is moved in this step. */
 static void begin_count(struct pass *pass)
 {
     pass->wall.bytes = 0;
@@ -171,7 +171,7 @@ static bool run_step(struct pass *pass, int64_t step)
 
 /* ---- one pass ----------------------------------------------------------------------------- */
 
-/* The rank's share, its memory, and its place in the files. */
+/* Prepares the rank's share, its memory, and its place in the files. */
 static void prepare_share(struct pass *pass, int n_ranks)
 {
     char trouble[512];
@@ -205,9 +205,10 @@ static void allocate(struct pass *pass)
         sw_data_clear(&pass->share, pass->buffer);
 }
 
-/* ---- what the wall of the writing pass left ------------------------------------------------- */
+/* ---- results of the writing pass with a time limit -------------------------------------------
+ * */
 
-/* With --stonewall: count, and read no more than was written. */
+/* With --stonewall: counts, and reads no more than was written. */
 static void use_wall(struct pass *pass, const struct sw_result *result)
 {
     const struct sw_options *options = pass->options;
@@ -224,7 +225,7 @@ static void use_wall(struct pass *pass, const struct sw_result *result)
         pass->wall.budget = result->written[pass->session.as_rank];
 }
 
-/* After the writing pass, on all ranks. */
+/* Called after the writing pass, on all ranks. */
 static bool keep_wall(struct pass *pass, struct sw_result *result)
 {
     struct sw_session *session = &pass->session;
@@ -255,7 +256,7 @@ static void drop_caches(struct pass *pass, struct sw_result *result)
     result->cached_bytes = sw_cache_drop(session, own);
 }
 
-/* Before the first step: old files go, caches too.  Agreed. */
+/* Before the first step: removes old files and drops caches. All ranks agree. */
 static bool begin(struct pass *pass, struct sw_result *result)
 {
     struct sw_session *session = &pass->session;
@@ -270,7 +271,7 @@ static bool begin(struct pass *pass, struct sw_result *result)
     return sw_agree(session->comm, session->failure);
 }
 
-/* The figures of a timed pass. */
+/* Adds the figures of a timed pass. */
 static bool add_figures(struct pass *pass, struct sw_result *result)
 {
     struct sw_session *session = &pass->session;
@@ -307,13 +308,13 @@ static bool run_steps(struct pass *pass, struct sw_result *result)
     return good;
 }
 
-/* Whose data a rank moves. */
+/* Returns the rank whose data a rank moves. */
 static int rank_of_data(const struct sw_options *options, enum pass_kind kind, int rank,
                         int n_ranks)
 {
     int64_t shift = kind == PASS_WRITE ? 0 : options->read_shift;
     if (kind == PASS_VERIFY && shift == 0)
-        shift = 1; /* what another rank wrote: also shows that it arrived in the file */
+        shift = 1; /* reading what another rank wrote also shows that it is in the file */
     return (int)((rank + shift) % n_ranks);
 }
 
@@ -370,7 +371,7 @@ static bool run_passes(const struct sw_options *options, MPI_Comm comm, struct s
     return !again || run_pass(options, comm, PASS_VERIFY, meeting, result, failure, mismatch);
 }
 
-/* Wrong files are kept: they are the evidence. */
+/* Wrong files are kept as evidence. */
 static void clean_up(const struct sw_options *options, MPI_Comm comm, struct sw_failure *failure,
                      const struct sw_result *result)
 {
@@ -396,7 +397,8 @@ int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_meeting *m
     struct sw_mismatch mismatch = {0};
     struct sw_failure *failure = calloc(1, sizeof *failure);
     if (failure == NULL)
-        MPI_Abort(comm, SW_EXIT_FAILED); /* no room for a kilobyte: nothing can be agreed on */
+        MPI_Abort(comm,
+                  SW_EXIT_FAILED); /* no room for a kilobyte: the ranks cannot agree any more */
     *result = (struct sw_result){.meeting = meeting};
     clock_gettime(CLOCK_REALTIME, &now);
     result->started = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
@@ -407,7 +409,7 @@ int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_meeting *m
     bool done = run_passes(options, comm, meeting, result, failure, &mismatch);
     if (done && options->verify)
         sw_statistics_mismatch(result, comm, &mismatch);
-    sw_meeting_at(meeting, SW_MEET_END); /* nobody is disturbed by what follows */
+    sw_meeting_at(meeting, SW_MEET_END); /* what follows disturbs nobody */
     clean_up(options, comm, failure, result);
     result->elapsed_seconds = MPI_Wtime() - start;
     bool good = sw_agree(comm, failure);

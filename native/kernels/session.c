@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Failed calls are kept, not acted on; ranks agree before anybody stops.  Hints: requested ones
- * into an MPI_Info, the library's own view of them into text. */
+/* Failed calls are recorded, and do not stop a rank; ranks agree before any of them stops.
+ * Converts requested hints into an MPI_Info, and the library's hints into text. */
 #include "kernel.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ int sw_fail(struct sw_session *session, const char *call, const char *format, ..
 {
     struct sw_failure *failure = session->failure;
     if (failure->failed)
-        return -1; /* what follows from the first one helps nobody */
+        return -1; /* later failures that follow from the first one are not helpful */
     failure->failed = 1;
     snprintf(failure->call, sizeof failure->call, "%s", call);
     snprintf(failure->file, sizeof failure->file, "%s", session->path);

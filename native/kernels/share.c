@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* From a pattern's table and the request to what one rank owns. */
+/* Derives what one rank owns from a pattern's table and the options. */
 #include "kernel.h"
 
 #include <limits.h>
@@ -66,7 +66,7 @@ static bool check_grid(const struct sw_options *options, int n_ranks, struct sw_
     return false;
 }
 
-/* Parts per dimension: as asked for, or balanced over the dimensions that are cut. */
+/* Determines the parts per dimension: as requested, or balanced over the divided dimensions. */
 static bool choose_grid(const struct sw_options *options, int n_ranks, struct sw_share *share,
                         char *trouble, size_t bytes)
 {
@@ -84,7 +84,7 @@ static bool choose_grid(const struct sw_options *options, int n_ranks, struct sw
     return check_grid(options, n_ranks, share, trouble, bytes);
 }
 
-/* BLOCK(n) has room for n elements in each part, no more. */
+/* BLOCK(n) has room for at most n elements in each part. */
 static bool check_room(const struct sw_share *share, char *trouble, size_t bytes)
 {
     for (int d = 0; d < share->n_dims; d++) {
@@ -103,7 +103,7 @@ static bool check_room(const struct sw_share *share, char *trouble, size_t bytes
     return true;
 }
 
-/* Most elements of dimension d that a rank owns: part 0 has them. */
+/* Returns the maximum number of elements of dimension d that a rank owns: part 0 has them. */
 static int64_t longest_part(const struct sw_share *share, int d)
 {
     struct sw_piece pieces[2];
@@ -114,7 +114,8 @@ static int64_t longest_part(const struct sw_share *share, int d)
     return longest;
 }
 
-/* All offsets and values fit 63 bits, all extents in memory an int (MPI's subarrays). */
+/* Checks that all offsets and values fit 63 bits, and all extents in memory an int (MPI's
+ * subarrays). */
 static bool fits(const struct sw_options *options, const struct sw_share *share)
 {
     int64_t all = 0;
@@ -126,7 +127,7 @@ static bool fits(const struct sw_options *options, const struct sw_share *share)
            all <= INT64_MAX / share->element_bytes / 2;
 }
 
-/* Most pieces, and most plain blocks, that a part has of dimension d. */
+/* Gets the maximum number of pieces, and of plain blocks, of a part in dimension d. */
 static void most_pieces(const struct sw_share *share, int d, int64_t *boxes, int64_t *blocks)
 {
     *boxes = 0;
@@ -142,7 +143,7 @@ static void most_pieces(const struct sw_share *share, int d, int64_t *boxes, int
     }
 }
 
-/* The global shape of the variables with these dimensions of the pattern. */
+/* Makes the global shape of the variables with these dimensions of the pattern. */
 static bool make_shape(const struct sw_options *options, struct sw_share *share, unsigned mask,
                        struct sw_domain *domain)
 {
@@ -176,7 +177,8 @@ static int shape_of(const struct sw_options *options, struct sw_share *share, un
                                                                                : -1;
 }
 
-/* Variables one after the other in a step of the file.  False: more than 63 bits. */
+/* Places variables one after the other in a step of the file. Returns false if that exceeds 63
+ * bits. */
 static bool make_variables(const struct sw_options *options, struct sw_share *share)
 {
     for (int v = 0; v < share->n_variables; v++) {
@@ -214,7 +216,7 @@ static void choose_parts(const struct sw_options *options, int n_ranks, struct s
 
 /* ---- the rank's side ------------------------------------------------------------------- */
 
-/* Where a rank stands in the grid; ranks in C order, as MPI_Cart_create has them. */
+/* Gets the position of a rank in the grid, in C order as in MPI_Cart_create. */
 static void place_of(const struct sw_share *share, int rank, int64_t *place)
 {
     int64_t rest = rank;
@@ -224,8 +226,8 @@ static void place_of(const struct sw_share *share, int rank, int64_t *place)
     }
 }
 
-/* All combinations of the pieces of each dimension.  Of a shape that lacks a dimension only the
- * ranks at its beginning own anything. */
+/* Makes all combinations of the pieces of each dimension. For a shape that lacks a dimension, only
+ * the ranks at its start own anything. */
 static bool make_boxes(const struct sw_options *options, int rank, const struct sw_share *share,
                        struct sw_domain *domain)
 {
@@ -268,7 +270,7 @@ static bool make_domain(const struct sw_options *options, int rank, int n_ranks,
     return good && sw_domain_finish(domain);
 }
 
-/* Variables one after the other in memory. */
+/* Places variables one after the other in memory. */
 static bool place_variables(struct sw_share *share)
 {
     for (int v = 0; v < share->n_variables; v++) {
@@ -329,7 +331,7 @@ bool sw_share_make(const struct sw_options *options, int rank, int n_ranks, stru
         return false;
     }
     if (good && rank < 0)
-        return true; /* shapes are all that was asked for */
+        return true; /* only shapes were requested */
     for (int s = 0; s < share->n_domains && good; s++)
         good = make_domain(options, rank, n_ranks, share, &share->domains[s]);
     if (good && place_variables(share))

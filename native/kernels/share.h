@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one rank owns of the global arrays, and where it lies in its memory.
+ * What one rank owns of the global arrays, and where it is in its memory.
  *
- *   sw_part    how one dimension is dealt out (BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), *)
- *   sw_box     a regular hyperslab of a global array and its place in memory
+ *   sw_part    how one dimension is distributed (BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), *)
+ *   sw_box     a regular hyperslab of a global array and its position in memory
  *   sw_domain  a rank's boxes of one global shape; variables of the same shape share it
  *   sw_share   all variables of one rank: the domain, memory and file region of each
  */
@@ -35,10 +35,10 @@ MPI_Datatype sw_type_mpi(enum sw_type type);
 /* ---- distributions (domain.c) --------------------------------------------------------- */
 
 enum sw_part_kind {
-    SW_PART_WHOLE,       /* *: not cut */
+    SW_PART_WHOLE,       /* *: not distributed */
     SW_PART_BLOCK,       /* BLOCK: consecutive parts whose lengths differ by at most one */
-    SW_PART_FIXED_BLOCK, /* BLOCK(n): n elements a part, the last ones fewer or none */
-    SW_PART_CYCLIC,      /* CYCLIC(n): blocks of n elements in turn; CYCLIC is CYCLIC(1) */
+    SW_PART_FIXED_BLOCK, /* BLOCK(n): n elements per part, fewer or none in the last ones */
+    SW_PART_CYCLIC,      /* CYCLIC(n): blocks of n elements in turn; CYCLIC means CYCLIC(1) */
 };
 
 struct sw_part {
@@ -46,7 +46,7 @@ struct sw_part {
     int64_t length; /* of a block; 0 for * and BLOCK */
 };
 
-/* Equal blocks at equal distances along one dimension; count 1 has stride == block. */
+/* Equal blocks at equal distances along one dimension; with count 1, stride == block. */
 struct sw_piece {
     int64_t start;
     int64_t stride;
@@ -54,14 +54,15 @@ struct sw_piece {
     int64_t block;
 };
 
-/* Start and length of part `index` of `extent` cut into `parts`: every element in one part,
- * lengths differ by at most one. */
+/* Gets start and length of part `index` of `extent` divided into `parts`: every element is in one
+ * part, and lengths differ by at most one. */
 void sw_split(int64_t extent, int64_t parts, int64_t index, int64_t *start, int64_t *count);
-/* What part `index` of `parts` owns of a dimension: at most two pieces (full blocks, and a
- * shorter one at the end).  Returns how many. */
+/* Gets what part `index` of `parts` owns of a dimension: at most two pieces (full blocks, and a
+ * shorter one at the end). Returns how many. */
 int sw_part_pieces(struct sw_part part, int64_t extent, int64_t parts, int64_t index,
                    struct sw_piece pieces[2]);
-/* "BLOCK,CYCLIC(4),*" to parts; false if it is none, or of more than SW_MAX_DIMS. */
+/* Parses "BLOCK,CYCLIC(4),*"; returns false if it is invalid, or has more than SW_MAX_DIMS parts.
+ * */
 bool sw_distribution_parse(const char *text, struct sw_part *parts, int *n_parts);
 void sw_distribution_text(const struct sw_part *parts, int n_parts, char *text, size_t bytes);
 
@@ -69,21 +70,21 @@ void sw_distribution_text(const struct sw_part *parts, int n_parts, char *text, 
 
 /*
  * A regular hyperslab: along dimension d, count[d] blocks of block[d] elements whose starts are
- * stride[d] apart.  A dimension whose blocks adjoin is one block, so a box without gaps has
- * count 1 everywhere.  Memory holds count * block elements per dimension without gaps, with
- * halo[d] elements before and behind, in C order.
+ * stride[d] apart. Adjacent blocks of a dimension are merged into one, so a box without gaps has
+ * count 1 everywhere. Memory contains count * block elements per dimension without gaps, with
+ * halo[d] elements on either side, in C order.
  */
 struct sw_box {
     int64_t start[SW_MAX_DIMS]; /* in the global array, elements */
     int64_t stride[SW_MAX_DIMS];
     int64_t count[SW_MAX_DIMS];
     int64_t block[SW_MAX_DIMS];
-    int64_t allocated[SW_MAX_DIMS]; /* extents in memory, halos included */
+    int64_t allocated[SW_MAX_DIMS]; /* extents in memory, including halos */
     int64_t halo[SW_MAX_DIMS];      /* first owned element in memory, per dimension */
     int64_t memory; /* first element of the allocation, within the variable's buffer */
 };
 
-/* Elements that are adjacent in the global array and in memory. */
+/* Elements that are adjacent both in the global array and in memory. */
 struct sw_run {
     int64_t global; /* linear index in the global array */
     int64_t memory; /* index in the variable's buffer */
@@ -93,32 +94,32 @@ struct sw_run {
 /* One rank's part of a global shape. */
 struct sw_domain {
     int n_dims;
-    unsigned mask; /* bit d: the pattern's dimension d is one of this shape's */
+    unsigned mask; /* bit d: this shape has the pattern's dimension d */
     int64_t extent[SW_MAX_DIMS];
-    int64_t elements;    /* of one variable, all ranks */
+    int64_t elements;    /* of one variable, over all ranks */
     int64_t owned;       /* of one variable, this rank */
     int64_t allocated;   /* of one variable in memory, halos included */
-    int64_t most_boxes;  /* over all ranks: collective back ends make as many calls */
-    int64_t most_blocks; /* the same, where each box is taken apart into plain blocks */
+    int64_t most_boxes;  /* maximum over all ranks: number of calls of collective back ends */
+    int64_t most_blocks; /* the same if each box is divided into plain blocks */
     size_t n_boxes;      /* empty boxes are left out; a rank may own none */
     struct sw_box *boxes;
-    size_t n_runs; /* ascending in global */
+    size_t n_runs; /* sorted by global */
     struct sw_run *runs;
 };
 
-/* Append the hyperslab that `pieces` (one a dimension) make; halo[d] elements lie around it in
- * memory.  False: out of memory. */
+/* Appends the hyperslab formed by `pieces` (one per dimension), with halo[d] elements around it in
+ * memory. Returns false if out of memory. */
 bool sw_domain_add(struct sw_domain *domain, const struct sw_piece *pieces, const int64_t *halo);
-/* Join and sort the contiguous runs of all boxes.  False: out of memory. */
+/* Merges and sorts the contiguous runs of all boxes. Returns false if out of memory. */
 bool sw_domain_finish(struct sw_domain *domain);
 void sw_domain_free(struct sw_domain *domain);
-/* Owned elements of a box along dimension d. */
+/* Returns the owned elements of a box along dimension d. */
 int64_t sw_box_length(const struct sw_box *box, int d);
-/* True if no dimension has gaps: count is 1 everywhere. */
+/* Returns true if no dimension has gaps: count is 1 everywhere. */
 bool sw_box_plain(const struct sw_domain *domain, const struct sw_box *box);
 /*
- * For back ends without strides: plain block number `index` (from 0) of a box, with the same
- * allocation (only `start` and `halo` differ); false when there is no such block.
+ * For back ends without strides: gets plain block number `index` (from 0) of a box, with the same
+ * allocation (only `start` and `halo` differ); returns false if there is no such block.
  *
  *     for (int64_t i = 0; sw_box_blocks(domain, box, i, &plain); i++)
  */
@@ -131,15 +132,15 @@ struct sw_variable {
     const char *name;
     int shape;                      /* index in the share's domains */
     const struct sw_domain *domain; /* = share->domains + shape */
-    int64_t memory;                 /* its buffer: byte in the rank's buffer */
-    int64_t region;                 /* its region: byte in a step of the shared file */
-    int64_t packed;                 /* byte in the rank's own elements of a step */
+    int64_t memory;                 /* offset of its buffer in the rank's buffer */
+    int64_t region;                 /* offset of its region in a step of the shared file */
+    int64_t packed;                 /* offset in the rank's own elements of a step */
 };
 
 struct sw_share {
     enum sw_type type; /* of all variables */
     int64_t element_bytes;
-    int n_dims; /* of the pattern: what --size, --grid, --distribution say */
+    int n_dims; /* of the pattern, as in --size, --grid, --distribution */
     int64_t extent[SW_MAX_DIMS];
     int64_t grid[SW_MAX_DIMS]; /* parts per dimension */
     struct sw_part parts[SW_MAX_DIMS];
@@ -147,17 +148,18 @@ struct sw_share {
     struct sw_domain *domains;
     int n_variables;
     struct sw_variable *variables;
-    int64_t step_elements; /* of all variables, all ranks */
+    int64_t step_elements; /* of all variables, over all ranks */
     int64_t step_bytes;
     int64_t memory_bytes; /* of the rank's buffer */
     int64_t owned_bytes;  /* of all variables, this rank, without halos */
 };
 
-/* The share of a rank; -1: shapes alone, without boxes.  False with one line in `trouble`. */
+/* Makes the share of a rank; -1: only shapes, without boxes. Returns false with one line in
+ * `trouble`. */
 bool sw_share_make(const struct sw_options *options, int rank, int n_ranks, struct sw_share *share,
                    char *trouble, size_t bytes);
 void sw_share_free(struct sw_share *share);
-/* First byte of a variable's region in a shared file. */
+/* Returns the offset of a variable's region in a shared file. */
 int64_t sw_region(const struct sw_share *share, int64_t step, int variable);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* From figures of each rank to figures of the run, on rank 0. */
+/* Computes figures of the run from those of each rank, on rank 0. */
 #include "kernel.h"
 #include "program.h"
 
@@ -40,7 +40,8 @@ static double sum_of(const double *seconds, int64_t n)
     return sum;
 }
 
-/* One step from `gathered`: SW_PHASE_COUNT seconds a rank; `scratch` one number a rank. */
+/* Computes one step from `gathered`, SW_PHASE_COUNT seconds per rank; `scratch` has one number per
+ * rank. */
 static void reduce_step(struct sw_step_result *step, int n_ranks, const double *gathered,
                         double *scratch)
 {
@@ -56,7 +57,7 @@ static void reduce_step(struct sw_step_result *step, int n_ranks, const double *
     }
 }
 
-/* Room on rank 0; agreed on by all. */
+/* Allocates room on rank 0; all ranks agree. */
 static bool make_room(struct sw_result *result, MPI_Comm comm, int rank, int64_t n_rows,
                       double **gathered)
 {
@@ -141,7 +142,7 @@ void sw_statistics_failures(struct sw_result *result, MPI_Comm comm,
     sw_failures_gather(comm, failure, failure->failed, sizeof *failure, tell, result);
 }
 
-/* In the order of the file: step, variable, element. */
+/* Compares in the order of the file: step, variable, element. */
 static bool before(const struct sw_mismatch *a, const struct sw_mismatch *b)
 {
     if (a->step != b->step)

@@ -17,7 +17,8 @@ static void stop(struct sw_wall *wall, double now)
     wall->stop_bytes = wall->all_bytes;
 }
 
-/* Once in a section and rank: on being stopped, or at the section's end.  When it began. */
+/* Called once per section and rank: when it is stopped, or at the section's end. Returns when it
+ * began. */
 static double agree(struct sw_session *session)
 {
     struct sw_wall *wall = session->wall;
@@ -30,13 +31,13 @@ static double agree(struct sw_session *session)
     return before;
 }
 
-/* Time is up for this rank; every rank makes at least one transfer. */
+/* Returns whether the time is over for this rank; every rank makes at least one transfer. */
 static bool time_is_up(struct sw_session *session, double *now)
 {
     const struct sw_wall *wall = session->wall;
     *now = MPI_Wtime();
     int up = wall->count > 0 && *now - wall->start >= wall->seconds;
-    if (collective(session)) /* all or none */
+    if (collective(session)) /* all ranks or none */
         MPI_Bcast(&up, 1, MPI_INT, 0, session->comm);
     return up != 0;
 }
@@ -92,7 +93,7 @@ void sw_wall_section(struct sw_session *session)
     if (wall->start > 0.0)
         wall->whole_seconds = MPI_Wtime() - wall->start;
     wall->section = 0;
-    wall->limit = 0; /* nothing more in the sections that follow the wall */
+    wall->limit = 0; /* no transfers in later sections */
 }
 
 bool sw_wall_step(struct sw_session *session, int64_t step)
@@ -117,7 +118,7 @@ bool sw_wall_step(struct sw_session *session, int64_t step)
 void sw_wall_reduce(const struct sw_session *session, struct sw_wall_result *result)
 {
     struct sw_wall own = *session->wall;
-    if (!own.stopped) { /* all was moved before the time was up */
+    if (!own.stopped) { /* everything was moved before the time was over */
         own.stop_seconds = own.whole_seconds;
         own.stop_count = own.count;
         own.stop_bytes = own.all_bytes;

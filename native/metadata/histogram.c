@@ -30,7 +30,7 @@ void sw_histogram_reduce(struct sw_histogram *histogram, MPI_Comm comm)
     }
 }
 
-/* Least value of a bin. */
+/* Returns the smallest value of a bin. */
 static double begin_of(unsigned bin)
 {
     if (bin < 2 * SW_FINE)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Where ranks are, whose files they ask for, and the directory of the job. */
+/* Determines where ranks are, and whose files they use; manages the directory of the job. */
 #include "metadata.h"
 
 #include <errno.h>
@@ -11,13 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MARK "/.stripewise-mark" /* src/stripewise/core knows a directory by it */
+#define MARK "/.stripewise-mark" /* src/stripewise/core recognises a directory by it */
 #define TRIES 8
 
 /* ---- nodes ------------------------------------------------------------------------------------
  */
 
-/* The least shift with which every rank asks for files of another node; none: by a node. */
+/* Returns the smallest shift with which every rank uses files of another node; if there is none,
+ * one node. */
 static int another_node(const int *leaders, int n_ranks, int most_node_ranks)
 {
     for (int shift = 1; shift < n_ranks; shift++) {
@@ -30,7 +31,7 @@ static int another_node(const int *leaders, int n_ranks, int most_node_ranks)
     return most_node_ranks % n_ranks;
 }
 
-/* `leaders` becomes how many ranks each of them leads. */
+/* Replaces `leaders` by the number of ranks that each of them leads. */
 static void count_nodes(int *leaders, struct sw_job *job)
 {
     int *sizes = leaders + job->n_ranks;
@@ -43,10 +44,10 @@ static void count_nodes(int *leaders, struct sw_job *job)
     }
 }
 
-/* Clocks of nodes against each other: the first rank of each node asks rank 0 for the time. */
+/* Compares clocks of nodes: the first rank of each node asks rank 0 for the time. */
 #define ROUNDS 32
 
-/* Rank 0 answers a node's questions. */
+/* On rank 0: answers a node's requests. */
 static void answer(int other)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -57,7 +58,8 @@ static void answer(int other)
     }
 }
 
-/* The round with the shortest way tells best.  Source: D. Mills, RFC 5905, section 8. */
+/* The round with the shortest round-trip is the most accurate. Source: D. Mills, RFC 5905, section
+ * 8. */
 static void ask(struct sw_job *job)
 {
     uint64_t shortest = UINT64_MAX;
@@ -75,7 +77,7 @@ static void ask(struct sw_job *job)
     job->clock_uncertainty = (double)shortest / 2e9;
 }
 
-/* offset_ns and clock_uncertainty.  Collective. */
+/* Determines offset_ns and clock_uncertainty. Collective. */
 static void compare_clocks(struct sw_job *job)
 {
     MPI_Comm node;
@@ -107,7 +109,7 @@ void sw_job_find(const struct sw_options *options, struct sw_job *job)
     int own = sw_node_leader(sw_ranks, options->node_ranks);
     int *leaders = calloc(2 * (size_t)job->n_ranks, sizeof *leaders);
     if (leaders == NULL)
-        MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED); /* nothing can be agreed on */
+        MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED); /* the ranks cannot agree any more */
     MPI_Allgather(&own, 1, MPI_INT, leaders, 1, MPI_INT, sw_ranks);
     count_nodes(leaders, job);
     if (options->shift >= 0)

@@ -30,7 +30,7 @@ static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *
     return sw_options_check(&options, trouble, bytes);
 }
 
-/* --help, made from the tables. */
+/* Prints --help, generated from the tables. */
 static void print_help(void)
 {
     printf("Usage: mpiexec -n RANKS stripewise-metadata [OPTION]...\n"

@@ -17,7 +17,7 @@ int64_t sw_tree_size(int64_t depth, int64_t width)
     return all;
 }
 
-/* "/tree.1/tree.4": of each directory its parent's path and its own number. */
+/* Makes "/tree.1/tree.4": for each directory its parent's path and its own number. */
 static int fill_paths(struct sw_tree *tree, int64_t width)
 {
     size_t used = 0;

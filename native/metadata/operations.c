@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The operations: one function each, on a path. */
+/* The operations: one function each, applied to a path. */
 #include "metadata.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ static int trouble(struct sw_rank *rank, const char *call, const char *path)
     return sw_fail(rank->failure, call, path, errno, "");
 }
 
-/* At the begin of each file, so that a reader sees whose it is. */
+/* Returns the start of each file, by which a reader recognises whose it is. */
 static uint64_t stamp_of(int owner, int64_t number)
 {
     return (uint64_t)owner << 40 ^ (uint64_t)(number + 1);
@@ -28,7 +28,7 @@ static int fill(struct sw_rank *rank, int fd, const char *path, int64_t number)
 {
     int64_t bytes = rank->options->file_bytes;
     uint64_t stamp = stamp_of(rank->owner, number);
-    memcpy(rank->buffer, &stamp, sizeof stamp); /* the buffer is no smaller */
+    memcpy(rank->buffer, &stamp, sizeof stamp); /* the buffer is at least that large */
     for (int64_t done = 0; done < bytes;) {
         ssize_t moved = write(fd, rank->buffer + done, (size_t)(bytes - done));
         if (moved < 0 && errno == EINTR)

@@ -11,9 +11,10 @@
 static const char *const sharings[] = {"shared", "own", NULL};
 static const char *const spreads[] = {"all", "leaves", NULL};
 
-/* ---- values that only this program has ----------------------------------------------------- */
+/* ---- kinds of values that only this program has ----------------------------------------------
+ * */
 
-/* A number and the word behind it; false: there is no number. */
+/* Parses a number and the word after it; returns false if there is no number. */
 static bool split(const char *text, double *number, const char **unit)
 {
     char *end = NULL;
@@ -26,7 +27,7 @@ static bool split(const char *text, double *number, const char **unit)
     return true;
 }
 
-/* "4 KiB" */
+/* Parses "4 KiB". */
 static bool set_file_bytes(const struct sw_option_row *row, void *options, const char *value,
                            char *trouble, size_t bytes)
 {
@@ -51,7 +52,7 @@ static bool set_file_bytes(const struct sw_option_row *row, void *options, const
     return false;
 }
 
-/* "2.5 s" */
+/* Parses "2.5 s". */
 static bool set_stonewall(const struct sw_option_row *row, void *options, const char *value,
                           char *trouble, size_t bytes)
 {
@@ -78,7 +79,7 @@ static bool name_all(const char *name, const char *text, char *trouble, size_t b
     return false;
 }
 
-/* "create,stat" */
+/* Parses "create,stat". */
 static bool set_phases(const struct sw_option_row *row, void *options, const char *value,
                        char *trouble, size_t bytes)
 {
@@ -163,7 +164,7 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
     return true;
 }
 
-/* What works on files, or directories, needs those that make them. */
+/* Operations on files, or directories, need those that create them. */
 static bool has_what_it_needs(const struct sw_options *options, char *trouble, size_t bytes)
 {
     for (int o = 0; o < SW_OPERATIONS; o++) {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One phase: all ranks begin together, and each times its operations one by one.  The clock is
- * read once an operation: one ends where the next begins, with the name's making in it.
+ * One phase: all ranks begin together, and each times its operations individually. The clock is
+ * read once per operation: one ends where the next begins, which includes making its name.
  */
 #include "metadata.h"
 
@@ -71,7 +71,7 @@ static inline const char *path_of(struct sw_rank *rank, enum sw_operation operat
     return sw_name_of(&rank->names, number);
 }
 
-/* From span->done on; `wall_ns` ends it after the operation in which it comes. */
+/* Continues from span->done on; ends after the operation during which `wall_ns` is reached. */
 static void operate(struct sw_rank *rank, enum sw_operation operation, int64_t count,
                     uint64_t wall_ns, struct span *span, struct sw_histogram *histogram)
 {
@@ -93,10 +93,10 @@ static void operate(struct sw_rank *rank, enum sw_operation operation, int64_t c
     span->end_ns = last_ns;
 }
 
-/* What is there now, or may be, for the phases to come and for clean-up. */
+/* Records what exists now, or may exist, for later phases and for clean-up. */
 static void note_made(struct sw_rank *rank, enum sw_operation operation, int64_t done)
 {
-    int64_t begun = done + rank->failure->failed; /* one that failed may have made its file */
+    int64_t begun = done + rank->failure->failed; /* one that failed may have created its file */
     if (operation == SW_CREATE)
         rank->made_files = begun;
     else if (operation == SW_CREATE_DIRECTORY)
@@ -108,7 +108,8 @@ static void note_made(struct sw_rank *rank, enum sw_operation operation, int64_t
 /* ---- with the others --------------------------------------------------------------------------
  */
 
-/* Ranks that the wall stopped go on until all have made as many as the fastest. */
+/* Ranks that were stopped by the time limit continue until all have made as many as the fastest.
+ * */
 static void wear_out(struct sw_rank *rank, enum sw_operation operation, struct span *span,
                      struct sw_histogram *histogram, struct sw_phase *phase)
 {
@@ -123,7 +124,7 @@ static void wear_out(struct sw_rank *rank, enum sw_operation operation, struct s
         operate(rank, operation, wall[0], SW_NO_WALL, span, histogram);
 }
 
-/* The rank with the most or the least seconds, on rank 0. */
+/* Finds the rank with most or fewest seconds, on rank 0. */
 static void find_extreme(const struct sw_job *job, const struct span *span, bool slowest,
                          struct sw_extreme *extreme)
 {
@@ -148,7 +149,7 @@ static void find_extreme(const struct sw_job *job, const struct span *span, bool
                  MPI_STATUS_IGNORE);
 }
 
-/* On the clock of rank 0. */
+/* Computes the results by the clock of rank 0. */
 static void reduce(const struct sw_job *job, const struct span *span, struct sw_phase *phase)
 {
     int64_t sum = 0;
@@ -166,7 +167,7 @@ static void reduce(const struct sw_job *job, const struct span *span, struct sw_
     find_extreme(job, span, false, &phase->fastest);
 }
 
-/* All ranks have ended it well. */
+/* Records that all ranks have completed it. */
 static void note_done(struct sw_rank *rank, enum sw_operation operation, int64_t done)
 {
     if (operation == SW_CREATE)

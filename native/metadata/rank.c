@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank has in a repeat, and how it goes away. */
+/* Manages what a rank has in a repeat, and removes it. */
 #include "metadata.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ void sw_rank_draw(struct sw_rank *rank, int64_t files, int64_t salt)
 /* ---- clean-up ---------------------------------------------------------------------------------
  */
 
-/* 0: it is gone. */
+/* Returns 0 if it does not exist any more. */
 static int gone(struct sw_rank *rank, const char *call, const char *path, int result)
 {
     if (result == 0 || errno == ENOENT)
@@ -90,7 +90,7 @@ static int gone(struct sw_rank *rank, const char *call, const char *path, int re
     return sw_fail(rank->failure, call, path, errno, "");
 }
 
-/* Up to a deadline: what is left then stays, under the mark. */
+/* Removes until a deadline: what is left then stays, under the mark. */
 static void remove_all(struct sw_rank *rank, const char *kind, int64_t number, bool directories,
                        uint64_t deadline_ns)
 {

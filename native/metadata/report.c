@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What rank 0 tells about a run: a table, and JSON. */
+/* Output of rank 0 about a run: a table, and JSON. */
 #include "metadata.h"
 
 #include "../kernels/json.h"
@@ -127,7 +127,7 @@ static void put_percentiles(struct sw_json *json, const struct sw_histogram *his
     sw_json_end(json, '}');
 }
 
-/* Only bins that are used. */
+/* Writes only bins in use. */
 static void put_histogram(struct sw_json *json, const struct sw_histogram *histogram)
 {
     sw_json_begin(json, "histogram", '{');
@@ -159,7 +159,7 @@ static void put_wall(struct sw_json *json, const struct sw_phase *phase)
     sw_json_end(json, '}');
 }
 
-/* Beside other programs of the job: seconds from the common start on. */
+/* With other programs in the job: writes seconds from the common start. */
 static void put_span(struct sw_json *json, const struct sw_phase *phase,
                      const struct sw_meeting *meeting)
 {

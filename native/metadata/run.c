@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Failures, signals, and the repeats, each of them the phases in their order. */
+/* Failures, signals, and the repeats, each of which has the phases in their order. */
 #include "metadata.h"
 #include "program.h"
 
@@ -39,7 +39,7 @@ int sw_fail(struct sw_failure *failure, const char *call, const char *path, int 
             const char *text)
 {
     if (failure->failed)
-        return -1; /* what follows from the first one helps nobody */
+        return -1; /* later failures that follow from the first one are not helpful */
     failure->failed = 1;
     snprintf(failure->call, sizeof failure->call, "%s", call);
     snprintf(failure->path, sizeof failure->path, "%s", path);
@@ -84,7 +84,7 @@ static void on_signal(int number)
     sw_stopped = number;
 }
 
-/* The second one acts as it would have. */
+/* A second signal has its usual effect. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
@@ -100,7 +100,7 @@ static bool is_wanted(const struct sw_rank *rank, enum sw_operation operation)
     return rank->options->wanted[operation];
 }
 
-/* The tree can be removed once nothing is in it. */
+/* The tree can be removed once it is empty. */
 static bool make_phases(struct sw_rank *rank, int64_t repeat, struct sw_meeting *meeting,
                         struct sw_result *result)
 {
@@ -171,7 +171,7 @@ int sw_run(const struct sw_options *options, struct sw_job *job, struct sw_meeti
             sw_job_end(job, &failure);
         sw_rank_free(&rank);
     }
-    sw_meeting_at(meeting, SW_MEET_END); /* also of what failed before */
+    sw_meeting_at(meeting, SW_MEET_END); /* also after an earlier failure */
     result->elapsed_seconds = MPI_Wtime() - start;
     return end_of(result, &failure);
 }

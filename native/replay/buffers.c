@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is written, and where reads go.  A program has its arrays at places of their own, which
- * have left the caches when it writes them; so calls take turns through memory that no cache
- * holds.  Datasets and variables of one name, such as those of each time step, have one place.
+ * What is written, and the destination of reads. A program has its arrays at different addresses,
+ * which have left the caches when it writes them; so calls cycle through memory that exceeds the
+ * caches. Datasets and variables of one name, such as those of each time step, share one place.
  */
 #include "replay.h"
 
@@ -19,7 +19,7 @@ static size_t in_lines(size_t bytes)
     return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Noise, so that nothing below can save itself work on zeros; its pages are there. */
+/* Makes noise, so that nothing below can save work for zeros; it also touches the pages. */
 static char *make_noise(size_t bytes, int rank)
 {
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(rank + 1);
@@ -38,14 +38,14 @@ static char *place(struct sw_replay_run *run, struct sw_replay_buffer *buffer, s
     if (buffer->at + need > buffer->room)
         buffer->at = 0;
     if (need > buffer->room) {
-        /* The old one stays: nonblocking calls may still use it. */
+        /* The old one is kept: nonblocking calls may still use it. */
         buffer->room = in_lines(need);
         buffer->all = make_noise(buffer->room, run->rank);
     }
     return buffer->all + buffer->at;
 }
 
-/* First byte and end of what a layout has, which need not be its bounds. */
+/* Gets the first byte and the end of a layout's data, which may differ from its bounds. */
 static void reach_of(const struct sw_replay_view *view, int64_t *first, int64_t *end)
 {
     *first = 0;
@@ -84,7 +84,7 @@ const struct sw_replay_view *sw_replay_layout(const struct sw_replay_plan *plan,
     return whole ? view : NULL;
 }
 
-/* What a call needs, holes included. */
+/* Returns the bytes that a call needs, including holes. */
 static size_t need_of(const struct sw_replay_plan *plan, const struct sw_replay_call *call)
 {
     size_t bytes = (size_t)call->bytes;
@@ -114,7 +114,7 @@ void sw_replay_room(struct sw_replay_run *run, size_t bytes)
     run->sink = place(run, &run->buffers[SW_SINK], bytes);
 }
 
-/* The last part of a name, as a number; 0 for none. */
+/* Returns a hash of the last part of a name; 0 for none. */
 static uint64_t name_of(const struct sw_replay_object *object)
 {
     const char *slash = strrchr(object->name, '/');

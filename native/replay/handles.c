@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Open files, communicators, hints, waiting for other ranks, and what to do about failures. */
+/* Open files, communicators, hints, waiting for other ranks, and handling of failures. */
 #define _GNU_SOURCE
 #include "replay.h"
 #include "stripewise/say.h"
@@ -38,7 +38,7 @@ _Noreturn void sw_replay_die(const struct sw_replay_now *now, const char *call, 
     sw_say(SW_REPLAY_PROGRAM ": rank %d: %s on %s failed: %s", rank, call,
            now->file != NULL ? now->file->path : "no file", text);
     fflush(NULL);
-    /* MPICH's launcher loses what is on its way when ranks abort. */
+    /* MPICH's launcher loses output in transit when ranks abort. */
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     MPI_Abort(MPI_COMM_WORLD, SW_EXIT_FAILED);
     abort();
@@ -118,7 +118,7 @@ static void make_group(struct sw_replay_group *group, int tag)
     free(ranks);
 }
 
-/* All ranks go through them in the same order, so nobody waits in a circle. */
+/* All ranks process them in the same order, so that there is no deadlock. */
 void sw_replay_make_groups(struct sw_replay_run *run)
 {
     for (int64_t i = 0; i < run->plan->n_groups; i++)
@@ -152,7 +152,7 @@ MPI_Info sw_replay_info(const struct sw_replay_now *now)
 
 /* ---- waiting for other ranks -------------------------------------------------------------- */
 
-/* `bytes` is the file's number, which tells several signals of a pair apart. */
+/* `bytes` is the file's number, which distinguishes several signals of a pair. */
 static void give_signal(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     MPI_Send(NULL, 0, MPI_BYTE, (int)now->offset, (int)(now->call->bytes % 32768), run->signals);

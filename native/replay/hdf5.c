@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files, groups, datasets, attributes, selections and data of HDF5; a buffer with holes (a halo)
- * has them here too.
+ * has the same holes here.
  */
 #include "replay.h"
 
@@ -48,7 +48,7 @@ static void reason(char *text)
         snprintf(text, 256, "no reason given");
 }
 
-/* The result, unless it is a failure: then the run ends. */
+/* Returns the result, unless it is a failure, which ends the run. */
 static hid_t check(const struct sw_replay_now *now, const char *call, hid_t result)
 {
     char text[256] = "";
@@ -111,7 +111,7 @@ static void close_file(struct sw_replay_run *run, const struct sw_replay_now *no
     struct open_file *state = state_of(now);
     for (int64_t i = 0; i < run->plan->n_objects; i++)
         if (state->datasets[i].uses > 0)
-            H5Dclose(state->datasets[i].id); /* the program let the file's close do it */
+            H5Dclose(state->datasets[i].id); /* the program left that to the file's close */
     check(now, "H5Fclose", H5Fclose(state->file));
     free(state->datasets);
     free(state);
@@ -126,7 +126,7 @@ static void flush_file(struct sw_replay_run *run, const struct sw_replay_now *no
 
 /* ---- datasets ------------------------------------------------------------------------------ */
 
-/* A type of the class and size, to be closed. */
+/* Returns a type of the class and size, which the caller must close. */
 static hid_t type_of(enum sw_replay_class type_class, int64_t bytes)
 {
     static const int64_t sizes[] = {1, 2, 4, 8};
@@ -158,7 +158,7 @@ static hid_t creation_list(const struct sw_replay_object *object, const hsize_t 
         H5Pset_chunk(list, object->n_dims, chunk);
     else if (object->storage == SW_COMPACT)
         H5Pset_layout(list, H5D_COMPACT);
-    if (filled) { /* its bytes are really there */
+    if (filled) { /* its bytes are really allocated */
         H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
         H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC);
     }
@@ -188,7 +188,7 @@ static hid_t make_dataset(hid_t file, const struct sw_replay_object *object, boo
     return dataset;
 }
 
-/* NULL: the trace does not tell the dataset. */
+/* NULL: the dataset is not in the trace. */
 static struct dataset *dataset_of(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     struct open_file *state = state_of(now);
@@ -251,7 +251,7 @@ static void extend(struct sw_replay_run *run, const struct sw_replay_now *now)
         if (now->shape->extents[d] > 0)
             dataset->extents[d] = (hsize_t)now->shape->extents[d];
     if (now->shape->n_dims > 0 && now->shape->extents[0] == 0 && now->offset >= 0)
-        dataset->extents[0] = (hsize_t)now->offset; /* the dimension that grows */
+        dataset->extents[0] = (hsize_t)now->offset; /* the dimension that is extended */
     check(now, "H5Dset_extent", H5Dset_extent(dataset->id, dataset->extents));
 }
 
@@ -304,7 +304,7 @@ static void select_points(hid_t space, const struct sw_replay_shape *shape, cons
     free(points);
 }
 
-/* The program has extended the dataset without a call that the trace knows. */
+/* Extends a dataset that the program has extended without a call in the trace. */
 static void grow(const struct sw_replay_now *now, struct dataset *dataset)
 {
     bool grows = false;
@@ -317,7 +317,7 @@ static void grow(const struct sw_replay_now *now, struct dataset *dataset)
         check(now, "H5Dset_extent", H5Dset_extent(dataset->id, dataset->extents));
 }
 
-/* The buffer's shape where it has holes; where they begin is not told, and of no matter. */
+/* Returns the buffer's shape if it has holes; where they begin is unknown and irrelevant. */
 static const struct sw_replay_shape *memory_shape(const struct sw_replay_run *run,
                                                   const struct sw_replay_now *now)
 {
@@ -384,7 +384,7 @@ static hid_t transfer_list(const struct sw_replay_now *now, bool parallel)
     return list;
 }
 
-/* The memory's type: of the size that the program moved for each element. */
+/* Returns the memory's type, of the size that the program moved for each element. */
 static hid_t memory_type(const struct sw_replay_now *now)
 {
     const struct sw_replay_object *object = now->object;
@@ -395,8 +395,8 @@ static hid_t memory_type(const struct sw_replay_now *now)
     return type_of(object->type_class, converted && number ? bytes : object->element_bytes);
 }
 
-/* What the selection takes in memory may be more than the program's: a compound of which it moved
- * some members is opaque here. */
+/* The selection may need more memory than the program's: a compound of which it moved some members
+ * is opaque here. */
 static void make_room(struct sw_replay_run *run, struct transfer *transfer)
 {
     hid_t space =
@@ -469,14 +469,14 @@ static void create_group(struct sw_replay_run *run, const struct sw_replay_now *
     H5Pclose(links);
 }
 
-/* Of the dataset if it is known and open, otherwise of the file. */
+/* Returns the dataset if it is known and open, otherwise the file. */
 static hid_t owner(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     struct dataset *dataset = dataset_of(run, now);
     return dataset != NULL && dataset->uses > 0 ? dataset->id : state_of(now)->file;
 }
 
-/* Names and types of attributes are not in a trace: bytes, under a name that counts up. */
+/* A trace has no names and types of attributes: bytes are written, under numbered names. */
 static void write_attribute(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     struct open_file *state = state_of(now);
@@ -494,7 +494,7 @@ static void write_attribute(struct sw_replay_run *run, const struct sw_replay_no
     H5Sclose(space);
 }
 
-/* One that the replay wrote itself; others are not there. */
+/* Reads one that the replay itself has written; others do not exist. */
 static void read_attribute(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     struct open_file *state = state_of(now);

@@ -78,7 +78,7 @@ static bool parse(int argc, char **argv, struct options *options, char *trouble,
     return false;
 }
 
-/* Said by rank 0; the same answer on all ranks. */
+/* Printed by rank 0; the result is the same on all ranks. */
 static int agree(bool good, const char *trouble, int code)
 {
     int rank = 0;
@@ -115,7 +115,7 @@ static int run(const struct options *options)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     bool good = sw_replay_load(options->plan, options->directory, &plan, trouble, sizeof trouble);
     if (!good) {
-        /* A rank's own section may be damaged: the lowest one that knows why says so. */
+        /* A rank's own section may be damaged: the lowest rank that knows the reason prints it. */
         int teller[2] = {trouble[0] == '\0', rank};
         MPI_Allreduce(MPI_IN_PLACE, teller, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
         if (rank == teller[1])

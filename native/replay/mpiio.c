@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of MPI-IO.  Data calls move bytes (MPI_BYTE) from contiguous memory, or what the program's
- * datatype was from a buffer with holes; where they go is what view and offset say, as in the
- * program.
+ * MPI-IO calls. Data calls move bytes (MPI_BYTE) from contiguous memory, or the layout of the
+ * program's datatype from a buffer with holes; view and offset determine the position in the file,
+ * as in the program.
  */
 #include "replay.h"
 
@@ -16,7 +16,7 @@
 struct open_file {
     MPI_File file;
     int n_requests;
-    int oldest; /* of those that were not waited for */
+    int oldest; /* of those not waited for */
     MPI_Request *requests;
     int room;
 };
@@ -34,7 +34,7 @@ static int amode_of(int64_t bits)
                 : (bits & SW_OPEN_READ) == 0 ? MPI_MODE_WRONLY
                                              : MPI_MODE_RDWR;
     if ((bits & (SW_OPEN_READ | SW_OPEN_WRITE)) == 0)
-        amode = MPI_MODE_RDWR | MPI_MODE_CREATE; /* not known */
+        amode = MPI_MODE_RDWR | MPI_MODE_CREATE; /* unknown */
     amode |= (bits & SW_OPEN_CREATE) != 0 ? MPI_MODE_CREATE : 0;
     amode |= (bits & SW_OPEN_APPEND) != 0 ? MPI_MODE_APPEND : 0;
     amode |= (bits & SW_OPEN_EXCLUSIVE) != 0 ? MPI_MODE_EXCL : 0;
@@ -76,7 +76,7 @@ static void wait_one(struct sw_replay_run *run, const struct sw_replay_now *now)
         return;
     struct open_file *state = state_of(now);
     if (state->oldest == state->n_requests)
-        return; /* a test that found nothing ready */
+        return; /* a test that found nothing completed */
     sw_replay_check_mpi(now, "MPI_Wait",
                         MPI_Wait(&state->requests[state->oldest++], MPI_STATUS_IGNORE));
     if (state->oldest == state->n_requests)
@@ -101,10 +101,10 @@ static void delete_file(struct sw_replay_run *run, const struct sw_replay_now *n
 
 /* ---- types of views ------------------------------------------------------------------------ */
 
-/* A file view is made from its folded pieces, vectors of vectors, so that it stays as small as
- * they. */
+/* A file view is made from its folded pieces, as vectors of vectors, so that it stays as small as
+ * they are. */
 
-/* `bytes` in a row, of elementary types where they fit. */
+/* Makes `bytes` contiguous bytes, of elementary types if they fit. */
 static MPI_Datatype row_of(int64_t bytes, MPI_Datatype etype, int64_t etype_bytes)
 {
     MPI_Datatype row;
@@ -116,7 +116,7 @@ static MPI_Datatype row_of(int64_t bytes, MPI_Datatype etype, int64_t etype_byte
     return row;
 }
 
-/* `count` of a type at a distance; takes the type. */
+/* Makes `count` of a type at a distance; frees the type. */
 static MPI_Datatype vector_of(MPI_Datatype type, int64_t count, int64_t distance)
 {
     MPI_Datatype vector;
@@ -127,7 +127,7 @@ static MPI_Datatype vector_of(MPI_Datatype type, int64_t count, int64_t distance
     return vector;
 }
 
-/* The first `count` of the pieces that an entry stands for, as one type. */
+/* Makes the first `count` pieces of an entry, as one type. */
 static MPI_Datatype pieces_of(const struct sw_replay_piece *piece, int64_t count,
                               MPI_Datatype etype, int64_t etype_bytes)
 {
@@ -140,7 +140,7 @@ static MPI_Datatype pieces_of(const struct sw_replay_piece *piece, int64_t count
     return vector_of(type, turns / second, piece->stride[2]);
 }
 
-/* How many of `count` pieces make whole turns of all levels. */
+/* Returns how many of `count` pieces are complete cycles of all levels. */
 static int64_t whole_turns(const struct sw_replay_piece *piece, int64_t count)
 {
     int64_t first = piece->inner[0] > 0 ? piece->inner[0] : count;
@@ -159,9 +159,9 @@ static int64_t place_of(const struct sw_replay_piece *piece, int64_t k)
            outer / second * piece->stride[2];
 }
 
-/* With those bounds; takes the type, whose pieces are as seen from the lower one.  A type resized
- * to begin elsewhere than at 0 is shifted twice by ROMIO (MPICH 4.0, Open MPI 4.1): this one is
- * resized at 0, and then put where it belongs. */
+/* Sets bounds; frees the type, whose pieces are relative to the lower bound. ROMIO (MPICH 4.0,
+ * Open MPI 4.1) shifts a type twice if it is resized to begin elsewhere than at 0: this one is
+ * resized at 0, and then moved. */
 static MPI_Datatype bounded(MPI_Datatype type, int64_t lower, int64_t extent)
 {
     const int once = 1;
@@ -177,11 +177,11 @@ static MPI_Datatype bounded(MPI_Datatype type, int64_t lower, int64_t extent)
     return placed;
 }
 
-/* The filetype of a view, committed, and its elementary type. */
+/* Gets the filetype of a view, committed, and its elementary type. */
 static void view_types(const struct sw_replay_view *view, MPI_Datatype *etype,
                        MPI_Datatype *filetype)
 {
-    /* An entry has at most three parts: whole turns, whole rows, the rest. */
+    /* An entry has at most three parts: complete cycles, complete rows, the rest. */
     size_t room = 3 * (size_t)view->n_pieces + 1;
     int *lengths = sw_replay_memory(room * sizeof *lengths);
     MPI_Aint *places = sw_replay_memory(room * sizeof *places);
@@ -259,7 +259,7 @@ static void seek_shared(struct sw_replay_run *run, const struct sw_replay_now *n
     }
 SIMPLE(set_size, MPI_File_set_size, now->offset)
 SIMPLE(preallocate, MPI_File_preallocate, now->offset)
-/* The pointer is put to its place where it is used. */
+/* The pointer is set where it is used. */
 SIMPLE(seek, MPI_File_seek, 0, MPI_SEEK_CUR)
 SIMPLE(get_size, MPI_File_get_size, &(MPI_Offset){0})
 SIMPLE(get_position_shared, MPI_File_get_position_shared, &(MPI_Offset){0})
@@ -272,7 +272,7 @@ static void sync_file(struct sw_replay_run *run, const struct sw_replay_now *now
 
 /* ---- data ---------------------------------------------------------------------------------- */
 
-/* Memory of a call: so many bytes, or so many of a type that holds them. */
+/* Memory of a call: so many bytes, or so many of a type that contains them. */
 struct memory {
     int count;
     MPI_Datatype type;
@@ -299,7 +299,7 @@ static struct memory memory_of(int64_t bytes)
     return memory;
 }
 
-/* The program's buffer, if the trace has its layout. */
+/* Returns the program's buffer, if the trace has its layout. */
 static struct memory buffer_of(const struct sw_replay_run *run, const struct sw_replay_call *call)
 {
     const struct sw_replay_view *layout = sw_replay_layout(run->plan, call);
@@ -318,7 +318,7 @@ static void forget(struct memory *memory)
         MPI_Type_free(&memory->type);
 }
 
-/* Puts the individual pointer where the program's was. */
+/* Sets the individual pointer to the program's position. */
 static void point(const struct sw_replay_now *now)
 {
     struct sw_replay_handle *handle = sw_replay_handle(now, SW_MPIIO);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a plan.  It is read by plain system calls on rank 0, so that capture and counters of
- * a run do not take it for I/O of the program.
+ * Reads a plan, by plain system calls on rank 0, so that capture and counters of a run do not
+ * mistake it for I/O of the program.
  */
 #define _GNU_SOURCE
 #include "plan.h"
@@ -44,7 +44,7 @@ static char *read_text(const char *path, int64_t *bytes)
     return text;
 }
 
-/* The text on all ranks; NULL if rank 0 could not read it. */
+/* Sends the text to all ranks; NULL if rank 0 could not read it. */
 static char *share_text(const char *path, int64_t *bytes, char *trouble, size_t room)
 {
     char *text = NULL;

@@ -1,35 +1,35 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a plan, record by record. */
+/* Reads a plan, record by record. */
 #ifndef STRIPEWISE_REPLAY_PLAN_H
 #define STRIPEWISE_REPLAY_PLAN_H
 
 #include "replay.h"
 
-/* ---- the words of a plan, one after the other ---------------------------------------------- */
+/* ---- words of a plan, read one after the other --------------------------------------------- */
 
 struct sw_words {
     char *next;
     char *end;     /* of the text: a zero */
     int64_t line;  /* from 1 */
-    bool bad;      /* a word was not what was expected; stays */
-    int64_t first; /* of what is left of A+D*N */
+    bool bad;      /* a word was not as expected; never reset */
+    int64_t first; /* the next value of the rest of A+D*N */
     int64_t step;
     int64_t left;
 };
 
-/* The next word of the line, ended by a zero in place; "" at the end of the line. */
+/* Returns the next word of the line, terminated by a zero in place; "" at the end of the line. */
 char *sw_words_text(struct sw_words *words);
-/* The same with %XX undone, in memory of its own. */
+/* The same with %XX decoded, in newly allocated memory. */
 char *sw_words_name(struct sw_words *words);
 int64_t sw_words_number(struct sw_words *words);
-/* A number that is at least 0 and less than `end`; otherwise `bad`. */
+/* Reads a number that is at least 0 and less than `end`; otherwise sets `bad`. */
 int64_t sw_words_index(struct sw_words *words, int64_t end);
-/* Numbers in plain words, in memory of its own. */
+/* Reads numbers in plain words, into newly allocated memory. */
 int64_t *sw_words_numbers(struct sw_words *words, int64_t count);
-/* The next of a list of words A, A*N, A+D*N. */
+/* Reads the next number of a list of words A, A*N, A+D*N. */
 int64_t sw_words_listed(struct sw_words *words);
-/* Goes to the next line. */
+/* Advances to the next line. */
 void sw_words_line(struct sw_words *words);
 
 /* ---- records ------------------------------------------------------------------------------- */
@@ -39,14 +39,14 @@ struct sw_reading {
     struct sw_replay_plan *plan;
     const char *directory;
     int rank;
-    char *trouble; /* says more than that a line is malformed */
+    char *trouble; /* more specific than that a line is malformed */
     size_t room;
     int64_t n_sections;
-    char **sections; /* where they begin */
+    char **sections; /* start of each section */
     int64_t *lengths;
 };
 
-/* Each takes the rest of one record; where it is malformed, `words.bad` says so. */
+/* Each reads the rest of one record; if it is malformed, `words.bad` is set. */
 void sw_reading_verb(struct sw_reading *reading);
 void sw_reading_file(struct sw_reading *reading);
 void sw_reading_hint(struct sw_reading *reading);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The records of a plan: what indices mean, and the calls that each rank has. */
+/* The records of a plan: the meaning of indices, and the calls of each rank. */
 #include "plan.h"
 
 #include <limits.h>
@@ -87,7 +87,7 @@ void sw_reading_variables(struct sw_reading *reading)
             words->bad = true;
 }
 
-/* The place of a word among others; the last place for one that is not among them. */
+/* Returns the index of a word in a list; the last index if it is not in the list. */
 static int place_of(const char *word, const char *const *words)
 {
     int place = 0;
@@ -206,9 +206,10 @@ void sw_reading_input(struct sw_reading *reading, int64_t index)
         plan->inputs[index] = found;
 }
 
-/* ---- calls: sections, and what each rank has of them --------------------------------------- */
+/* ---- calls: sections, and the part of each rank ----------------------------------------------
+ * */
 
-/* Only where it begins: a rank takes the one that is its own. */
+/* Only finds where it begins: a rank reads only its own section. */
 void sw_reading_section(struct sw_reading *reading)
 {
     struct sw_words *words = &reading->words;
@@ -230,7 +231,7 @@ void sw_reading_section(struct sw_reading *reading)
     for (int64_t i = 1; i < count; i++)
         sw_words_line(words);
     if (count == 0)
-        words->next--; /* the caller goes to the next line */
+        words->next--; /* the caller advances to the next line */
 }
 
 static int64_t *call_number(struct sw_replay_call *call, int number)

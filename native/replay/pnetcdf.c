@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of PnetCDF.  A trace names variables where they are used; all of a file are defined
+ * PnetCDF calls. A trace names variables where they are used; all variables of a file are defined
  * before its first ncmpi_enddef.
  */
 #include "replay.h"
@@ -15,7 +15,7 @@
 struct open_file {
     int id;
     bool defining;
-    int *variables; /* by number of the object; -1: not known yet */
+    int *variables; /* by number of the object; -1: unknown yet */
 };
 
 static void check(const struct sw_replay_now *now, const char *call, int code)
@@ -174,7 +174,7 @@ struct slab {
     bool strided;
 };
 
-/* Extent of a dimension; of the one that grows as many as the call's bytes are. */
+/* Returns the extent of a dimension; for the record dimension, derived from the call's bytes. */
 static int64_t whole_extent(const struct sw_replay_now *now, int d)
 {
     const struct sw_replay_object *object = now->object;
@@ -186,7 +186,8 @@ static int64_t whole_extent(const struct sw_replay_now *now, int d)
     return now->call->bytes / row;
 }
 
-/* One hyperslab; false: blocks with gaps in between, which PnetCDF cannot say in one. */
+/* Makes one hyperslab; returns false for blocks with gaps in between, which PnetCDF cannot move at
+ * once. */
 static bool slab_of(const struct sw_replay_now *now, struct slab *slab)
 {
     const struct sw_replay_shape *shape = now->shape;
@@ -245,7 +246,7 @@ static bool ready(struct sw_replay_run *run, const struct sw_replay_now *now, st
     sw_replay_die(now, now->verb->name, "a selection of blocks with gaps is not replayed");
 }
 
-/* `get_vara`, `put_vars_all` and so on, with a type of memory. */
+/* Defines `get_vara`, `put_vars_all` and so on, with a memory type. */
 #define MOVE(direction, buffer)                                                                   \
     static void direction(struct sw_replay_run *run, const struct sw_replay_now *now)             \
     {                                                                                             \
@@ -324,7 +325,7 @@ const struct sw_replay_verb sw_replay_pnetcdf[] = {
 /* ---- inputs ------------------------------------------------------------------------------------
  */
 
-/* Element by element along the first dimension, so that its bytes are really there. */
+/* Writes element by element along the first dimension, so that its bytes are really allocated. */
 static int fill(int id, const struct sw_replay_object *object, int variable)
 {
     MPI_Offset start[SW_REPLAY_DIMS] = {0}, count[SW_REPLAY_DIMS];

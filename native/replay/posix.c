@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of POSIX, and streams of the C library. */
+/* POSIX calls, and streams of the C library. */
 #define _GNU_SOURCE
 #include "replay.h"
 
@@ -21,7 +21,7 @@ static int flags_of(int64_t bits)
                 : (bits & SW_OPEN_READ) == 0 ? O_WRONLY
                                              : O_RDWR;
     if ((bits & (SW_OPEN_READ | SW_OPEN_WRITE)) == 0)
-        flags = O_RDWR | O_CREAT; /* not known */
+        flags = O_RDWR | O_CREAT; /* unknown */
     flags |= (bits & SW_OPEN_CREATE) != 0 ? O_CREAT : 0;
     flags |= (bits & SW_OPEN_TRUNCATE) != 0 ? O_TRUNC : 0;
     flags |= (bits & SW_OPEN_APPEND) != 0 ? O_APPEND : 0;
@@ -47,7 +47,7 @@ static void close_file(struct sw_replay_run *run, const struct sw_replay_now *no
     sw_replay_pop(now, SW_POSIX);
 }
 
-/* Goes to where the program's descriptor was. */
+/* Seeks to the position of the program's descriptor. */
 static void go_to(const struct sw_replay_now *now, struct sw_replay_handle *handle)
 {
     if (now->offset < 0 || now->offset == handle->position)
@@ -113,7 +113,7 @@ static void allocate(struct sw_replay_run *run, const struct sw_replay_now *now)
 static void ask(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     struct stat status;
-    (void)run; /* the program may have asked for what was not there */
+    (void)run; /* the program may have queried what did not exist */
     if (now->file->handle[SW_POSIX] != NULL)
         (void)fstat(descriptor(now), &status);
     else
@@ -126,7 +126,7 @@ static void remove_file(struct sw_replay_run *run, const struct sw_replay_now *n
         sw_replay_miss(run, now, "unlink", strerror(errno));
 }
 
-/* Where to is not in a trace; the next read or write goes to its place by itself. */
+/* The target is not in a trace; the next read or write seeks to its position itself. */
 static void look(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     (void)run;
@@ -166,7 +166,7 @@ static const char *mode_of(int64_t bits)
     if ((bits & SW_OPEN_TRUNCATE) != 0)
         return reads ? "w+" : "w";
     if (!reads && !writes)
-        return "a+"; /* not known: neither truncated nor refused */
+        return "a+"; /* unknown: neither truncates nor fails */
     return writes ? "r+" : "r";
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Makes what the program read: noise of the right size, and datasets of the right shape. */
+/* Creates what the program has read: noise of the right size, and datasets of the right shape. */
 #define _GNU_SOURCE
 #include "replay.h"
 

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stripewise-replay: makes the calls that a plan lists, rank by rank, without the program that
- * made them first.
+ * made them originally.
  *
  *   plan (text; docs/reference/replay-plan.md) --> plan.c --> schedule.c --> verbs of each layer
  *
- * A layer is a table of verbs.  A verb makes one call, or two where the trace keeps one of what
- * the program did (an attribute is created and written).  What is written is not the program's
- * data: the same bytes of noise each time.
+ * A layer is a table of verbs. A verb makes one call, or two if the trace has one record for them
+ * (an attribute is created and written). It does not write the program's data, but the same bytes
+ * of noise each time.
  */
 #ifndef STRIPEWISE_REPLAY_H
 #define STRIPEWISE_REPLAY_H
@@ -33,12 +33,12 @@ enum sw_replay_shape_kind { SW_ALL, SW_REGULAR, SW_BOXES, SW_POINTS, SW_NONE };
 enum sw_replay_storage { SW_CONTIGUOUS, SW_CHUNKED, SW_COMPACT };
 
 struct sw_replay_object {
-    char kind; /* 'd'ataset, 'f'illed when it is created, 'v'ariable, 'g'roup */
+    char kind; /* 'd'ataset, 'f'illed on creation, 'v'ariable, 'g'roup */
     enum sw_replay_class type_class;
     enum sw_replay_storage storage;
     int64_t element_bytes;
     int n_dims;
-    int64_t *extents; /* then maximum (-1: unlimited) and chunk (0: none), n_dims each */
+    int64_t *extents; /* followed by maximum (-1: unlimited) and chunk (0: none), n_dims each */
     char *name;
 };
 
@@ -47,7 +47,7 @@ struct sw_replay_shape {
     int n_dims;
     int64_t elements;
     int64_t n_boxes;
-    int64_t memory; /* index of the buffer's shape where that has holes, -1: contiguous */
+    int64_t memory; /* index of the buffer's shape if that has holes, -1: contiguous */
     int64_t *extents;
     int64_t *numbers; /* REGULAR: stride, count, block; BOXES, POINTS: first, last of each */
 };
@@ -99,7 +99,7 @@ enum sw_replay_phase {
     SW_PHASE_SYNC,
     SW_PHASE_CLOSE,
     SW_PHASE_META,
-    SW_PHASE_COUNT, /* the rest is no I/O */
+    SW_PHASE_COUNT, /* the rest is not I/O */
     SW_PHASE_WAIT = SW_PHASE_COUNT,
     SW_PHASE_COMPUTE,
     SW_PHASES
@@ -116,7 +116,7 @@ struct sw_replay_verb {
 struct sw_replay_call {
     int64_t verb, op, flags, bytes, count, inner[2], stride[3], place, place_stride[3];
     int64_t file, object, detail, group, offset, gap, rest; /* of this rank */
-    int64_t done;                                           /* so many calls */
+    int64_t done;                                           /* number of calls made */
 };
 #define SW_REPLAY_CALL_NUMBERS 14
 #define SW_REPLAY_COLUMNS 7
@@ -124,7 +124,7 @@ struct sw_replay_call {
 struct sw_replay_group {
     int64_t n_ranks;
     int64_t *ranks;
-    MPI_Comm comm; /* MPI_COMM_NULL: this rank is not in it */
+    MPI_Comm comm; /* MPI_COMM_NULL: this rank is not a member */
 };
 
 struct sw_replay_plan {
@@ -140,8 +140,8 @@ struct sw_replay_plan {
     struct sw_replay_call *calls; /* of this rank */
 };
 
-/* Reads the plan on rank 0 and hands it to all; each keeps its own part.  False: `trouble`
- * says why, on every rank. */
+/* Reads the plan on rank 0 and sends it to all; each rank keeps its own part. Returns false with
+ * the reason in `trouble`, on every rank. */
 bool sw_replay_load(const char *path, const char *directory, struct sw_replay_plan *plan,
                     char *trouble, size_t room);
 
@@ -150,7 +150,7 @@ bool sw_replay_load(const char *path, const char *directory, struct sw_replay_pl
 #define SW_SLOTS 1024
 
 struct sw_replay_slot {
-    uint64_t name; /* of a dataset or variable, as a number; 0: none */
+    uint64_t name; /* of a dataset or variable, as a hash; 0: none */
     size_t at;
 };
 
@@ -158,7 +158,7 @@ struct sw_replay_buffer {
     char *all;
     size_t room;
     size_t at;   /* of the present call */
-    size_t next; /* of the next one that has no place */
+    size_t next; /* of the next one without a place */
     struct sw_replay_slot slots[SW_SLOTS];
 };
 
@@ -167,23 +167,23 @@ enum { SW_NOISE, SW_SINK };
 struct sw_replay_run {
     struct sw_replay_plan *plan;
     int rank;
-    MPI_Comm signals; /* copy of the world */
-    double compute;   /* factor of the gaps */
+    MPI_Comm signals; /* copy of MPI_COMM_WORLD */
+    double compute;   /* factor on the gaps */
     char *noise;      /* what the present call writes */
-    char *sink;       /* where its reads go */
+    char *sink;       /* destination of its reads */
     struct sw_replay_buffer buffers[2];
     double seconds[SW_PHASES];
     int64_t calls[SW_PHASES];
     int64_t read_bytes, write_bytes;
-    int64_t failures; /* of calls that nothing depends on */
+    int64_t failures; /* failed calls on which nothing depends */
     char first_failure[256];
 };
 
-/* One call, now. */
+/* The present call. */
 struct sw_replay_now {
     const struct sw_replay_call *call;
     const struct sw_replay_verb *verb;
-    int64_t offset; /* -1: not known */
+    int64_t offset; /* -1: unknown */
     struct sw_replay_file *file;
     const struct sw_replay_object *object; /* NULL: none */
     const struct sw_replay_shape *shape;   /* NULL: none, or the detail is a view */
@@ -204,36 +204,36 @@ static inline bool sw_replay_collective(const struct sw_replay_call *call)
 
 void sw_replay_execute(struct sw_replay_run *run);
 
-/* Ends the run on all ranks: without this call what follows makes no sense. */
+/* Ends the run on all ranks, because the following calls depend on this one. */
 _Noreturn void sw_replay_die(const struct sw_replay_now *now, const char *call, const char *format,
                              ...) __attribute__((format(printf, 3, 4)));
-/* Counts a call that failed and that nothing depends on. */
+/* Counts a failed call on which nothing depends. */
 void sw_replay_miss(struct sw_replay_run *run, const struct sw_replay_now *now, const char *call,
                     const char *why);
 void *sw_replay_memory(size_t bytes); /* zeroed; never NULL */
 
 /* ---- buffers -------------------------------------------------------------------------- */
 
-/* As long as the calls need, before any: later it would keep other ranks waiting. */
+/* Allocates what the calls need, before the first one: later, it would delay other ranks. */
 void sw_replay_make_buffers(struct sw_replay_run *run);
 void sw_replay_free_buffers(struct sw_replay_run *run);
-/* Gives the call its place in memory. */
+/* Assigns a place in memory to the call. */
 void sw_replay_take(struct sw_replay_run *run, const struct sw_replay_now *now);
-/* Makes noise and sink at least so long. */
+/* Enlarges noise and sink at least to that size. */
 void sw_replay_room(struct sw_replay_run *run, size_t bytes);
 
 /* ---- handles and communicators -------------------------------------------------------- */
 
 struct sw_replay_handle *sw_replay_push(const struct sw_replay_now *now,
                                         enum sw_replay_layer layer, void *state);
-/* The open handle; dies if there is none. */
+/* Returns the open handle; dies if there is none. */
 struct sw_replay_handle *sw_replay_handle(const struct sw_replay_now *now,
                                           enum sw_replay_layer layer);
 void sw_replay_pop(const struct sw_replay_now *now, enum sw_replay_layer layer);
 MPI_Comm sw_replay_comm(const struct sw_replay_run *run, const struct sw_replay_now *now);
-/* Makes the communicators of groups; collective. */
+/* Creates the communicators of groups; collective. */
 void sw_replay_make_groups(struct sw_replay_run *run);
-/* The program's hints for a file; to be freed unless MPI_INFO_NULL. */
+/* Returns the program's hints for a file; to be freed unless MPI_INFO_NULL. */
 MPI_Info sw_replay_info(const struct sw_replay_now *now);
 
 /* Bits of the offset of an open. */
@@ -249,15 +249,15 @@ MPI_Info sw_replay_info(const struct sw_replay_now *now);
 extern const struct sw_replay_verb sw_replay_posix[], sw_replay_stdio[], sw_replay_mpiio[],
     sw_replay_hdf5[], sw_replay_pnetcdf[], sw_replay_sync[];
 
-/* Dies with the text of an MPI error. */
+/* Dies with the text of an MPI error, if there is one. */
 void sw_replay_check_mpi(const struct sw_replay_now *now, const char *call, int code);
-/* Layout of the buffer of a call of MPI-IO, NULL: contiguous. */
+/* Returns the layout of the buffer of an MPI-IO call, NULL: contiguous. */
 const struct sw_replay_view *sw_replay_layout(const struct sw_replay_plan *plan,
                                               const struct sw_replay_call *call);
-/* C order index -> one number per dimension. */
+/* Converts a C order index to one number per dimension. */
 void sw_replay_unravel(int64_t index, int n_dims, const int64_t *extents, int64_t *start);
 
-/* Makes the files that the program reads, on rank 0. */
+/* Creates the files that the program reads, on rank 0. */
 bool sw_replay_prepare(const struct sw_replay_plan *plan, const char *directory, char *trouble,
                        size_t room);
 bool sw_replay_make_hdf5(const struct sw_replay_plan *plan, const struct sw_replay_input *input,

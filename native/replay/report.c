@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What a replay took: over all ranks, the longest and the sum. */
+/* Times of a replay over all ranks: the longest and the sum. */
 #include "replay.h"
 
 #include "../kernels/json.h"
@@ -15,7 +15,7 @@ struct totals {
     int64_t calls[SW_PHASES];
     int64_t bytes[2]; /* read, written */
     int64_t failures;
-    double io_seconds; /* of the rank that spent most in calls */
+    double io_seconds; /* of the rank with most time in calls */
     char first_failure[256];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Folded runs of calls are merged by place: a heap whose top is the run with the next call. */
+/* Merges folded runs of calls by their order: a heap whose top is the run with the next call. */
 #define _GNU_SOURCE
 #include "replay.h"
 
@@ -58,7 +58,7 @@ static void sleep_for(double seconds)
         continue;
 }
 
-/* A sleep ends late, and other ranks may wait for this one: the end is waited for awake. */
+/* A sleep ends late, and other ranks may wait for this one: the last part is a busy wait. */
 #define LATE_SECONDS 0.0002
 
 static void rest(struct sw_replay_run *run, int64_t ns)

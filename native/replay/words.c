@@ -20,7 +20,7 @@ char *sw_words_text(struct sw_words *words)
     if (*words->next == ' ')
         *words->next++ = '\0';
     else if (*words->next == '\n')
-        *words->next = '\0'; /* sw_words_line goes on behind it */
+        *words->next = '\0'; /* sw_words_line continues after it */
     return start;
 }
 
@@ -84,7 +84,7 @@ int64_t sw_words_index(struct sw_words *words, int64_t end)
 
 int64_t *sw_words_numbers(struct sw_words *words, int64_t count)
 {
-    /* A number takes two characters: what is longer than the text is wrong. */
+    /* A number takes at least two characters: a count beyond the length of the text is invalid. */
     if (count < 0 || count > words->end - words->next + 1) {
         words->bad = true;
         count = 0;
@@ -117,7 +117,7 @@ int64_t sw_words_listed(struct sw_words *words)
 
 void sw_words_line(struct sw_words *words)
 {
-    /* A word at the end of the line has ended it with a zero. */
+    /* A word at the end of the line has terminated it with a zero. */
     if (*words->next != '\0')
         words->next += strcspn(words->next, "\n");
     if (words->next < words->end)

@@ -3,12 +3,13 @@
 /*
  * stripewise-task FILE [--] PROGRAM ARG...
  *
- * Becomes the program, in the environment that the file describes; no shell takes part.
- * A file that cannot be used does not keep the program from running, in the environment as it is.
- * The exit status is the program's; 127: it was not found, 126: it cannot be executed, 125: there
- * is no PROGRAM in the command.
+ * Becomes the program, in the environment that the file describes, without a shell. If the file
+ * cannot be used, the program runs nevertheless, in the unchanged environment. The exit status is
+ * that of the program; 127: it was not found, 126: it cannot be executed, 125: there is no PROGRAM
+ * in the command.
  *
- * The file of stripewise-task: records that end with a zero byte, and an empty one at the end.
+ * Format of the file of stripewise-task: records that end with a zero byte, and an empty one at
+ * the end.
  *
  *   NAME=value              is set; nothing in the value is expanded
  *   NAME                    is unset
@@ -33,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SW_TASK_BYTES (1 << 20) /* most of a file */
+#define SW_TASK_BYTES (1 << 20) /* maximum size of a file */
 
 enum { NO_COMMAND = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
@@ -41,7 +42,7 @@ extern char **environ;
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
-/* One line; whoever reads it may have gone: a signal that comes of it is taken back. */
+/* Prints one line. The reader may be gone: a signal that results from it is discarded. */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
     char line[1024];
@@ -62,7 +63,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* One line for all ranks is enough, where there are any. */
+/* Returns whether this rank prints: one line for all ranks is enough. */
 static int speaks(void)
 {
     static const char *const ranks[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
@@ -85,7 +86,7 @@ static void complain(const char *file, const char *why)
 
 static char text[SW_TASK_BYTES + 1];
 
-/* Others must not be able to say what is preloaded. */
+/* Others must not be able to determine what is preloaded. */
 static const char *refused(int fd)
 {
     struct stat status;
@@ -125,7 +126,7 @@ static const char *read_file(const char *path, size_t *bytes)
     return why;
 }
 
-/* ---- what its records make of the environment ------------------------------------------------
+/* ---- applying records to the environment -----------------------------------------------------
  */
 
 #define PRELOAD "LD_PRELOAD"
@@ -179,7 +180,7 @@ static void put(struct list *list, char *entry)
 static const char too_long[] = "its variables are too long";
 static const char damaged[] = "it is damaged";
 
-/* `record`: the name, and behind the "=" the text. */
+/* `record`: the name, followed by the text after "=". */
 static const char *expand(struct list *list, char **present, const char *record)
 {
     char *entry = built + used;
@@ -219,8 +220,8 @@ static bool is_same_library(const char *one, size_t bytes, const char *other)
     return length == strlen(wanted) && memcmp(base, wanted, length) == 0;
 }
 
-/* What is preloaded, with the library in the place of those that have its base name; *found:
- * whether there is one. */
+/* Writes the preload list with the library in place of those with its base name; *found: whether
+ * there is one. */
 static bool replace(const char *present, const char *library, bool *found)
 {
     *found = false;
@@ -249,7 +250,7 @@ static const char *preload(struct list *list, const char *library)
     size_t begin = used;
     if (!replace(present != NULL ? present : "", library, &found))
         return too_long;
-    if (!found) { /* once more, behind it */
+    if (!found) { /* a second time, after it */
         used = begin;
         if (!add(library, strlen(library)) || !add(":", 1) ||
             !replace(present != NULL ? present : "", library, &found))
@@ -288,8 +289,8 @@ static size_t count_records(const char *text, size_t bytes)
     return records;
 }
 
-/* The environment that the records of a file make of `present`, in memory of its own and in that
- * of `text`.  NULL if that has succeeded, otherwise why not. */
+/* Applies the records of a file to the environment `present`, in memory of its own and in that of
+ * `text`. Returns NULL if it has succeeded, otherwise the reason why not. */
 static const char *make_environment(char *text, size_t bytes, char **present, char ***made)
 {
     const char *end = text + bytes;
@@ -305,7 +306,7 @@ static const char *make_environment(char *text, size_t bytes, char **present, ch
     memcpy(list.entries, present, list.count * sizeof *present);
     for (; why == NULL && *text != '\0'; text += strlen(text) + 1)
         why = apply(&list, present, text);
-    if (why == NULL && text != end - 1) /* an empty record, and more behind it */
+    if (why == NULL && text != end - 1) /* an empty record, followed by more */
         why = damaged;
     list.entries[list.count] = NULL;
     *made = list.entries;
@@ -314,7 +315,8 @@ static const char *make_environment(char *text, size_t bytes, char **present, ch
 
 /* ---- the program ------------------------------------------------------------------------- */
 
-/* As srun finds a program: on PATH, then in the working directory (srun(1)).  Returns an errno. */
+/* Finds a program like srun: on PATH, then in the working directory (srun(1)). Returns an errno.
+ * */
 static int execute(char **program)
 {
     char here[PATH_MAX];

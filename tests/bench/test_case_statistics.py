@@ -189,7 +189,7 @@ def test_failed_runs() -> None:
     skipped = CaseRun(WRITE.key, 8, "skipped", message="the budget is used up")
     (flags,) = [f.flags for f in figures_of(replace(found, runs=(*found.runs, bad, skipped)))]
     (text,) = texts(flags, "failed-runs")
-    assert text.startswith("1 of 8 runs failed (no-space: write: No space left")
+    assert text.startswith("1 of 8 runs did not succeed (no-space: write: No space left")
     assert "\n" not in text
 
 

@@ -184,7 +184,7 @@ def test_the_last_nights_gaps_are_told(tmp_path: Path) -> None:
     broken = replace(fewer.runs[0], status="timeout", samples=())
     add_night(tmp_path, replace(fewer, runs=(broken, *fewer.runs[1:])))
     said = " ".join(History.read(tmp_path).sentences)
-    assert "1 run of the last night did not end well" in said
+    assert "1 run of the last night did not succeed" in said
     assert "no figure of file per process" in said
 
 

@@ -111,8 +111,10 @@ def test_limits_that_cannot_be_told_are_a_sentence(campaign, tmp_path, monkeypat
     monkeypatch.setattr(limits, "find_limits", refuse)
     done = call("bench", "report", campaign, "-o", tmp_path / "a.html")
     assert done.exit_code == 0, done.output
-    assert "shows no limits: no run ended well: run more" in done.stdout
-    assert "shows no limits: no run ended well" in (tmp_path / "a.html").read_text("utf-8")
+    assert "does not show the limits of the storage: no run ended well: run more" in done.stdout
+    assert "does not show the limits of the storage: no run ended well" in (
+        tmp_path / "a.html"
+    ).read_text("utf-8")
     done = call("bench", "report", campaign, "--picture", tmp_path / "a.svg", "--chart", "limits")
     assert "there are no limits to draw: no run ended well" in done.stderr
 

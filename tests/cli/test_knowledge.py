@@ -72,7 +72,7 @@ def test_studies_are_found_by_their_first_digits(kept):
 
 
 def test_nothing_is_remembered_at_first(knowledge_path):
-    assert run("list").stdout == "no study is remembered\n"
+    assert run("list").stdout == "no study is stored\n"
     assert json.loads(run("list", "--json").stdout) == []
     assert not knowledge_path.exists()
 

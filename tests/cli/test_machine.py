@@ -171,10 +171,10 @@ def test_kept_descriptions_come_first_with_their_mounts(cli, own, tmp_path):
     assert "bad.toml: name is missing" in done.stderr
     (listed, *_) = json.loads(cli("machine", "list", "--json").stdout)
     assert (listed["name"], listed["mounts"]) == ("site", [point])
-    assert f"stands for what is mounted at {point}" in cli("machine", "show", "site").stdout
+    assert f"mounted at {point}" in cli("machine", "show", "site").stdout
     checked = cli("machine", "check", code=3)
     assert checked.stdout.startswith("site: ")
-    assert f"Stands for {point}." in checked.stdout
+    assert f"Mounted at {point}." in checked.stdout
     assert "bad.toml" in checked.stderr
     (own / "bad.toml").unlink()
     assert json.loads(cli("machine", "check", "--json").stdout)["problems"] == []

@@ -22,7 +22,7 @@ def test_a_description_is_written_that_check_accepts(tmp_path):
               "--targets", 1, "-o", site)  # fmt: skip
     assert run.exit_code == 0, run.output
     assert "metadata.create" in run.output
-    assert "not known" in run.output
+    assert "unknown" in run.output
     checked = CliRunner().invoke(main, ["machine", "check", str(site)])
     assert checked.exit_code == 0, checked.output
     words = ["simulate", "--on", str(site), "--pattern", "vpic", "--ranks-per-node", "2"]

@@ -41,7 +41,10 @@ def said(done) -> list[str]:
 
 def test_the_first_run_is_remembered_and_the_second_recognised(auto, tmp_path):
     assert said(auto()) == [
-        "stripewise: auto: nothing is set: no run of this program is known; this one is remembered"
+        (
+            "stripewise: auto: nothing is set: no earlier run of this program is known; this "
+            "one is recorded"
+        )
     ]
     assert "no run of this program" not in auto("--dry-run").stdout
     assert (tmp_path / "out").stat().st_size == 1 << 20
@@ -104,5 +107,5 @@ def test_what_was_seen_can_be_forgotten(auto, tmp_path):
     environment = {**os.environ, "STRIPEWISE_KNOWLEDGE": str(tmp_path / "knowledge.sqlite")}
     done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=60)
     assert done.stdout.startswith("what was seen of 1 program forgotten in ")
-    assert "no run of this program is known" in said(auto())[0]
+    assert "no earlier run of this program is known" in said(auto())[0]
     assert Path(tmp_path / "out").exists()

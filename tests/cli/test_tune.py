@@ -82,7 +82,7 @@ def test_a_form_that_can_hold_nothing_is_not_written(tune, tmp_path, monkeypatch
     monkeypatch.setattr(_outputs, "get", lambda name: Holds("x" if name == "toml" else ""))
     done = tune("--trials", "3", "--", "./prog", "out.dat")
     assert done.exit_code == 0, done.output
-    assert "hints.txt is not written, it cannot hold: MCA parameters io" in done.stderr
+    assert "hints.txt is not written, as it cannot hold: MCA parameters io" in done.stderr
     assert (tmp_path / "prog.stripewise" / "best.toml").exists()
     assert not (tmp_path / "prog.stripewise" / "hints.txt").exists()
 

@@ -210,7 +210,7 @@ def search(
                 ratio,
                 0.4 + ratio * 0.6,
                 "ladder of mpiio.cb_nodes",
-                {"observed": "4 writer(s)", "observed without": "16 writer(s)"},
+                {"observed": "4 writers", "observed without": "16 writers"},
             )
         )
     return tuple(trials)

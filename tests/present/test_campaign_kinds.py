@@ -115,7 +115,7 @@ def test_directories_of_targets_are_numbered():
     cases = [Case("A", directory=name) for name in ("x", "y", "z")]
     axis = axes_of(cases, {name: Place(1, 0, n) for n, name in enumerate("xyz")})[0]
     assert (axis.title, axis.values) == ("target", (0, 1, 2))
-    assert axis.said(cases[2]) == "2"
+    assert axis.labelled_value(cases[2]) == "2"
 
 
 @pytest.mark.parametrize(

@@ -151,14 +151,14 @@ def test_limits_are_drawn_with_the_narrowest_marked_and_tabulated():
 def test_why_there_are_no_limits_is_said():
     campaign = campaigns.one_cell()
     page = render_campaign(campaign, figures_of(campaign), why_no_limits="too few <cells>")
-    assert "The campaign shows no limits: too few &lt;cells&gt;" in page
+    assert "The campaign does not show the limits of the storage: too few &lt;cells&gt;" in page
 
 
 def test_lines_for_the_terminal_are_printable_and_name_failed_runs(made):
     campaign, figures, _ = made
     lines = campaign_lines(campaign, figures)
     assert all(line.isprintable() for line in lines)
-    assert any("did not end well" in line for line in lines) == any(
+    assert any("did not succeed" in line for line in lines) == any(
         run.status != "ok" for run in campaign.runs
     )
 

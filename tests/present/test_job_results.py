@@ -76,8 +76,8 @@ def test_the_summary_of_an_improvement() -> None:
     assert "the whole run took 8 % longer" in text
     assert "64 aggregators gave the fastest I/O (burst buffer, 1 node): 1: 70 s, 8:" in text
     assert "A striping unit of 2 MiB gave the fastest I/O" in text
-    assert "the system writes rose from 6411 to 51211 (8.0 times as many)" in text
-    assert "1 run gave no figure: 10 (failed)." in text
+    assert "raised the number of system writes from 6411 to 51 211 (8.0x)" in text
+    assert "1 run could not be measured: 10 (failed)." in text
     assert f"  {job_studies.HINTS}" in job_lines(job_studies.improved())
 
 
@@ -86,13 +86,13 @@ def test_rungs_that_were_not_reached_are_said() -> None:
     study = replace(
         job_studies.improved(), rungs_left=left, stopped_because="14 of 14 trials used"
     )
-    said = "Rungs not reached: 16, 32 burst-buffer nodes (14 of 14 trials used). To reach the last"
+    said = "Rungs not reached: 16, 32 burst-buffer nodes (14 of 14 trials used). Reaching the last"
     assert f"{said} of them takes 8 to 17 more trials: continue with --resume" in " ".join(
         conclusions(study)
     )
     assert said in " ".join(" ".join(job_lines(study, encoding="utf-8")).split())
     one = conclusions(replace(study, rungs_left=(RungAhead(16, 1, 1),)))
-    assert "To reach it takes 1 more trial: continue" in " ".join(one)
+    assert "Reaching it takes 1 more trial: continue" in " ".join(one)
     assert "not reached" not in " ".join(conclusions(job_studies.improved()))
 
 
@@ -103,7 +103,7 @@ def test_a_striping_unit_that_was_slower_than_none_is_not_called_the_fastest() -
         sweep.fastest, number=99, striping_unit_bytes=None, io_seconds=sweep.fastest.io_seconds / 2
     )
     text = " ".join(conclusions(replace(study, runs=(*study.runs, faster))))
-    assert "No striping unit that was set was faster than the default's" in text
+    assert "No striping unit that was tried was faster than the default" in text
     assert "gave the fastest I/O (burst buffer, 8" not in text.partition("No striping unit")[2]
 
 
@@ -113,8 +113,8 @@ def test_words_without_an_improvement_claim_nothing() -> None:
         assert "none was confirmed to be faster. Keep the job as it is." in text
         assert "best" not in text
     (said, failed) = conclusions(job_studies.nothing())
-    assert said == "The job as it is gave no figure, so there is nothing to compare with."
-    assert failed == "1 run gave no figure: 0 (failed)."
+    assert said == "The unchanged job could not be measured, so there is nothing to compare with."
+    assert failed == "1 run could not be measured: 0 (failed)."
 
 
 def test_a_hybrid_run_is_compared_with_the_plain_one_of_as_many_nodes() -> None:
@@ -150,7 +150,7 @@ def test_how_a_run_ended_is_said() -> None:
             lost(3, 1, TrialState.HOPELESS),
             lost(4, 1, TrialState.REJECTED),
         )
-    ] == ["measured", "no figure", "stopped early", "rejected"]
+    ] == ["measured", "not measured", "stopped early", "rejected"]
 
 
 def test_a_run_that_was_clearly_slower_has_its_figures() -> None:
@@ -166,7 +166,7 @@ def test_a_run_that_was_clearly_slower_has_its_figures() -> None:
     assert decisions(study)[1].startswith(
         "Run 1: burst buffer, 1 node, defaults: I/O 200 s (0.38x)"
     )
-    assert "1 run gave no figure: 10 (failed)." in conclusions(study)
+    assert "1 run could not be measured: 10 (failed)." in conclusions(study)
 
 
 def test_numbers_of_nodes_are_whole() -> None:
@@ -341,8 +341,8 @@ class TestPayback:
         paid = payback(job_studies.no_improvement())
         assert paid.runs is None
         assert paid.text == (
-            "The study spent 0.14 node-hours. It found nothing faster, so there is nothing that"
-            " could pay for it."
+            "The study spent 0.14 node-hours. It found nothing faster, so its cost cannot "
+            "be recovered."
         )
 
     def test_fewer_nodes_save_though_the_run_takes_as_long(self) -> None:
@@ -386,7 +386,7 @@ class TestPayback:
         paid = payback(study)
         assert paid.runs is not None
         assert paid.most_runs is None
-        assert "at the lower end of the 95 % interval never" in paid.text
+        assert "at the lower end of the 95 % interval it never does" in paid.text
 
     def test_unknown_costs_are_said(self) -> None:
         paid = payback(replace(job_studies.improved(), node_seconds_per_run_after=math.nan))

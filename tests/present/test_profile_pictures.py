@@ -204,7 +204,9 @@ def test_nothing_moved_has_no_chart():
 
 def test_phases_in_words():
     phase = Periodicity("read", False, math.nan, 0.1, 3, 2.0, 1 << 20, 0.5)
-    assert phase_words(phase).startswith("Reads: 3 phases of 2 s and 1 MiB each (medians), at")
+    assert phase_words(phase).startswith(
+        "Reads: 3 phases of 2 s and 1 MiB each (medians), without"
+    )
     assert phase_words(replace(phase, n_phases=1)) == "Reads: one phase of 2 s and 1 MiB."
     assert phase_words(replace(phase, n_phases=0)) == "Reads: no phases."
 

@@ -9,7 +9,7 @@ import studies
 
 from stripewise.core import Speedup
 from stripewise.study.report import summary_lines
-from stripewise.study.report._verdict import headline
+from stripewise.study.report._verdict import conclusion, headline
 
 
 def text(result, **options):
@@ -49,7 +49,7 @@ def test_faster_io_but_slower_program_is_explained():
 def test_too_few_pairs_have_no_interval():
     result = replace(studies.no_improvement(), speedup=Speedup(1.5, float("nan"), float("nan"), 2))
     assert "[2 paired runs: too few for an interval]" in text(result)
-    assert "more pairs would hardly have shown an improvement" in text(result)
+    assert "more pairs were unlikely to show an improvement" in text(result)
     assert "too few pairs" not in text(result)
 
 
@@ -93,7 +93,7 @@ def test_a_case_that_loses_is_named():
     shown = text(studies.ensemble(improved_too=False))
     assert "no improvement." in shown
     assert "but <large>.nml got slower (I/O 0.83x [0.79–0.88, 95 %, 6 paired runs])" in shown
-    assert "must not make any case worse" in shown
+    assert "must not make any case slower" in shown
     assert "0.83x SLOWER" in shown
     assert "stripewise run" not in shown
 
@@ -129,7 +129,7 @@ def test_more_bytes_on_the_storage_are_said():
 def test_a_wide_interval_says_what_would_help():
     speedup = Speedup(5.4, 1.51, 19.96, 6)
     text = "\n".join(summary_lines(replace(studies.improved(), speedup=speedup)))
-    assert "a larger problem or a quieter machine would show more" in text
+    assert "a larger problem or a quieter machine would narrow it down" in text
 
 
 def test_what_was_written_is_named_from_here(tmp_path, monkeypatch):
@@ -139,3 +139,11 @@ def test_what_was_written_is_named_from_here(tmp_path, monkeypatch):
     assert text(inside, wrote=["best.toml"]).count(" deep/x.stripewise/best.toml") == 1
     outside = text(result, wrote=["best.toml"])
     assert "wrote           /scratch/me/flash_io.stripewise/best.toml" in outside
+
+
+@pytest.mark.parametrize(
+    "why", ["no tunable acts on this program", "the I/O time varies by 151 % from run to run"]
+)
+def test_a_study_that_tried_nothing_gives_its_own_reason(why: str) -> None:
+    text = conclusion(replace(studies.one_run(), stopped_because=why))
+    assert text.startswith(f"No configuration was tried: {why}.")

@@ -43,7 +43,7 @@ def test_the_command_is_written_out():
 def test_a_command_that_is_not_understood_is_said():
     recipe = ways(result_with(("jsrun", "-n", "16", "./a")))[1]
     assert isinstance(recipe, Notice)
-    assert "Lost in this form: " in recipe.text[0]
+    assert "This form cannot express: " in recipe.text[0]
     assert "jsrun" in recipe.text[0]
 
 

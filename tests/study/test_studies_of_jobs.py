@@ -176,7 +176,7 @@ def test_the_budget_in_node_hours_ends_the_study(cluster, monkeypatch) -> None:
     assert result["result"] == "nothing tried"
     text = " ".join(said.out.split())
     assert "Nothing was decided: node-hour budget: " in text
-    assert "It decided nothing, so there is nothing that could pay for it." in text
+    assert "It decided nothing, so its cost cannot be recovered." in text
     assert "(failed)" not in text
     assert len(result["runs"]) < 4
 

@@ -91,7 +91,7 @@ def test_a_candidate_whose_pairs_cannot_be_paid_for_is_undecided(run_fake):
     launcher = Slowing(helped)
     result = run_fake(launcher, node_hours=80 / 3600, trials=1, only=(KNOB,))
     assert result.outcome == "undecided"
-    assert "x faster in its trial, and no fresh pairs" in result.left_open
+    assert "x faster in its trial, but no fresh pairs" in result.left_open
     assert "node-hour budget: " in result.left_open
     more = run_fake(launcher, node_hours=900 / 3600, command=(), resume=True)
     assert more.outcome == "improved"

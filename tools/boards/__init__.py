@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grafana's boards and Prometheus' rules for the monitoring, made from the table of metrics.
+"""Generates Grafana's boards and Prometheus' rules for monitoring from the table of metrics.
 
 python tools/boards           write deploy/monitoring/{grafana,prometheus} and tables of the docs
 python tools/boards --check   exit 1 if they are out of date

@@ -13,7 +13,7 @@ from boards import outdated, write  # noqa: E402
 
 
 def main(words: list[str]) -> int:
-    """Write the files, or say which are out of date; return the exit code."""
+    """Write the files, or print which are out of date; return the exit code."""
     if words not in ([], ["--check"]):
         print("usage: python tools/boards [--check]", file=sys.stderr)
         return 2

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Alerts about load.  Prometheus knows no jobs: the portal names them to those who may know."""
+"""Alerts about load.  Prometheus has no job data: the portal shows jobs to authorised users."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _PAST = f"quantile_over_time(0.5, {_TIME}[1d])"
 
 
 _BYTE = USUAL_TIME_OF_BYTE.name
-# Larger requests take longer, and a byte does not: nobody waits longer for them.
+# Larger requests take longer without anybody waiting longer for their bytes.
 _BYTE_TOO = (
     f"and on (fs, kind) ({_BYTE} > 2 * quantile_over_time(0.5, {_BYTE}[1d])\n"
     f'  or {_TIME}{{kind="MDT"}})'
 )
-# After an hour a burst of two would be what is usual.
+# After an hour a burst of two would count as usual.
 _WITH_PAST = f"and on (fs, kind) {_TIME} offset 6h"
 
 
 def _share(recorded: str, kind: str, at_least: float, word: str) -> str:
     """Return clients with over half of a load while a kind of targets is slower than usual.
 
-    Without another client that has a hundredth of what is much, there is nobody to hurt.
+    Unless another client has a hundredth of a high load, nobody is affected.
     """
     busy = f"sum by (fs) ({recorded}) > {at_least:g}"
     others = f"count by (fs) ({recorded} > {at_least / 100:g}) > 1"
@@ -43,7 +43,7 @@ def _share(recorded: str, kind: str, at_least: float, word: str) -> str:
     return f'label_replace({share}\n  and on (fs) {others},\n  "of", "{word}", "", "")'
 
 
-# Three times the mean of all: of three targets or fewer none can have more.
+# Three times the mean of all: with three targets or fewer none can have more.
 IMBALANCE = Alert(
     "LustreImbalance", "info", 30,
     "one storage target has over three times the mean throughput of all, which takes four "

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Alerts about the monitoring itself: what it cannot see."""
+"""Alerts about gaps of the monitoring itself."""
 
 from __future__ import annotations
 

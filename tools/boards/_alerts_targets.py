@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Alerts about targets and servers: slow, gone, full, stuck."""
+"""Alerts about targets and servers that are slow, missing, full or stuck."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OPERATIONS = name(m.TARGET_OPERATIONS)
 
 
 def _to_others(recorded: str, of: str = "fs, kind") -> str:
-    """Return a target's value by the median of its kind, where there are enough to compare."""
+    """Return a target's value relative to the median of its kind, if there are enough targets."""
     return (
         f"{recorded}\n  / on ({of}) group_left ()\n"
         f"  (quantile by ({of}) (0.5, {recorded})\n"
@@ -40,7 +40,7 @@ def _to_others(recorded: str, of: str = "fs, kind") -> str:
     )
 
 
-# What has far more to do than its like takes longer as well, and no disk is to blame.
+# A target with far more load than others takes longer as well, which is not a disk problem.
 _LOADED = (
     f"({_to_others(OPERATIONS.name)} > 2\n"
     f"  or on (fs, target) {BYTES.name} / on (fs) group_left ()\n"
@@ -49,9 +49,9 @@ _LOADED = (
 
 
 def _filling(recorded: str) -> str:
-    """Return targets whose trend of a day reaches zero in a week; it must be six hours long.
+    """Return targets whose trend of a day, at least six hours long, reaches zero in a week.
 
-    That of the last six hours does, too: what grew for one job, or is emptied, goes on no longer.
+    That of the last six hours must do so too: growth by one job, or before a clean-up, ends.
     """
     return (
         f"predict_linear({recorded}[1d], {_WEEK}) < 0\n"
@@ -79,7 +79,7 @@ SLOW = Alert(
     _BOARD, _PORTAL,
 )  # fmt: skip
 _DIRECTION = "fs, kind, direction"
-# The time of a write at a target does not hold that of its disks: LustreTargetSlow cannot tell.
+# The write time at a target does not include that of its disks: LustreTargetSlow cannot see it.
 DISKS = Alert(
     "LustreTargetDisksSlow", "warning", 10,
     "half of the requests that reach the disks of a storage target take more than four times as "

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One board: its question on top, its variables, its rows, and links to the others."""
+"""Defines a board: its question on top, its variables, its rows, and links to the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from boards._panels import SOURCE, words
 
 TAG = "stripewise"
 PORTAL = "https://portal.example.org"
-"""Address of the portal until somebody says theirs."""
+"""Placeholder for the address of the portal."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Choice:
     """A variable of a board.
 
     Attributes:
-        name: Of the variable, and of the label whose values it lists.
-        label: What the reader sees.
-        series: Selector of the series that have it; "": the values are given.
-        values: The values, if they are given; each may be chosen.
-        first: Which is chosen when the board is opened, if it is there; "": all, or the first.
-        has_all: Whether all can be chosen at once.
-        lists_all: "All" means those that are listed, and not whatever there is.
+        name: Name of the variable, and of the label whose values it lists.
+        label: Label that readers see.
+        series: Selector of the series with the label; empty if the values are given.
+        values: Given values, each of which may be selected.
+        first: Initially selected value, if present; empty for all, or for the first.
+        has_all: Whether all can be selected at once.
+        lists_all: Whether "All" means only the listed values, not all existing ones.
     """
 
     name: str
@@ -57,9 +57,9 @@ class Row:
     """A part of a board.
 
     Attributes:
-        title: "": the part on top, without a line above it.
-        panels: From left to right, from top to bottom.
-        is_open: False: it opens when one clicks, and asks the data source only then.
+        title: Title; empty for the part on top, which has no line above it.
+        panels: Panels from left to right, from top to bottom.
+        is_open: Whether it is open; otherwise it queries the data source only when opened.
     """
 
     title: str
@@ -72,12 +72,12 @@ class Board:
     """One board.
 
     Attributes:
-        name: Of its file, and the last part of its uid.
-        title: Shown.
-        question: That it answers, in one sentence.
-        choices: Variables, beside the data source and the portal.
-        rows: Its parts.
-        hours: How far it looks back when it is opened.
+        name: Name of its file, and last part of its uid.
+        title: Displayed title.
+        question: Question that it answers, in one sentence.
+        choices: Variables in addition to the data source and the portal.
+        rows: Rows of the board.
+        hours: Initial time range in hours.
     """
 
     name: str
@@ -89,11 +89,11 @@ class Board:
 
     @property
     def uid(self) -> str:
-        """Return the name by which links find it."""
+        """Unique id with which links refer to the board."""
         return f"stripewise-{self.name}"
 
     def build(self) -> Dashboard:
-        """Return it as Grafana reads it."""
+        """Return the board as a Grafana model."""
         board = dashboard.Dashboard(f"Storage: {self.title}").uid(self.uid).tags([TAG])
         board = board.description(self.question).readonly().timezone("browser").refresh("1m")
         board = board.time(f"now-{self.hours}h", "now").tooltip(DashboardCursorSync.CROSSHAIR)
@@ -118,7 +118,7 @@ def _with_row(board: dashboard.Dashboard, row: Row) -> dashboard.Dashboard:
 
 
 def _finished(board: Dashboard) -> Dashboard:
-    """Number the panels, and leave out what is of other kinds of variables."""
+    """Number the panels, and remove fields that belong to other kinds of variables."""
     number = 0
     for panel in board.panels or []:
         number += 1

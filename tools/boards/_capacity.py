@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The board of space: what is full, what will be, and who is near a limit."""
+"""The board of space: what is full, what will be full, and who is near a limit."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _USED = m.TARGET_USED_BYTES
 def _over(series: str, window: str) -> str:
     """Return series of targets over a window, whichever server had them.
 
-    A target that another server has taken over would else have two trends, and count twice.
+    Otherwise a target that another server has taken over would have two trends, and count twice.
     """
     return f"(max by (fs, target) ({series}))[{window}:5m]"
 
 
 def _days_left(by: str, window: str) -> str:
-    """Return in how many days space is full, if it goes on growing as in a window."""
+    """Return in how many days space is full if it continues to grow as in a window."""
     free = f"sum by ({by}) ({_FREE})"
     return f"{free} / (-sum by ({by}) (deriv({_over(_FREE, window)})) > 0) / 86400"
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The board of clients: what programs get from each file system and disk."""
+"""The board of clients: the performance of each file system and disk for programs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several boards show: choices, expressions about slow and full targets, links."""
+"""Parts of several boards: choices, expressions about slow and full targets, links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stripewise.centre.monitor import metrics as m
 OST = 'target=~"OST.*"'
 MDT = 'target=~"MDT.*"'
 RECOVERING = 'state=~"(?i)recovering|waiting.*"'
-"""Lustre's own words for it, in whichever case."""
+"""Lustre's own words for recovery, in upper or lower case."""
 TARGET = ("fs", "target")
 FS = ("fs",)
 SERVER = ("server",)
@@ -22,7 +22,7 @@ ANY = ((1.0, "red"),)
 
 _TARGETS = name(m.TARGET_TOTAL_BYTES)
 CHOOSE_FS = Choice("fs", "File system", _TARGETS)
-# The hosts of the board of servers: not clients, which have agents too.
+# The hosts of the board of servers, without clients, which have agents too.
 CHOOSE_SERVER = Choice("server", "Server", _TARGETS + '{fs=~"$fs"}', lists_all=True)
 CHOOSE_TARGET = Choice("target", "Target", _TARGETS + '{fs=~"$fs"}', first="OST0000")
 
@@ -30,7 +30,7 @@ _SAME = "${datasource:queryparam}&${portal:queryparam}"
 TO_TARGET = (
     "/d/stripewise-target?var-fs=${__data.fields.fs}&var-target=${__data.fields.target}&" + _SAME
 )
-"""Where a click on a target's name leads."""
+"""Link of a target's name."""
 TO_SERVER = "/d/stripewise-server?var-server=${__data.fields.server}&" + _SAME
 TARGET_LINKS = {"target": TO_TARGET, "fs": "${portal}/storage/${__data.fields.fs}"}
 
@@ -41,11 +41,11 @@ def service_time(scope: Scope, where: str = "", window: str = RATE) -> str:
 
 
 def service_time_to_others(scope: Scope) -> str:
-    """Return a target's mean time by the median of its kind in its file system.
+    """Return a target's mean time relative to the median of its kind in its file system.
 
-    As the alert has it, of targets with over one operation a second, and at least four of them.
+    As in the alert, for at least four targets with over one operation per second.
     """
-    # The median is of all targets of the file system, whichever are chosen.
+    # The median is over all targets of the file system, not only the selected ones.
     usual = _busy_time(Scope(tuple(v for v in scope.variables if v == "fs")))
     return (
         f"{_busy_time(scope)} / on (fs, kind) group_left () "
@@ -60,19 +60,19 @@ def _busy_time(scope: Scope) -> str:
 
 
 def full_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:
-    """Return which share of the space is not left to users."""
+    """Return the share of the space that is not available to users."""
     free = scope.level(m.TARGET_AVAILABLE_BYTES, by, where)
     return f"1 - {free} / {scope.level(m.TARGET_TOTAL_BYTES, by, where)}"
 
 
 def inode_share(scope: Scope, by: tuple[str, ...], where: str = "") -> str:
-    """Return which share of the inodes is in use."""
+    """Return the share of the inodes in use."""
     used = scope.level(m.TARGET_USED_FILES, by, where)
     return f"{used} / {scope.level(m.TARGET_TOTAL_FILES, by, where)}"
 
 
 def missing(scope: Scope) -> str:
-    """Return the targets that are gone from a server, and that no other server has."""
+    """Return the targets that are missing on a server, and that no other server has."""
     flag = scope.series(m.TARGET_MISSING)
     return (
         f"max by (fs, target, server) ({flag} == 1)\n  unless on (fs, target) {flag} == 0\n"
@@ -81,7 +81,7 @@ def missing(scope: Scope) -> str:
 
 
 def unheard(scope: Scope) -> str:
-    """Return the targets whose last server has a silent agent, and may have them still."""
+    """Return the targets whose last server has a silent agent, and may still have them."""
     flag = scope.series(m.TARGET_MISSING)
     last = f"max_over_time(timestamp({flag} == 0)[1d:5m])"
     return (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of the docs about boards and alerts, with its tables."""
+"""Updates the tables on the documentation page about boards and alerts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from boards._registry import BOARDS
 
 
 def with_tables(page: str) -> str:
-    """Return the page with its tables as they should be.
+    """Return the page with its tables up to date.
 
     Raises:
-        ValueError: The page has no place for one.
+        ValueError: The page has no place for a table.
     """
     boards = [("Board", "Question")]
     boards += [(one.title, one.question) for one in BOARDS]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files that are made, and whether those that are there are what would be made."""
+"""Writes the generated files, and checks whether the existing ones are up to date."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def texts() -> Mapping[Path, str]:
 
 
 def write() -> None:
-    """Write the files, and remove boards that are no longer made."""
+    """Write the files, and remove boards that are no longer generated."""
     found = texts()
     DASHBOARDS.mkdir(parents=True, exist_ok=True)
     for path in set(DASHBOARDS.glob("*.json")) - set(found):
@@ -45,7 +45,7 @@ def write() -> None:
 
 
 def outdated() -> list[Path]:
-    """Return the files that are not what would be written, those that should not be included."""
+    """Return the files that are out of date, including those that should not exist."""
     found = texts()
     stale = [p for p, text in found.items() if not p.exists() or p.read_text("utf-8") != text]
     return sorted({*stale, *(set(DASHBOARDS.glob("*.json")) - set(found))})

@@ -17,7 +17,7 @@ _BUSY = ((0.9, "orange"),)
 
 
 def processors() -> Builder[Panel]:
-    """Return how busy processors are."""
+    """Return the panel of processor use."""
     modes = _S.rate(m.HOST_CPU_SECONDS, ("server", "mode"), 'mode!="idle"')
     cores = _S.rate(m.HOST_CPU_SECONDS, ("server",))
     return lines(
@@ -29,7 +29,7 @@ def processors() -> Builder[Panel]:
 
 
 def load() -> Builder[Panel]:
-    """Return busy share and load average."""
+    """Return the panel of processor use and load average."""
     return lines(
         "Busy share", "Share of the processors that was busy, all kinds together.",
         [Line(_S.level(m.HOST_BUSY_SHARE, ("server",)), "{{server}}")], "percentunit",
@@ -38,7 +38,7 @@ def load() -> Builder[Panel]:
 
 
 def load_average() -> Builder[Panel]:
-    """Return the load average."""
+    """Return the panel of the load average."""
     return lines(
         "Load", "Load average over one minute: processes that run or wait for disks.",
         [Line(_S.level(m.HOST_LOAD, ("server",)), "{{server}}")], "short", width=8,
@@ -46,7 +46,7 @@ def load_average() -> Builder[Panel]:
 
 
 def memory() -> Builder[Panel]:
-    """Return what memory is left."""
+    """Return the panel of available memory."""
     whole = _S.level(m.HOST_MEMORY_BYTES, ("server",))
     return lines(
         "Memory", "Share of the memory that is in use, and that waits to be written to disk.",
@@ -59,7 +59,7 @@ def memory() -> Builder[Panel]:
 
 
 def network() -> Builder[Panel]:
-    """Return traffic of interfaces."""
+    """Return the panel of network traffic."""
     by = ("server", "interface")
     return lines(
         "Network", "Bytes received and sent a second. RDMA (InfiniBand verbs) goes past these "
@@ -70,7 +70,7 @@ def network() -> Builder[Panel]:
 
 
 def network_errors() -> Builder[Panel]:
-    """Return packets that were lost."""
+    """Return the panel of lost packets."""
     by = ("server", "interface", "direction")
     return lines(
         "Packets lost", "Packets that an interface lost a second: a cable, a switch, or full "
@@ -81,7 +81,7 @@ def network_errors() -> Builder[Panel]:
 
 
 def disk_bytes() -> Builder[Panel]:
-    """Return traffic of disks."""
+    """Return the panel of disk traffic."""
     return lines(
         "Disks: throughput", "Bytes read from and written to local disks a second.",
         [Line(_S.rate(m.DISK_READ_BYTES, _DISK), "{{server}} {{device}} read"),
@@ -90,7 +90,7 @@ def disk_bytes() -> Builder[Panel]:
 
 
 def disk_operations() -> Builder[Panel]:
-    """Return requests of disks."""
+    """Return the panel of disk requests."""
     by = (*_DISK, "direction")
     return lines(
         "Disks: requests", "Requests of local disks a second.",
@@ -100,7 +100,7 @@ def disk_operations() -> Builder[Panel]:
 
 
 def disk_times() -> Builder[Panel]:
-    """Return times of requests."""
+    """Return the panel of disk request times."""
     by = (*_DISK, "direction")
     mean = _S.mean(m.DISK_OPERATION_SECONDS, m.DISK_OPERATIONS, by)
     return lines(
@@ -111,7 +111,7 @@ def disk_times() -> Builder[Panel]:
 
 
 def disk_busy() -> Builder[Panel]:
-    """Return how busy disks are."""
+    """Return the panel of disk use."""
     return lines(
         "Disks: busy share and queue", "Share of the time in which a disk had requests, and how "
         "many were in flight. An SSD that is always busy may still have room.",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The board about where load comes from.  Jobs and users' names are the portal's to show."""
+"""The board about the origin of load.  Names of jobs and users are shown only in the portal."""
 
 from __future__ import annotations
 

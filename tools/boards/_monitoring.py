@@ -23,12 +23,12 @@ def _age(metric: Metric, by: tuple[str, ...]) -> str:
 
 
 def _most(expression: str) -> str:
-    """Return the largest: a centre has thousands of agents, a panel room for a few."""
+    """Return the largest values: a centre has thousands of agents, a panel space for a few."""
     return f"topk(20, {expression})"
 
 
 def _troubled(flag: str, by: tuple[str, ...]) -> str:
-    """Return a flag of those alone for which it was 0 in the time that is shown."""
+    """Return only those flags that were 0 at some time in the displayed range."""
     labels = ", ".join(by)
     always = f"min by ({labels}) (min_over_time({flag}[$__range])) == 1"
     return f"min by ({labels}) ({flag}) unless on ({labels}) {always}"

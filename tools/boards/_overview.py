@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The board that one opens first."""
+"""The board to open first."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Panels as the boards have them: each with a unit, and with a sentence about what it shows."""
+"""Creates panels, each with a unit and a sentence about what it shows."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from grafana_foundation_sdk.models.text import TextMode
 
 _T = TypeVar("_T")
 SELDOM = "4m"
-"""Least step for what agents read once a minute (clients, quota): rates need several readings."""
+"""Least step for metrics read once per minute (clients, quota): rates need several readings."""
 SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
-"""What the board's variable chooses: no board is bound to one data source."""
+"""Data source selected by the board's variable: no board is bound to a single one."""
 Steps = Sequence[tuple[float, str]]
-"""(from which value, colour), ascending; green below the first."""
+"""Ascending pairs (lower bound, colour); values below the first are green."""
 FLAG_GOOD: Mapping[str, tuple[str, str]] = {"1": ("ok", "green"), "0": ("failed", "red")}
 FLAG_BAD: Mapping[str, tuple[str, str]] = {"0": ("ok", "green"), "1": ("missing", "red")}
 
@@ -52,7 +52,7 @@ class Line(NamedTuple):
     """One query of a panel.
 
     Attributes:
-        expression: In PromQL.
+        expression: PromQL expression.
         legend: Name of its series, with labels as {{fs}}.
     """
 
@@ -64,9 +64,9 @@ class Column(NamedTuple):
     """One query of a table.
 
     Attributes:
-        title / expression: Of the column.
-        unit: As Grafana names it.
-        steps: Colours of the text; (): none.
+        title / expression: Title of the column, and its PromQL expression.
+        unit: Unit as named by Grafana.
+        steps: Colours of the text; () for none.
     """
 
     title: str
@@ -79,7 +79,7 @@ def lines(
     title: str, description: str, queries: Sequence[Line], unit: str, *, stacked: bool = False,
     steps: Steps = (), width: int = 12, most: float | None = None, every: str = "",
 ) -> Builder[Panel]:  # fmt: skip
-    """Return curves over time, from zero on; `every` is the least step."""
+    """Return curves over time, starting at zero; `every` is the least step."""
     legend = common.VizLegendOptions().show_legend(True).placement(shapes.LegendPlacement.BOTTOM)
     legend = legend.display_mode(shapes.LegendDisplayMode.LIST)
     tooltip = common.VizTooltipOptions().mode(shapes.TooltipDisplayMode.MULTI)
@@ -104,7 +104,7 @@ def figure(
     title: str, description: str, query: Line, unit: str, *, steps: Steps = (), width: int = 4,
     names: Mapping[str, tuple[str, str]] | None = None, empty: str = "",
 ) -> Builder[Panel]:  # fmt: skip
-    """Return a large number for each series, as it is now."""
+    """Return a large number for the present value of each series."""
     panel = stat.Panel().title(title).description(description).datasource(SOURCE).unit(unit)
     panel = panel.span(width).height(4).graph_mode(shapes.BigValueGraphMode.NONE)
     panel = panel.color_mode(shapes.BigValueColorMode.VALUE).reduce_options(_last())
@@ -120,7 +120,7 @@ def bars(
     title: str, description: str, query: Line, unit: str, *, steps: Steps = (), width: int = 12,
     most: float | None = None,
 ) -> Builder[Panel]:  # fmt: skip
-    """Return a bar for each series, as it is now."""
+    """Return a bar for the present value of each series."""
     panel = bargauge.Panel().title(title).description(description).datasource(SOURCE)
     panel = panel.unit(unit).min(0).span(width).height(8).reduce_options(_last())
     panel = panel.orientation(shapes.VizOrientation.HORIZONTAL).thresholds(_thresholds(steps))
@@ -134,7 +134,7 @@ def states(
     title: str, description: str, query: Line, names: Mapping[str, tuple[str, str]], *,
     width: int = 12,
 ) -> Builder[Panel]:  # fmt: skip
-    """Return a strip over time for each series: in which state it was when."""
+    """Return a strip over time with the states of each series."""
     legend = common.VizLegendOptions().show_legend(False).placement(shapes.LegendPlacement.BOTTOM)
     panel = statetimeline.Panel().title(title).description(description).datasource(SOURCE)
     panel = panel.unit("short").span(width).height(8).mappings(_mappings(names)).legend(legend)
@@ -146,7 +146,7 @@ def states(
 def heat_map(
     title: str, description: str, expression: str, unit: str, *, width: int = 8
 ) -> Builder[Panel]:
-    """Return how a histogram went over time; the expression sums up by "le"."""
+    """Return a histogram over time; the expression must be summed by "le"."""
     colours = heatmap.HeatmapColorOptions().mode(heat.HeatmapColorMode.SCHEME).scheme("Blues")
     colours = colours.steps(32).exponent(0.5).scale(heat.HeatmapColorScale.EXPONENTIAL)
     colours = colours.fill("blue").reverse(False)
@@ -165,13 +165,13 @@ def rows(
     """Return a table, sorted by its first column of values, largest first.
 
     Args:
-        title: Of the panel.
-        description: Of the panel.
-        columns: Each a query; all with the same labels, which become the first columns.
-        links: For a label's column: where a click on its value leads.
-        width: On the grid, of 24.
-        height: On the grid.
-        every: Least step, for counters that are read seldom.
+        title: Title of the panel.
+        description: Description of the panel.
+        columns: Columns, each a query; all with the same labels, which become the first columns.
+        links: Label of a column to the link of its values.
+        width: Width on the grid of 24 columns.
+        height: Height on the grid.
+        every: Least step, for counters that are read rarely.
     """
     panel = table.Panel().title(title).description(description).datasource(SOURCE)
     panel = panel.unit("short").span(width).height(height).filterable(True)
@@ -201,7 +201,7 @@ def rows(
 
 
 def words(content: str, *, height: int = 2, width: int = 24) -> Builder[Panel]:
-    """Return text, as Markdown."""
+    """Return a panel with Markdown text."""
     panel = text.Panel().title("").transparent(True).span(width).height(height)
     return panel.mode(TextMode.MARKDOWN).content(content)
 

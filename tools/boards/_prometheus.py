@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file of Prometheus' rules."""
+"""Creates the file of Prometheus' rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEAD = """\
 
 
 class _Writer(yaml.SafeDumper):
-    """Writes text of several lines as such, so that expressions can be read."""
+    """Writes multi-line texts as blocks, so that expressions are readable."""
 
 
 def _text(writer: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
@@ -35,7 +35,7 @@ _Writer.add_representer(str, _text)
 
 
 def rules_text() -> str:
-    """Return the file of rules."""
+    """Return the text of the file of rules."""
     groups = [
         group("stripewise-recorded", RECORDED), group("stripewise-targets", TARGETS),
         group("stripewise-load", LOAD), group("stripewise-monitoring", MONITORING),

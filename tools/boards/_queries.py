@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""PromQL from the table of metrics: a name or a label that is misspelt fails here."""
+"""Builds PromQL from the table of metrics, so that a misspelt name or label is an error."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from stripewise.centre.monitor import METRICS, Kind, Metric
 
 ADDED = ("server", "job", "instance")
-"""Labels that every series has: the sink's own, and those that Prometheus adds."""
+"""Labels that every series has: those of the sink, and those that Prometheus adds."""
 RATE = "$__rate_interval"
-"""Grafana's window for rates: it has at least four readings, however far one zooms."""
+"""Grafana's window for rates, which covers at least four readings at any zoom level."""
 _LABEL = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
 _SUFFIXES = {Kind.COUNTER: "_total", Kind.LEVEL: "", Kind.HISTOGRAM: "_bucket"}
 
@@ -31,7 +31,7 @@ def name(metric: Metric) -> str:
 
 @dataclass(frozen=True)
 class Scope:
-    """What the variables of a board narrow: "fs", "server", "target", those that it has."""
+    """Labels that the variables of a board restrict: of "fs", "server", "target"."""
 
     variables: tuple[str, ...] = ()
 
@@ -39,7 +39,7 @@ class Scope:
         """Return the selector of a metric's series.
 
         Args:
-            metric: Which.
+            metric: Name of the metric.
             where: Further conditions, as in PromQL: 'target=~"OST.*"'.
         """
         _check(metric, _LABEL.findall(where))
@@ -49,14 +49,14 @@ class Scope:
         return name(metric) + (f"{{{inside}}}" if inside else "")
 
     def rate(self, metric: Metric, by: Sequence[str], where: str = "", window: str = RATE) -> str:
-        """Return the growth of a counter a second, summed up by labels."""
+        """Return the growth of a counter per second, summed by labels."""
         extra = ("le",) if metric.kind is Kind.HISTOGRAM else ()
         _check(metric, by)
         labels = ", ".join((*by, *extra))
         return f"sum by ({labels}) (rate({self.series(metric, where)}[{window}]))"
 
     def level(self, metric: Metric, by: Sequence[str], where: str = "", how: str = "sum") -> str:
-        """Return a level by labels: "sum", "max", "min", "avg" or "count" of the series."""
+        """Return a level by labels, as "sum", "max", "min", "avg" or "count" of the series."""
         _check(metric, by)
         return f"{how} by ({', '.join(by)}) ({self.series(metric, where)})"
 
@@ -64,24 +64,24 @@ class Scope:
         self, total: Metric, count: Metric, by: Sequence[str], where: str = "",
         window: str = RATE,
     ) -> str:  # fmt: skip
-        """Return a mean over what happened lately: growth of a sum by growth of a count.
+        """Return a mean over recent events: growth of a sum divided by growth of a count.
 
-        There is none where nothing happened.
+        There is no value if there were no events.
         """
         above = self.rate(total, by, where, window)
         return f"{above} / ({self.rate(count, by, where, window)} > 0)"
 
     def quantile(self, share: float, metric: Metric, by: Sequence[str], where: str = "") -> str:
-        """Return a quantile of what a histogram gained lately."""
+        """Return a quantile of a histogram's recent growth."""
         return f"histogram_quantile({share:g}, {self.rate(metric, by, where)})"
 
 
 def counted(expression: str, of: str) -> str:
-    """Return how many series an expression has; 0 only where there are series to look at.
+    """Return the number of series of an expression; 0 only if there are series to select from.
 
     Args:
-        expression: Whose series are counted.
-        of: What it chose them from: without any there is no figure, rather than a zero.
+        expression: Expression whose series are counted.
+        of: Expression of all series; without any there is no value instead of 0.
     """
     return f"count({expression}) or count({of}) * 0"
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is recorded: by file system and target, whichever server has the target."""
+"""Recorded series by file system and target, whichever server has the target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stripewise.centre.monitor import Metric, metrics
 _S = Scope()
 _WINDOW = "5m"
 BUSY_PER_SECOND = 1
-"""A mean over fewer operations a second says too little of a target."""
+"""Least operations per second for which a target's mean is meaningful."""
 
 
 def _rate(metric: Metric, by: tuple[str, ...] = TARGET, where: str = "") -> str:
@@ -43,7 +43,7 @@ USUAL_TIME_OF_BYTE = Recorded(
 )
 OPERATIONS = Recorded("fs_target:lustre_target_service_operations:rate5m", kinds(_BUSY))
 _DISKS = (*TARGET, "direction")
-# The bucket of all is the one that grows most.
+# The bucket of all is the one with the largest growth.
 _BUSY_DISKS = f"max by (fs, target, direction) ({_rate(metrics.IO_TIME, _DISKS, OST)}) > 1"
 DISK_TIME = Recorded(
     "fs_target_direction:lustre_target_io_time_seconds:median5m",

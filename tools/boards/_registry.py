@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""All boards, in the order in which one looks at them."""
+"""Lists all boards in the order of the menu."""
 
 from __future__ import annotations
 

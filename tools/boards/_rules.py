@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rule of Prometheus: what is recorded, and what somebody is woken for."""
+"""Defines the rules of Prometheus: recorded series and alerts."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from dataclasses import dataclass
 from boards._board import PORTAL, TAG
 
 GRAFANA = "https://grafana.example.org"
-"""Address of Grafana until somebody says theirs."""
+"""Placeholder for the address of Grafana."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A series that is recorded, since alerts need its past.
+    """Recorded series, because alerts need its past.
 
     Attributes:
-        name: With the labels that it has, as Prometheus' own rules are named.
-        expression: In PromQL.
+        name: Name with its labels, following Prometheus' naming of rules.
+        expression: PromQL expression.
     """
 
     name: str
     expression: str
 
     def rule(self) -> dict[str, object]:
-        """Return it as it stands in the file."""
+        """Return the rule as it appears in the file."""
         return {"record": self.name, "expr": self.expression}
 
 
 @dataclass(frozen=True)
 class Alert:
-    """An alert.
+    """Alert of Prometheus.
 
     Attributes:
-        name: Of the alert.
-        severity: "critical": somebody is to look now; "warning": today; "info": some time.
-        minutes: How long it must hold.
-        condition: In words, for the docs: completes "fires if".
-        expression: In PromQL.
-        summary: Names the thing, in one line.
-        meaning: What it means for users.
+        name: Name of the alert.
+        severity: "critical" if somebody must react now; "warning" for today; "info" for some time.
+        minutes: Number of minutes for which the condition must be true.
+        condition: Condition in words, for the docs: completes "fires if".
+        expression: PromQL expression.
+        summary: One line with the name of the affected object.
+        meaning: Consequences for users.
         remedy: What to do.
-        board: Which board shows it, with the labels of the alert that choose there.
-        portal: Page of the portal; "": none.
+        board: Board that shows it, with the labels of the alert that are selected there.
+        portal: Page of the portal; empty if there is none.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Alert:
     portal: str = ""
 
     def rule(self) -> dict[str, object]:
-        """Return it as it stands in the file."""
+        """Return the rule as it appears in the file."""
         said = {"summary": self.summary, "description": f"{self.meaning} {self.remedy}"}
         said["dashboard"] = f"{GRAFANA}/d/stripewise-{self.board}"
         if self.portal:
@@ -75,12 +75,12 @@ class Alert:
 def shown(board: str, **variables: str) -> str:
     """Return a board's address with its variables set from labels of the alert.
 
-    Values are escaped: they come from what agents read.
+    Values are escaped because they come from agents.
     """
     chosen = [f"var-{one}={{{{$labels.{of}|urlquery}}}}" for one, of in variables.items()]
     return "?".join([board, *(["&".join(chosen)] if chosen else [])])
 
 
 def group(name: str, rules: Sequence[Recorded | Alert]) -> Mapping[str, object]:
-    """Return a group of rules; they are evaluated in order, once a minute."""
+    """Return a group of rules, which are evaluated in order, once per minute."""
     return {"name": name, "interval": "1m", "rules": [rule.rule() for rule in rules]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The board of targets: what one of them does, how well, and what requests it gets."""
+"""The board of targets: the load, performance and requests of each."""
 
 from __future__ import annotations
 

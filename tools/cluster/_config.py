@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is written for the daemons of the test cluster."""
+"""Writes the configuration of the test cluster's daemons."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ HERE = Path(__file__).resolve().parent
 SETTINGS = "cluster.json"
 
 MPI = "PMIxCollFence=ring\n"
-"""Slurm's own choice for small messages, a tree, lets ranks leave the fence in MPI_Init before
-others have: their first message ends Open MPI 4.1.4 with SIGSEGV in 4 to 8 of 100 runs of 4 ranks
-on 2 nodes of a busy host (seen: Slurm 22.05.8; none in 100 with the ring)."""
+"""Setting of the PMIx fence.  Slurm's own choice for small messages, a tree, lets ranks leave the
+fence in MPI_Init before others have: their first message ends Open MPI 4.1.4 with SIGSEGV in 4 to
+8 of 100 runs of 4 ranks on 2 nodes of a busy host (seen: Slurm 22.05.8; none in 100 with the
+ring).
+"""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a cluster is.
+    """Settings of a cluster.
 
     Attributes:
-        directory: Where all of it lies.
-        python: That runs the storage behind it.
+        directory: Directory of the cluster.
+        python: Python that runs its storage.
         library: Stripewise's runtime library.
         user: Name of the account.
-        nodes / cpus: Virtual nodes, and processors of each.
-        slowdown: Of the emulated storages.
-        bb_nodes / granularity_bytes: Of the pool of burst-buffer nodes.
+        nodes / cpus: Number of virtual nodes, and of processors on each.
+        slowdown: Slowdown of the emulated storages.
+        bb_nodes / granularity_bytes: Number and size of the pool's burst-buffer nodes.
         accounting: Whether slurmdbd and MariaDB run.
-        sampled_seconds: How often slurmd looks at what jobs read and write; 0: never.
-        ports: Of slurmctld, slurmdbd, MariaDB and the slurmd of each node.
-        password: Of the database.
+        sampled_seconds: Interval at which slurmd samples the I/O of jobs; 0 for never.
+        ports: Ports of slurmctld, slurmdbd, MariaDB and the slurmd of each node.
+        password: Password of the database.
     """
 
     directory: str
@@ -56,30 +58,30 @@ class Settings:
 
     @property
     def path(self) -> Path:
-        """The directory."""
+        """Path of the directory."""
         return Path(self.directory)
 
     @property
     def node_names(self) -> tuple[str, ...]:
-        """Of the virtual nodes."""
+        """Names of the virtual nodes."""
         return tuple(f"n{number}" for number in range(1, self.nodes + 1))
 
     def save(self) -> None:
-        """Write it where the storage's programs find it."""
+        """Write the settings where the storage's programs find them."""
         (self.path / SETTINGS).write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
 
     @classmethod
     def load(cls, directory: Path) -> Settings:
-        """Read what was saved."""
+        """Read saved settings."""
         data = json.loads((directory / SETTINGS).read_text(encoding="utf-8"))
         return cls(**{**data, "ports": tuple(data["ports"])})
 
 
 @contextmanager
 def reserved_ports(number: int) -> Iterator[tuple[int, ...]]:
-    """Ports that nobody has, and nobody but who names them gets meanwhile.
+    """Yield free ports that nobody else gets until they are used.
 
-    Daemons set SO_REUSEADDR, and so can listen on them; to others Linux gives others.
+    Daemons set SO_REUSEADDR and can listen on them; Linux gives other ports to other programs.
     """
     sockets = [socket.socket() for _ in range(number)]
     try:
@@ -98,7 +100,7 @@ def new_password() -> str:
 
 
 def write_configuration(settings: Settings) -> None:
-    """Write the files of all daemons."""
+    """Write the configuration files of all daemons."""
     path = settings.path
     (path / "slurm.conf").write_text(_slurm(settings), encoding="utf-8")
     (path / "burst_buffer.conf").write_text(_burst_buffer(settings), encoding="utf-8")
@@ -112,7 +114,7 @@ def write_configuration(settings: Settings) -> None:
 
 
 def write_task_prolog(settings: Settings, library: str) -> None:
-    """Write Slurm's TaskProlog, which users run: of the system's Python, nothing of this copy."""
+    """Write Slurm's TaskProlog, which users run with the system's Python, without this copy."""
     path = settings.path
     module = path / "task_prolog.py"
     module.write_bytes((HERE / "_task_prolog.py").read_bytes())

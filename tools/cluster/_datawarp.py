@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The storage behind Slurm's DataWarp plugin: speaks the DataWarp command line.
+"""Storage behind Slurm's DataWarp plugin, with DataWarp's command line.
 
-Called by slurmctld as `dw --function NAME ...`.  A session is a directory with the clocks of an
-emulated burst buffer; its nodes are the capacity over the granularity of the pool.
+Slurmctld calls it as `dw --function NAME ...`.  A session is a directory with the clocks of an
+emulated burst buffer; its number of nodes is the capacity divided by the pool's granularity.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from _storage import POOL, make_session_clocks
 _SIZE = re.compile(r"([0-9]+)([KMGTP]?)(i?)B?", re.IGNORECASE)
 _STATE = "sessions.json"
 DRAINED = "drained-nodes"
-"""File in the cluster's directory with the number of burst-buffer nodes that are out of use."""
+"""File in the cluster's directory with the number of burst-buffer nodes out of service."""
 
 
 class Refused(Exception):
-    """What DataWarp would refuse, in its words."""
+    """Raised for what DataWarp would refuse, with its message."""
 
 
 def size_bytes(text: str) -> int:
@@ -49,11 +49,11 @@ def size_bytes(text: str) -> int:
 
 @dataclass
 class Storage:
-    """The sessions of the pool; each call of the command line is one process.
+    """Sessions of the pool; each call of the command line is one process.
 
     Attributes:
-        settings: Of the cluster.
-        sessions: Token to what it is.
+        settings: Settings of the cluster.
+        sessions: Token to the session's data.
     """
 
     settings: Settings
@@ -61,7 +61,7 @@ class Storage:
 
     @property
     def total(self) -> int:
-        """Nodes of the pool that are in use or free."""
+        """Number of the pool's nodes in use or free."""
         try:
             drained = int((self.settings.path / DRAINED).read_text())
         except (OSError, ValueError):
@@ -70,23 +70,23 @@ class Storage:
 
     @property
     def free(self) -> int:
-        """Nodes that no session has."""
+        """Number of nodes without a session."""
         return max(0, self.total - sum(one["nodes"] for one in self.sessions.values()))
 
     def directory(self, token: str) -> Path:
-        """Where the files of a session lie."""
+        """Return the directory of a session's files."""
         if not re.fullmatch(r"[A-Za-z0-9_.-]+", token) or token.startswith("."):
             raise Refused(f"token {token!r} cannot name a session")
         return self.settings.path / "bb" / token
 
     def clocks(self, token: str) -> Path:
-        """The clocks of a session."""
+        """Return the path of a session's clocks."""
         return self.settings.path / "clocks" / self.directory(token).name
 
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Storage]:
-    """Read the sessions, one process at a time; write them back."""
+    """Read the sessions, exclusively for this process, and write them back."""
     with open(settings.path / "sessions.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = settings.path / _STATE
@@ -99,7 +99,7 @@ def opened(settings: Settings) -> Iterator[Storage]:
 
 
 def pools(storage: Storage, options: argparse.Namespace) -> object:
-    """The pool of burst-buffer nodes."""
+    """Return the pool of burst-buffer nodes."""
     return {
         "pools": [
             {
@@ -111,7 +111,7 @@ def pools(storage: Storage, options: argparse.Namespace) -> object:
 
 
 def show_instances(storage: Storage, options: argparse.Namespace) -> object:
-    """What the sessions hold."""
+    """Return the instances of the sessions."""
     return {
         "instances": [
             {
@@ -131,7 +131,7 @@ def show_instances(storage: Storage, options: argparse.Namespace) -> object:
 
 
 def show_sessions(storage: Storage, options: argparse.Namespace) -> object:
-    """The sessions of jobs, and persistent ones."""
+    """Return the sessions of jobs and the persistent ones."""
     return {
         "sessions": [
             {
@@ -147,12 +147,12 @@ def show_sessions(storage: Storage, options: argparse.Namespace) -> object:
 
 
 def show_configurations(storage: Storage, options: argparse.Namespace) -> object:
-    """None: nobody asks for more than sessions and instances."""
+    """Return None: only sessions and instances are ever requested."""
     return {"configurations": []}
 
 
 def job_process(storage: Storage, options: argparse.Namespace) -> object:
-    """Read the directives of a job script that is submitted."""
+    """Read the directives of a submitted job script."""
     for words in directives(options.job):
         if words[0] not in ("jobdw", "stage_in", "stage_out", "persistentdw", "swap"):
             raise Refused(f"#DW {words[0]} is no directive")
@@ -160,7 +160,7 @@ def job_process(storage: Storage, options: argparse.Namespace) -> object:
 
 
 def setup(storage: Storage, options: argparse.Namespace) -> object:
-    """Make the session of a job."""
+    """Create the session of a job."""
     mode = next((w for w in directives(options.job) if w[0] == "jobdw"), ["jobdw"])
     private = _values(mode).get("access_mode", "striped").startswith("private")
     _make(storage, options, private=private, persistent=False)
@@ -168,7 +168,7 @@ def setup(storage: Storage, options: argparse.Namespace) -> object:
 
 
 def create_persistent(storage: Storage, options: argparse.Namespace) -> object:
-    """Make a session that outlives jobs; Slurm looks for the word in the answer."""
+    """Create a session that outlives jobs; Slurm looks for the word in the answer."""
     _make(storage, options, private=options.access == "private", persistent=True)
     return "created"
 
@@ -196,7 +196,7 @@ def _make(
 
 
 def paths(storage: Storage, options: argparse.Namespace) -> object:
-    """Write where a job finds its sessions."""
+    """Write the paths of a job's sessions."""
     lines = []
     for words in directives(options.job):
         values = _values(words)
@@ -211,13 +211,13 @@ def paths(storage: Storage, options: argparse.Namespace) -> object:
 
 
 def data_in(storage: Storage, options: argparse.Namespace) -> object:
-    """Copy what the job needs."""
+    """Copy the files that the job needs."""
     _stage(storage, options, "stage_in")
     return None
 
 
 def data_out(storage: Storage, options: argparse.Namespace) -> object:
-    """Copy what the job made."""
+    """Copy the files that the job created."""
     _stage(storage, options, "stage_out")
     return None
 
@@ -260,14 +260,14 @@ def _values(words: list[str]) -> dict[str, str]:
 
 
 def real_size(storage: Storage, options: argparse.Namespace) -> object:
-    """How much a job was granted."""
+    """Return the capacity that a job was granted."""
     one = storage.sessions.get(options.token)
     granted = one["nodes"] * storage.settings.granularity_bytes if one else 0
     return {"units": "bytes", "bytes": granted}
 
 
 def nothing(storage: Storage, options: argparse.Namespace) -> object:
-    """Mounts are nothing on one host."""
+    """Do nothing, because no mounts are needed on one host."""
     return None
 
 
@@ -289,7 +289,7 @@ _FUNCTIONS: dict[str, Callable[[Storage, argparse.Namespace], object]] = {
 
 
 def main(words: list[str]) -> int:
-    """Carry a call out; a refusal is on standard output, where Slurm reads it."""
+    """Execute a call; a refusal is printed to standard output, where Slurm reads it."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     for names in (
         ("--function",), ("--token", "-t"), ("--caller", "-c"), ("--user", "-u"), ("--groupid",),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processes that belong to a test cluster."""
+"""Finds the processes of a test cluster."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def processes_with(variable: str) -> list[int]:
-    """Return the processes that have a variable in their environment, as NAME=VALUE.
+    """Return the processes with a variable, given as NAME=VALUE, in their environment.
 
-    Not this process, nor those above it: a shell may have the cluster's environment.
+    This process and its ancestors are left out: a shell may have the cluster's environment.
     """
     found = []
     for entry in Path("/proc").iterdir():
@@ -26,7 +26,7 @@ def processes_with(variable: str) -> list[int]:
 
 
 def _ancestors() -> set[int]:
-    """This process and those above it: a shell may have the cluster's environment."""
+    """Return this process and its ancestors, which may have the cluster's environment."""
     found, number = set(), os.getpid()
     while number > 1:
         found.add(number)

@@ -12,7 +12,7 @@ from _config import Settings
 
 POOL = "wlm_pool"
 LUSTRE_RELEASE = "2.15"
-"""Whose texts `lctl` prints."""
+"""Release whose output formats `lctl` prints."""
 LUSTRE, BURST_BUFFER = "shaheen2-lustre", "shaheen2-datawarp"
 _GRANULARITY = re.compile(r'(granularity = \{ value = )"[^"]*"')
 _TARGETS = re.compile(r"(\[servers\]\ntargets = \{ value = )[0-9]+")
@@ -28,7 +28,7 @@ def write_descriptions(settings: Settings) -> None:
 
 
 def make_scratch_clocks(settings: Settings) -> None:
-    """Let the scratch directory be a parallel file system, whose servers `bin/lctl` asks."""
+    """Make the scratch directory a parallel file system, whose servers `bin/lctl` simulates."""
     from lctl import write_lctl
 
     clocks = settings.path / "clocks" / "scratch"
@@ -39,7 +39,7 @@ def make_scratch_clocks(settings: Settings) -> None:
 def make_session_clocks(
     settings: Settings, directory: Path, path: Path, nodes: int, *, private: bool
 ) -> None:
-    """Let a session's directory be a burst buffer of so many nodes."""
+    """Make a session's directory a burst buffer with a number of nodes."""
     capacity = nodes * settings.granularity_bytes
     description = str(settings.path / "burst-buffer.toml")
     _make(settings, description, directory, path, capacity, private)

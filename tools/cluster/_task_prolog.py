@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm's TaskProlog: gives each task the emulated storages, and nobody else.
+"""Slurm's TaskProlog, which gives the emulated storages only to tasks.
 
-Prints `export NAME=value` lines, which slurmstepd puts into the environment of the task.
-Standard library only: it runs before every task.
+It prints `export NAME=value` lines, which slurmstepd puts into the environment of the task.
+It uses only the standard library, because it runs before every task.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RANKS_PER_NODE_AT = 32
 
 
 def main(directory: Path, library: str) -> None:
-    """Print what a task needs; nothing for the shell of a batch script."""
+    """Print the variables of a task; nothing for the shell of a batch script."""
     if "SLURM_STEP_TASKS_PER_NODE" not in os.environ:
         return
     clocks = directory / "clocks"
@@ -35,7 +35,7 @@ def main(directory: Path, library: str) -> None:
             if struct.unpack("<I", stream.read(4))[0] != ranks:
                 stream.seek(RANKS_PER_NODE_AT)
                 stream.write(struct.pack("<I", ranks))
-    # Nodes of one host would give their shared memory the same names, by host and local rank.
+    # Nodes on one host would give their shared memory the same names, by host and local rank.
     own = directory / "tmp" / os.environ.get("SLURMD_NODENAME", "")
     print(f"export OMPI_MCA_btl_vader_backing_directory={own}")
     print("export OMPI_MCA_btl_tcp_if_include=lo")

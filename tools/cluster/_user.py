@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ordinary user that the test cluster belongs to."""
+"""Finds the ordinary user to whom the test cluster belongs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import shutil
 from dataclasses import dataclass
 
 ORDINARY = ("stripewise-test", "nobody")
-"""Accounts for a cluster that root starts, the first that exists."""
+"""Accounts for a cluster that root starts, of which the first existing one is used."""
 
 
 @dataclass(frozen=True)
 class User:
-    """Who runs the daemons and submits the jobs.
+    """User who runs the daemons and submits the jobs.
 
     Attributes:
-        name / uid / gid: Of the account.
-        prefix: Words in front of a command that make this process's commands those of the user.
+        name / uid / gid: Name and ids of the account.
+        prefix: Words before a command with which this process runs it as the user.
     """
 
     name: str
@@ -29,11 +29,10 @@ class User:
 
     @classmethod
     def find(cls, name: str = "") -> User:
-        """Return this user, or an ordinary one where this is root.
+        """Return this user, or an ordinary one if this is root.
 
-        Root may not allocate burst buffers, so that root's cluster belongs to an account without
-        rights.  That account may read everything: where root tries a working copy, nobody else
-        can read it.
+        Root must not allocate burst buffers, so root's cluster belongs to an account without
+        rights. That account may read everything: nobody else can read a working copy of root.
         """
         if os.geteuid() != 0:
             own = pwd.getpwuid(os.geteuid())
@@ -53,5 +52,5 @@ class User:
         return cls(chosen, entry.pw_uid, entry.pw_gid, words)
 
     def command(self, *words: str) -> list[str]:
-        """Return a command as the user's."""
+        """Return a command that runs as the user."""
         return [*self.prefix, *words]

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Slurm cluster on this host, with burst buffers: for trying and testing.
+"""Starts a Slurm cluster with burst buffers on this host, for experiments and tests.
 
 cluster.py start | stop | status | env   [--directory DIR]
 
-Real are munge, Slurm's daemons, MariaDB, the DataWarp plugin and all jobs.  The nodes are
-virtual, and Stripewise emulates parallel file system and burst buffer on local directories.
+Munge, Slurm's daemons, MariaDB, the DataWarp plugin and all jobs are real.  The nodes are virtual,
+and Stripewise emulates parallel file system and burst buffer on local directories.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PASSED_ON = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "STRIPEWISE_RUNTIME_DIR", 
 
 
 class ClusterError(Exception):
-    """The cluster does not start, with what a daemon said."""
+    """Raised if the cluster does not start, with a daemon's message."""
 
 
 @dataclass
@@ -54,10 +54,10 @@ class Cluster:
     """A cluster in a directory.
 
     Attributes:
-        directory: Where all of it lies; removed by `stop`.
-        user: To whom it belongs.
-        options: Of `Settings`: nodes, cpus, slowdown, bb_nodes, granularity_bytes, accounting,
-            sampled_seconds.
+        directory: Directory of the cluster, which `stop` removes.
+        user: User to whom it belongs.
+        options: Options of `Settings`: nodes, cpus, slowdown, bb_nodes, granularity_bytes,
+            accounting, sampled_seconds.
     """
 
     directory: Path
@@ -66,12 +66,12 @@ class Cluster:
 
     @property
     def settings(self) -> Settings:
-        """What the running cluster is."""
+        """Settings of the running cluster."""
         return Settings.load(self.directory)
 
     @property
     def environment(self) -> dict[str, str]:
-        """What commands that use it need, complete."""
+        """Complete environment for commands that use the cluster."""
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         path = kept.get("PATH", "")
         return kept | {
@@ -87,7 +87,7 @@ class Cluster:
 
     @property
     def scratch(self) -> Path:
-        """The emulated parallel file system."""
+        """Directory of the emulated parallel file system."""
         return self.directory / "scratch"
 
     # -- commands ----------------------------------------------------------------------------
@@ -111,10 +111,10 @@ class Cluster:
     # -- start -------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start all daemons; when this returns, jobs and burst buffers can be had.
+        """Start all daemons; when this returns, jobs and burst buffers are available.
 
         Raises:
-            ClusterError: With what is missing, or what the daemon said.
+            ClusterError: Something is missing, or a daemon failed; the message says what.
         """
         accounting = bool(self.options.get("accounting", True))
         wanted = (*NEEDED, *(FOR_ACCOUNTING if accounting else ()))
@@ -238,7 +238,7 @@ class Cluster:
         """Start one daemon.
 
         Raises:
-            ClusterError: It does not come up.
+            ClusterError: The daemon does not start.
         """
         words = self.daemon(name)
         with open(self.directory / "daemons.log", "ab") as log:
@@ -261,9 +261,10 @@ class Cluster:
                            f"{self.directory}/*.log")  # fmt: skip
 
     def open_to(self, names: Sequence[str], account: str = "k01") -> None:
-        """Let other users of this host run jobs; the cluster's daemons have to be root's.
+        """Let other users of this host run jobs; the cluster's daemons must be those of root.
 
-        Real users, real accounting: only what jobs of all users write to is opened to everybody.
+        This is for real users and real accounting: only paths to which jobs of all users write are
+        opened.
         """
         for name in names:
             self.run("sacctmgr", "-i", "add", "user", name, f"account={account}", check=True)
@@ -300,7 +301,7 @@ class Cluster:
         self.start_daemon(name)
 
     def drain(self, nodes: int) -> None:
-        """Take burst-buffer nodes out of use."""
+        """Take burst-buffer nodes out of service."""
         path = self.directory / "drained-nodes"
         path.write_text(str(nodes))
         self._own(path)
@@ -324,7 +325,7 @@ class Cluster:
             shutil.rmtree(self.directory, ignore_errors=True)
 
     def processes(self) -> list[int]:
-        """Return the processes of the cluster, known by the SLURM_CONF in their environment."""
+        """Return the processes of the cluster, recognised by SLURM_CONF in their environment."""
         return processes_with(f"SLURM_CONF={self.directory / 'slurm.conf'}")
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stands in for Lustre's `lctl` on an emulated storage, to try what reads such servers.
+"""Replaces Lustre's `lctl` on an emulated storage, to test programs that query such servers.
 
 python tools/cluster/lctl.py MAPPING RELEASE get_param [-nNFR] PATTERN...
 
-It imports little, since it is started anew for each question.
+It imports little because it is started anew for each query.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def write_lctl(path: Path, mapping: Path, release: str) -> None:
     """Write a command `lctl` for one storage.
 
     Args:
-        path: Of the command.
-        mapping: Of the storage.
-        release: Of Lustre, whose formats it prints.
+        path: Path of the command.
+        mapping: Mapping of the storage.
+        release: Release of Lustre whose formats it prints.
     """
     words = (sys.executable, __file__, str(mapping), release)
     path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
@@ -43,13 +43,13 @@ def write_lctl(path: Path, mapping: Path, release: str) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Answer one question.
+    """Answer one query.
 
     Args:
-        words: Mapping, release, and what `lctl` was given.
+        words: Mapping, release, and the arguments of `lctl`.
 
     Returns:
-        Exit code, as that of `lctl`.
+        Exit code, like that of `lctl`.
     """
     if len(words) < 3 or words[2] not in ("get_param", "list_param", "set_param"):
         sys.stderr.write(_USAGE)
@@ -88,7 +88,7 @@ def _get(known: Parameters, pattern: str, options: set[str], command: str) -> in
 
 
 def _shown(name: str, text: str, with_name: bool) -> str:
-    """A text of several lines begins on a line of its own."""
+    """Return a parameter as text; a value of several lines begins on its own line."""
     if not with_name:
         return text
     return f"{name}=\n{text}" if "\n" in text[:-1] else f"{name}={text}"
@@ -122,7 +122,7 @@ def _complain(command: str, pattern: str) -> int:
 
 
 def _matching(known: Parameters, pattern: str, deeply: bool) -> set[str]:
-    """Return the names that a pattern matches, those of directories among them."""
+    """Return the names that a pattern matches, including directories."""
     found: set[str] = set()
     for one in _alternatives(pattern.replace("/", ".")):
         parts = one.split(".")
@@ -136,7 +136,7 @@ def _matching(known: Parameters, pattern: str, deeply: bool) -> set[str]:
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
-    """Yield what {a,b} stands for."""
+    """Yield the alternatives of {a,b}."""
     front, opened, rest = pattern.partition("{")
     inside, closed, back = rest.partition("}")
     if not (opened and closed):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measure what `make test` notices of the faults that `make test-all` notices.
+"""Measures how many of the faults found by `make test-all` are also found by `make test`.
 
 Faults are spread over the packages by size and made one at a time, in this checkout (which must be
-clean); each is undone before the next. A fault is first shown to those tests of `make test` that
-execute its line, then, if they pass, to the other tests that do. Which tests execute a line is
+clean); each is undone before the next.  A fault is first given to those tests of `make test` that
+execute its line, then, if they pass, to the other tests that do.  Which tests execute a line is
 read from a coverage file with contexts:
 
     make test-all COVERAGE="--cov --cov-context=test --cov-report="
@@ -32,13 +32,13 @@ NATIVE = Path(__file__).with_name("native.toml")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tests said of one fault.
+    """Result of the tests for one fault.
 
     Attributes:
-        killed_by: The first test that failed, "" where none did.
+        killed_by: First test that failed; empty if none did.
         quick: Whether that was a test of `make test`.
-        n_tests: How many tests were shown the fault.
-        note: Why a figure is less than it seems.
+        n_tests: Number of tests that were run with the fault.
+        note: Why a figure is lower than it seems.
     """
 
     room: str
@@ -53,7 +53,7 @@ class Verdict:
 
 @contextmanager
 def made(fault: Fault) -> Iterator[None]:
-    """Have a fault in the checkout for the time of a block."""
+    """Make a fault in the checkout for the duration of a block."""
     path = TOP / fault.path
     before = path.read_bytes()
     path.write_text(fault.apply(before.decode()))
@@ -70,10 +70,10 @@ def made(fault: Fault) -> Iterator[None]:
 
 
 def _built(fault: Fault) -> None:
-    """Build the library from the sources as they are, where a fault is in C.
+    """Build the library from the present sources, if the fault is in C.
 
     Raises:
-        RuntimeError: With what the compiler said.
+        RuntimeError: The build failed; the message is the compiler's.
     """
     if fault.native:
         code, text = _run(["tools/bootstrap.sh", "native"], 600)
@@ -101,8 +101,8 @@ def _first_failure(tests: list[str], scratch: Path, seconds: float) -> str:
     """Run tests until one fails.
 
     Returns:
-        The test that failed, "(collection)" where a file of tests cannot be imported, "(hang)"
-        where time ran out, "" where all passed.
+        The test that failed, "(collection)" if a test file cannot be imported, "(hang)" if the
+        time limit was reached; empty if all passed.
     """
     if not tests:
         return ""
@@ -119,7 +119,7 @@ def _first_failure(tests: list[str], scratch: Path, seconds: float) -> str:
 
 
 def judge(fault: Fault, selection: Selection, scratch: Path) -> Verdict:
-    """Show a fault to the tests that can see it, those of `make test` first."""
+    """Run the tests that can detect a fault, those of `make test` first."""
     quick, rest, note = selection.of(fault)
     seconds = 120 + 4 * selection.seconds(quick)
     shown = quick
@@ -140,7 +140,7 @@ def judge(fault: Fault, selection: Selection, scratch: Path) -> Verdict:
 
 
 def table(verdicts: list[Verdict]) -> str:
-    """Write the verdicts as Markdown: a row a room, then the faults that `make test` misses."""
+    """Return the verdicts as Markdown: a row per room, then the faults that `make test` misses."""
     rooms = sorted({v.room for v in verdicts})
     lines = ["| room | faults | `make test-all` | `make test` |", "|---|---|---|---|"]
     for room in [*rooms, "all"]:
@@ -157,7 +157,7 @@ def table(verdicts: list[Verdict]) -> str:
 
 
 def main() -> int:
-    """Make the faults that were asked for; what is known already is kept and not repeated."""
+    """Make the requested faults; existing results are kept and not repeated."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--faults", type=int, default=120, help="how many faults in Python")
     parser.add_argument("--seed", type=int, default=1)

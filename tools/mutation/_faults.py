@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults to make: in Python by the operators of cosmic-ray, in C by a list."""
+"""Generates faults: in Python with the operators of cosmic-ray, in C from a list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# What only annotations, types or names of variables would notice is no fault of behaviour.
+# Changes only to annotations, types or variable names do not affect behaviour.
 _LEFT_OUT = ("VariableReplacer", "VariableInserter")
 
 
@@ -21,13 +21,13 @@ class Fault:
     """A change of one place.
 
     Attributes:
-        room: The package whose fault it is, "native" for C.
-        path: Of the file, from the top of the checkout.
-        line: Where it begins, counted from 1.
-        what: What it does, in words.
-        old: The text of the whole file (Python) or of the place (C) before.
-        new: The same with the fault.
-        tests: Which tests are shown it, where no coverage tells (C).
+        room: Package with the fault; "native" for C.
+        path: Path of the file, relative to the checkout.
+        line: Line at which it begins, from 1.
+        what: Description of the fault.
+        old: Original text of the whole file (Python) or of the place (C).
+        new: Text with the fault.
+        tests: Tests to run if there is no coverage (C).
     """
 
     room: str
@@ -40,14 +40,14 @@ class Fault:
 
     @property
     def native(self) -> bool:
-        """Whether something must be built for it to act."""
+        """Whether something must be built for the fault to take effect."""
         return self.room == "native"
 
     def apply(self, text: str) -> str:
-        """Make the fault in a file's text.
+        """Return a file's text with the fault.
 
         Raises:
-            ValueError: The text is not the one that the fault was made for.
+            ValueError: The text is not the one for which the fault was made.
         """
         if text.count(self.old) != 1:
             raise ValueError(f"{self.path}: {self.old!r} is there {text.count(self.old)} times")
@@ -63,7 +63,7 @@ def native_faults(listed: Mapping[str, Any]) -> list[Fault]:
 
 
 def sample(top: Path, n_faults: int, seed: int) -> list[Fault]:
-    """Draw faults, each room's number by its lines of code and at least one."""
+    """Draw faults for each room in proportion to its lines of code, and at least one."""
     draw = random.Random(seed)
     modules: dict[str, list[tuple[Path, int]]] = defaultdict(list)
     source = top / "src/stripewise"
@@ -87,7 +87,7 @@ def sample(top: Path, n_faults: int, seed: int) -> list[Fault]:
 
 
 def _draw(room: str, path: Path, top: Path, draw: random.Random) -> Fault | None:
-    """Draw a place of a file, then one of the faults that can be made there."""
+    """Draw a place of a file, then one of the possible faults there."""
     import cosmic_ray.plugins as plugins
     from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.mutating import mutate_code
@@ -117,7 +117,7 @@ def _draw(room: str, path: Path, top: Path, draw: random.Random) -> Fault | None
 
 
 class _Behaviour(ast.NodeTransformer):
-    """Take out what no test can notice: annotations, and what is for type checkers alone."""
+    """Removes what no test can detect: annotations, and code only for type checkers."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

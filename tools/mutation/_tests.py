@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tests are shown a fault, and in which order."""
+"""Selects the tests to run with a fault, and their order."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from coverage import CoverageData
 
 from mutation._faults import Fault
 
-# A fault is shown to tests of this much time at most, besides those of `make test`.
+# Maximum total time of the tests for a fault, in addition to those of `make test`.
 MOST_SECONDS = 120.0
 
 
 class Selection:
-    """The tests of a checkout, with what is known of them.
+    """Tests of a checkout, with their coverage and durations.
 
     Args:
-        top: The checkout.
-        coverage: What the tests executed, with a context for each.
-        durations: Lines of JSON with `id` and `t`, seconds; None where not known.
+        top: Directory of the checkout.
+        coverage: Coverage file with a context for each test.
+        durations: Lines of JSON with `id` and `t`, seconds; None if unknown.
     """
 
     def __init__(self, top: Path, coverage: Path, durations: Path | None) -> None:
@@ -39,7 +39,7 @@ class Selection:
                 self._seconds[record["id"]] = self._seconds.get(record["id"], 0.0) + record["t"]
 
     def seconds(self, tests: list[str]) -> float:
-        """How long tests, or those of folders, take; a second each for what was not timed."""
+        """Return the time of tests, or of those in folders; one second each if unknown."""
         return sum(self._seconds.get(test) or self._below(test) or 1.0 for test in tests)
 
     def _below(self, place: str) -> float:
@@ -48,17 +48,17 @@ class Selection:
         return sum(seconds for test, seconds in self._seconds.items() if test.startswith(place))
 
     def of(self, fault: Fault) -> tuple[list[str], list[str], str]:
-        """Find the tests that can see a fault.
+        """Return the tests that can detect a fault.
 
         Returns:
-            Those of `make test`, the others, and what was left out.
+            Tests of `make test`, other tests, and what was left out.
         """
         if fault.native:
             own = [i for i in sorted(self._quick) if i.startswith(fault.tests)]
             return own, list(fault.tests), ""
         seen = self._contexts(fault)
         near = f"tests/{fault.room}/"
-        if not seen:  # what runs in processes of their own is seen by none
+        if not seen:  # coverage does not see code in separate processes
             seen.update(test for test in self._quick if test.startswith(near))
         ordered = sorted(
             seen, key=lambda test: (not test.startswith(near), self._seconds.get(test, 1.0), test)
@@ -78,7 +78,7 @@ class Selection:
         return quick, rest, f"{left} slow tests not tried" if left else ""
 
     def _contexts(self, fault: Fault) -> set[str]:
-        """Tests that execute the line; those of the file where it runs at import."""
+        """Return the tests that execute the line; for code run at import, those of the file."""
         measured = self._files.get(fault.path)
         if measured is None:
             return set()
@@ -95,7 +95,7 @@ def _relative(path: str) -> str:
 
 
 def _collected(top: Path) -> list[str]:
-    """The tests of `make test`, by their names."""
+    """Return the tests of `make test`, by their names."""
     command = [sys.executable, "-m", "pytest", "tests", "--collect-only", "-q", "--no-header"]
     done = subprocess.run(command, cwd=top, capture_output=True, text=True, check=True)
     return [line for line in done.stdout.splitlines() if "::" in line]

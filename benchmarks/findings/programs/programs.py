@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python programs with a planted fault, and the same without: programs.py CASE bad|good."""
+"""Python programs with a planted fault, and the same without it: programs.py CASE bad|good."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ def lines(bad):
 
 
 def appends(bad):
-    """Open the log anew for every line."""
+    """Open the log again for every line."""
     file = None if bad else open("run.log", "ab", buffering=MIB)
     for step in range(60_000):
         if bad:
@@ -30,7 +30,7 @@ def appends(bad):
 
 
 def sync(bad):
-    """Force every line to the disk."""
+    """Force every line to disk."""
     with open("safe.log", "wb") as file:
         for step in range(800):
             file.write(b"x" * 200)
@@ -50,7 +50,7 @@ def reload(bad):
 
 
 def exists(bad):
-    """Ask for the same file before each piece of work."""
+    """Query the same file before each piece of work."""
     open("stop.txt", "w").close()
     known = True
     for _ in range(400_000 if bad else 1):
@@ -88,7 +88,7 @@ def packed(bad):
 
 
 def planes(bad):
-    """Read planes of a cube whose chunks hold many of them."""
+    """Read planes of a cube whose chunks contain many of them."""
     _chunked((128, 256, 256), (128, 64, 64))
     print(_read_rows_of_planes(bad))
 
@@ -103,7 +103,7 @@ def _read_rows_of_planes(bad):
 
 
 def healthy(bad):
-    """Nothing to mend: text through a buffer, arrays in one call."""
+    """Write text through a buffer and arrays in one call; there is nothing to improve."""
     del bad
     with open("text.txt", "w") as file:
         for step in range(400_000):
@@ -113,7 +113,7 @@ def healthy(bad):
 
 
 def contiguous(bad):
-    """Nothing to mend: a dataset read as it is stored."""
+    """Read a dataset as it is stored; there is nothing to improve."""
     del bad
     _chunked((2048, 2048), (16, 2048))
     print(_read_rows(2048, 0, True))

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
-from stripewise.centre.database._engine import refresh_statistics, refusals_said
+from stripewise.centre.database._engine import database_errors, refresh_statistics
 from stripewise.centre.database._records import Record
 from stripewise.centre.database.store._samples import file_system_key, make_months, series_keys
 from stripewise.centre.database.store._writer import Writer
@@ -80,7 +80,7 @@ def make_centre(
         StorageError: The database refuses.
     """
     weather = Weather(seed, int(time.time()) if until is None else until)
-    with refusals_said(engine):
+    with database_errors(engine):
         _check_empty(engine)
         ran, profiles = _store_jobs(engine, _all(seed, weather, jobs, workers))
         with engine.execution_options(writing=True).begin() as connection:

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The container: one file per node and run, `<STRIPEWISE_DIRECTORY>/<host>.sw`, mode
- * 0600, little endian, grown under flock() and preallocated (posix_fallocate), so that
- * a store into the mapping can never meet a full disk.
+ * The container: one file per node and run, `<STRIPEWISE_DIRECTORY>/<host>.sw`, mode 0600, little
+ * endian. It is extended under flock() and preallocated (posix_fallocate), so that a store into
+ * the mapping never fails because the disk is full.
  *
  *   file   := file header (SW_PAGE bytes) block*
  *   block  := block header (64 bytes) payload, padded to a multiple of SW_PAGE
@@ -11,16 +11,16 @@
  *   RECORDS block payload := records (a process that needs more room adds one)
  *   record := struct sw_record header, body, padded to 8 bytes
  *
- * A writer commits a record by storing its `bytes` last (release); a reader stops at
- * the first record whose `bytes` is 0.  All integers are updated in place while the
- * program runs, so the file is complete to the last finished call whenever the process
- * dies.  Readers compute every summary; nothing is reduced or communicated at exit.
+ * A writer commits a record by storing its `bytes` last (release); a reader stops at the first
+ * record whose `bytes` is 0. All integers are updated in place while the program runs, so the file
+ * is complete up to the last finished call whenever the process dies. Readers compute every
+ * summary; nothing is reduced or communicated at exit.
  *
- * A process that ends in order, alone, seals its blocks: each gets a checksum, and last of all its
- * PROCESS block says how many there are.  The first call after that takes this number back
- * before it changes anything.  A checksum is the sum, modulo 2^64, of (x ^ x >> 32) x w over the
- * words x of 8 bytes that it covers; word i has the weight w = (i x SW_SUM_STEP) | 1, with i
- * counted from 0.  Where that is 0, 1 stands for it; a 0 is no checksum.
+ * A process that ends normally, with a single thread, seals its blocks: each gets a checksum, and
+ * finally its PROCESS block records their number. A later call resets this number before it
+ * changes anything. A checksum is the sum, modulo 2^64, of (x ^ x >> 32) x w over the 8-byte words
+ * x that it covers; word i has the weight w = (i x SW_SUM_STEP) | 1, with i counted from 0. A sum
+ * of 0 is stored as 1; 0 means that there is no checksum.
  * src/stripewise/evidence/containers/_container.py mirrors these structs.
  */
 #ifndef STRIPEWISE_CONTAINER_H
@@ -39,12 +39,12 @@ enum sw_block_kind { SW_BLOCK_PROCESS = 1, SW_BLOCK_RECORDS = 2 };
 enum sw_record_kind {
     SW_RECORD_FILE = 1,     /* struct sw_file_record + path */
     SW_RECORD_SETTINGS = 2, /* struct sw_settings_record + text */
-    SW_RECORD_NOTE = 3,     /* struct sw_settings_record + text: trouble, in words */
+    SW_RECORD_NOTE = 3,     /* struct sw_settings_record + text: a problem, in words */
     SW_RECORD_METADATA = 4, /* struct sw_metadata_record + path */
-    SW_RECORD_ISSUED = 5,   /* as SW_RECORD_FILE: the system calls that libc made for a stream */
+    SW_RECORD_ISSUED = 5,   /* as SW_RECORD_FILE: system calls that libc made for a stream */
 };
 
-/* How a note begins that names a program which the library is not in. */
+/* Prefix of a note that names a program without this library. */
 #define SW_NOTE_UNSEEN "not seen: "
 
 enum sw_layer {
@@ -57,8 +57,8 @@ enum sw_layer {
     SW_LAYER_COUNT = 6,
 };
 
-/* One slot per kind of operation.  Collective and independent are told apart where
- * the layer has the notion; POSIX and stdio use the independent slots. */
+/* One slot per kind of operation. Collective and independent operations are distinguished if the
+ * layer does so; POSIX and stdio use the independent slots. */
 enum sw_op {
     SW_OP_OPEN = 0,
     SW_OP_CLOSE = 1,
@@ -71,7 +71,7 @@ enum sw_op {
     SW_OP_COUNT = 8,
 };
 
-/* What a call of the libc does; those before SW_DO_FIRST_DATA act on names and status. */
+/* Action of a libc call; those before SW_DO_FIRST_DATA act on names and status. */
 enum sw_action {
     SW_DO_OPEN = 0, /* or create */
     SW_DO_STAT = 1,
@@ -103,8 +103,8 @@ struct sw_container_header {
     uint64_t created_ns;   /* CLOCK_REALTIME */
     char host[256];
     char run_id[64];
-    uint64_t lost_processes; /* that found no room: STRIPEWISE_RUN_BYTES */
-    uint64_t sum;            /* of what stands before lost_processes, 0: none */
+    uint64_t lost_processes; /* without room: see STRIPEWISE_RUN_BYTES */
+    uint64_t sum;            /* of everything before lost_processes; 0: none */
 };
 
 struct sw_block_header {
@@ -115,19 +115,19 @@ struct sw_block_header {
     uint64_t process_id; /* unique in the file: offset of the PROCESS block */
     uint32_t pid;
     uint32_t reserved;
-    uint64_t previous; /* offset of the block that this process made before, 0: none */
-    uint64_t sum;      /* of what stands before it here, and of the whole payload, 0: none */
-    uint64_t sealed;   /* PROCESS block: number of this process's blocks, if all sums are valid */
+    uint64_t previous; /* offset of this process's previous block; 0: none */
+    uint64_t sum;      /* of everything before it here, and of the whole payload; 0: none */
+    uint64_t sealed;   /* PROCESS block: number of this process's blocks if all sums are valid */
     uint64_t padding;
 };
 
 enum sw_mpi_family { SW_MPI_NONE = 0, SW_MPI_MPICH = 1, SW_MPI_OPENMPI = 2, SW_MPI_OTHER = 3 };
 
 enum sw_plugin_state {
-    SW_PLUGIN_UNUSED = 0, /* no MPI_Init seen */
+    SW_PLUGIN_UNUSED = 0, /* MPI_Init was not seen */
     SW_PLUGIN_LOADED = 1,
     SW_PLUGIN_MISSING = 2, /* no plug-in for this MPI in STRIPEWISE_PLUGIN_PATH */
-    SW_PLUGIN_WRONG = 3,   /* a plug-in was there but is for another MPI or version */
+    SW_PLUGIN_WRONG = 3,   /* a plug-in was found, but for another MPI or version */
 };
 
 /* Bits of sw_process.flags. */
@@ -145,9 +145,9 @@ enum sw_plugin_state {
 #define SW_PROCESS_PNETCDF 0x800u
 #define SW_PROCESS_NETCDF4 0x1000u /* HDF5 was called by the netCDF library */
 #define SW_PROCESS_ADIOS2 0x2000u
-#define SW_PROCESS_ROMIO_CHOSEN 0x4000u /* Open MPI was told to do MPI-IO by ROMIO */
-#define SW_PROCESS_LOST_OTHERS 0x8000u  /* calls without data, made inside others: not counted */
-#define SW_PROCESS_STARTED_UNSEEN 0x10000u /* started a program that the library is not in */
+#define SW_PROCESS_ROMIO_CHOSEN 0x4000u    /* Open MPI is configured to use ROMIO for MPI-IO */
+#define SW_PROCESS_LOST_OTHERS 0x8000u     /* nested calls without data were not counted */
+#define SW_PROCESS_STARTED_UNSEEN 0x10000u /* started a program without this library */
 
 enum sw_capture_mode { SW_CAPTURE_OFF = 0, SW_CAPTURE_FOLD = 1, SW_CAPTURE_ALL = 2 };
 
@@ -161,21 +161,21 @@ struct sw_process {
     uint32_t flags;
     uint32_t reserved;
     uint64_t start_ns; /* CLOCK_REALTIME at load */
-    uint64_t end_ns;   /* at exit, 0 if it never came there */
+    uint64_t end_ns;   /* at exit; 0 if exit was not reached */
     uint64_t clock_ns; /* CLOCK_MONOTONIC at load: origin of all *_ns below */
-    /* Time in outermost calls: ADIOS2 > HDF5 > PnetCDF > MPI-IO > POSIX/stdio; sum over
+    /* Time in outermost calls (ADIOS2 > HDF5 > PnetCDF > MPI-IO > POSIX/stdio), summed over
      * threads. */
     uint64_t outermost_ns;
     uint64_t outermost_read_bytes;
     uint64_t outermost_write_bytes;
-    uint64_t lost_records; /* files that found no room */
+    uint64_t lost_records; /* files without room */
     uint64_t lost_calls;   /* calls not counted (inside a signal handler, no record) */
     char mpi_version[256]; /* MPI_Get_library_version, first line */
     char exe[512];
-    char command[1024]; /* arguments separated by 0x1f, cut where it is full */
+    char command[1024]; /* arguments separated by 0x1f, cut off if too long */
     uint32_t capture;   /* enum sw_capture_mode */
     uint32_t reserved_number;
-    uint64_t lost_events; /* calls that found no room in the trace (trace.h) */
+    uint64_t lost_events; /* calls without room in the trace (trace.h) */
     char reserved_text[112];
 };
 
@@ -196,21 +196,21 @@ struct sw_op_counters {
 
 #define SW_FILE_READ 0x1u
 #define SW_FILE_WRITTEN 0x2u
-#define SW_FILE_CREATED 0x4u      /* this process made it (did not exist at open) */
+#define SW_FILE_CREATED 0x4u      /* created by this process (did not exist at open) */
 #define SW_FILE_OPENED_WRITE 0x8u /* opened with a mode that allows writing */
 #define SW_FILE_OPENED_READ 0x10u
 #define SW_FILE_UNLINKED 0x20u
 #define SW_FILE_TRUNCATED 0x40u
 #define SW_FILE_INTERLEAVED 0x80u /* MPI-IO: a noncontiguous file view was set */
 #define SW_FILE_CHARACTERS 0x100u /* stdio: characters, scanf; the ISSUED record has the bytes */
-#define SW_FILE_WIDE 0x200u       /* stdio: wide characters, whose bytes are not known */
-#define SW_FILE_MAPPED 0x400u     /* read through memory: bytes and times are not known */
-#define SW_FILE_MAPPED_SHARED 0x800u /* the same, and written */
-#define SW_FILE_UNFETCHED 0x1000u    /* by asynchronous requests of which no result was taken */
+#define SW_FILE_WIDE 0x200u       /* stdio: wide characters, whose bytes are unknown */
+#define SW_FILE_MAPPED 0x400u     /* read through memory: bytes and times are unknown */
+#define SW_FILE_MAPPED_SHARED 0x800u /* written through memory, likewise */
+#define SW_FILE_UNFETCHED 0x1000u    /* asynchronous requests whose result was not fetched */
 
 struct sw_file_record {
     struct sw_record header;
-    uint64_t file_id; /* FNV-1a of the absolute path; joins the layers and processes */
+    uint64_t file_id; /* FNV-1a hash of the absolute path; joins the layers and processes */
     uint32_t layer;
     uint32_t flags;
     struct sw_op_counters ops[SW_OP_COUNT];
@@ -221,11 +221,11 @@ struct sw_file_record {
     uint64_t last_ns;
     uint64_t read_min, read_max; /* bytes of one call */
     uint64_t write_min, write_max;
-    uint64_t sequential_writes;  /* offset >= end of the one before */
-    uint64_t consecutive_writes; /* offset == end of the one before */
+    uint64_t sequential_writes;  /* offset >= end of the previous one */
+    uint64_t consecutive_writes; /* offset == end of the previous one */
     uint64_t sequential_reads;
     uint64_t consecutive_reads;
-    uint64_t maximum_offset; /* end of the furthest byte written or read */
+    uint64_t maximum_offset; /* end of the last byte in the file that was written or read */
     uint32_t read_sizes[SW_SIZE_BINS];
     uint32_t write_sizes[SW_SIZE_BINS];
     uint32_t write_alignment[SW_ALIGN_BINS];
@@ -235,23 +235,23 @@ struct sw_file_record {
 };
 
 struct sw_metadata_counters {
-    uint64_t count; /* failed ones too */
+    uint64_t count; /* including failed ones */
     uint64_t failed;
     uint64_t ns;
 };
 
-/* Calls on names in one directory, whether or not a file's record knows of them as well. */
+/* Calls on names in one directory, whether or not a file's record includes them as well. */
 struct sw_metadata_record {
     struct sw_record header;
     struct sw_metadata_counters actions[SW_DO_FIRST_DATA]; /* enum sw_action */
-    uint32_t path_bytes; /* 0: all directories that found no room of their own */
+    uint32_t path_bytes; /* 0: all directories without room for a record */
     uint32_t reserved;
     char path[]; /* of the directory, as in a file's record */
 };
 
 enum sw_settings_kind {
     SW_SETTINGS_PROGRAM = 1,  /* MPI_Info that the program passed */
-    SW_SETTINGS_APPLIED = 2,  /* what Stripewise added or replaced */
+    SW_SETTINGS_APPLIED = 2,  /* hints that Stripewise added or replaced */
     SW_SETTINGS_REPORTED = 3, /* MPI_File_get_info after the open */
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapping that the processes which use an emulated storage share: what the storage is, its
- * clocks, and what its servers counted.  Python makes the file, of zeros behind the header: for
- * one run, whose launcher names it in SW_ENV_EMULATE and reads the counters when the run is over,
- * or for as long as the host is up. SW_ENV_EMULATE can name several, one for each storage.
- * docs/design/machines.md has the laws.
+ * The mapping shared by the processes that use an emulated storage: its description, its clocks,
+ * and the counters of its servers. Python creates the file, with zeros behind the header: for one
+ * run, whose launcher names it in SW_ENV_EMULATE and reads the counters after the run, or for as
+ * long as the host is up. SW_ENV_EMULATE can name several, one for each storage.
+ * docs/design/machines.md describes the laws.
  *
  *   header      sw_emulate_header, SW_EMULATE_HEADER bytes
  *   counters    sw_emulate_counters, SW_EMULATE_COUNTERS bytes
@@ -21,13 +21,14 @@
  *               for requests of no job, or of one without room; block 1 + i is of jobs[i].  So a
  *               target's own counters are the sums over all blocks
  *
- * Each part begins where the one before ends (sw_emulate_places); all sizes are multiples of 64
- * but for clocks and factors, which are padded, and blocks, which begin with a page.  The file has
- * room for all but the blocks of jobs from the beginning; whoever takes a job's entry gets the
- * room for its block before it is used.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds, so
- * a mapping is of no use once the host has been started again.
- * All words behind the header are changed by atomic operations alone, and nothing that a process
- * that is killed leaves there keeps others waiting.  Little-endian.
+ * Each part begins where the previous one ends (sw_emulate_places). All sizes are multiples of 64,
+ * except clocks and factors, which are padded, and blocks, which begin at a page. At first the
+ * file has room for everything except the blocks of jobs; the process that takes a job's entry
+ * allocates its block before it is used. A clock is a moment of CLOCK_MONOTONIC in nanoseconds, so
+ * a mapping is useless after the host has been restarted.
+ *
+ * All words behind the header are changed only by atomic operations, and a process that is killed
+ * leaves nothing there that blocks others. Little-endian.
  */
 #ifndef STRIPEWISE_EMULATE_H
 #define STRIPEWISE_EMULATE_H
@@ -39,13 +40,13 @@
 
 #define SW_EMULATE_HEADER 4096
 #define SW_EMULATE_COUNTERS 512
-#define SW_EMULATE_ROOT 3072 /* most bytes of the root, with its zero */
+#define SW_EMULATE_ROOT 3072 /* maximum length of the root, including its zero */
 #define SW_EMULATE_FIGURES_ROOM 64
-#define SW_EMULATE_JOB_ID 32 /* most bytes of a job's id, with its zero: as on Lustre */
+#define SW_EMULATE_JOB_ID 32 /* maximum length of a job id, including its zero, as on Lustre */
 #define SW_EMULATE_PAGE 4096
 
-/* X(name, figure): of a description, in base units, with slow motion applied; a bandwidth without
- * limit is infinite. */
+/* X(name, figure): figures of a description, in base units and with slow motion applied; an
+ * unlimited bandwidth is infinite. */
 #define SW_EMULATE_FIGURES(X)                                                                     \
     X(PROCESS_WRITE, "client.process_write")                                                      \
     X(PROCESS_READ, "client.process_read")                                                        \
@@ -85,9 +86,8 @@
 enum sw_emulate_figure { SW_EMULATE_FIGURES(SW_EMULATE_FIGURE_OF) SW_FIGURE_COUNT };
 _Static_assert(SW_FIGURE_COUNT <= SW_EMULATE_FIGURES_ROOM, "the header has room");
 
-#define SW_EMULATE_LUSTRE 0x1u /* statfs and the ioctls answer as a Lustre client does */
-#define SW_EMULATE_PRIVATE                                                                        \
-    0x2u /* each node has a target of its own: burst buffer, private access */
+#define SW_EMULATE_LUSTRE 0x1u  /* statfs and the ioctls answer like a Lustre client */
+#define SW_EMULATE_PRIVATE 0x2u /* each node has its own target: burst buffer, private access */
 
 struct sw_emulate_header {
     char magic[8];
@@ -95,28 +95,28 @@ struct sw_emulate_header {
     uint32_t flags;
     uint64_t bytes;          /* of the whole mapping */
     uint32_t targets;        /* 1 to 65535 */
-    uint32_t nodes;          /* that have a clock: node n uses n % nodes */
+    uint32_t nodes;          /* number of clocks of nodes: node n uses n % nodes */
     uint32_t ranks_per_node; /* rank r is on node r / ranks_per_node; 0: all on node 0 */
-    uint32_t lock_mode;      /* 0 extent locks, 1 one lock, 2 lock-ahead: where no hint says */
+    uint32_t lock_mode;      /* 0 extent locks, 1 one lock, 2 lock-ahead; hints override it */
     uint32_t files;          /* room, a power of two */
     uint32_t objects;        /* room, a power of two */
-    int32_t stripe_count;    /* of a new file by default; -1: all targets */
-    uint32_t figures_used;   /* SW_FIGURE_COUNT of who wrote it */
-    uint64_t stripe_size;    /* of a new file by default, bytes */
-    double noise;            /* factor for the times of the targets and of the whole; 1: none */
-    uint64_t draw;           /* of what chance gives to requests; 0: as the simulation has it */
+    int32_t stripe_count;    /* default of a new file; -1: all targets */
+    uint32_t figures_used;   /* SW_FIGURE_COUNT of the writer */
+    uint64_t stripe_size;    /* default of a new file, in bytes */
+    double noise;            /* factor on the times of the targets and of the whole; 1: none */
+    uint64_t draw;           /* seed of the random times of requests; 0: as in the simulation */
     double figures[SW_EMULATE_FIGURES_ROOM]; /* enum sw_emulate_figure */
-    char root[SW_EMULATE_ROOT];              /* real path of a directory: what is below it */
+    char root[SW_EMULATE_ROOT];              /* real path of the directory that is emulated */
     char fs[16];                             /* name of the file system: letters and digits */
-    char jobid_var[SW_EMULATE_JOB_ID];       /* how clients tell jobs apart, as Lustre's have it */
+    char jobid_var[SW_EMULATE_JOB_ID];       /* how clients identify jobs, as in Lustre */
     char jobid_name[SW_EMULATE_JOB_ID];      /* the same */
-    uint64_t began_ns;                       /* CLOCK_REALTIME */
+    uint64_t began_ns;                       /* CLOCK_REALTIME at the start */
     uint32_t jobs;                           /* room, a power of two */
     uint32_t reserved;
 };
 _Static_assert(sizeof(struct sw_emulate_header) <= SW_EMULATE_HEADER, "the header has room");
 
-/* What a request waited for: the resource whose use ended last. */
+/* What a request waited for: the resource that was released last. */
 #define SW_EMULATE_LIMITS(X)                                                                      \
     X(REQUEST)  /* client.request */                                                              \
     X(EXCHANGE) /* of collective buffering */                                                     \
@@ -132,26 +132,26 @@ enum sw_emulate_limit { SW_EMULATE_LIMITS(SW_EMULATE_LIMIT_OF) SW_LIMIT_COUNT };
 
 /* X(name): 8-byte words, in this order; times in nanoseconds. */
 #define SW_EMULATE_COUNTERS_OF(X)                                                                 \
-    X(processes) /* that took the mapping up */                                                   \
-    X(writes)    /* requests of data */                                                           \
+    X(processes) /* that opened the mapping */                                                    \
+    X(writes)    /* data requests */                                                              \
     X(reads)                                                                                      \
     X(written_bytes)                                                                              \
     X(read_bytes)                                                                                 \
     X(metadata)        /* operations of the metadata server, and fsyncs */                        \
-    X(exchanges)       /* requests of data within a collective call */                            \
-    X(held)            /* requests that waited for the model */                                   \
-    X(held_ns)         /* so long in all */                                                       \
-    X(model_ns)        /* from beginning to end of all requests, as the model has it */           \
-    X(late)            /* requests that this host ended more than 2 ms and 2 % after the model */ \
-    X(late_ns)         /* by so much more in all */                                               \
-    X(mapped)          /* memory maps of files below the root: not held */                        \
-    X(rings)           /* processes with io_uring: not held */                                    \
-    X(tables_full)     /* files or objects without room: they share clocks with others */         \
-    X(stripes_cut)     /* layouts that asked for more stripes than there are targets */           \
-    X(layouts_refused) /* that the storage does not take: the default is used */                  \
-    X(layouts_unkept)  /* that could not be kept as an attribute of the file */                   \
-    X(static_programs) /* started, so that nothing of theirs is held */                           \
-    X(jobs_full)       /* processes whose job has no room: counted for the targets alone */
+    X(exchanges)       /* data requests within collective calls */                                \
+    X(held)            /* requests that were delayed for the model */                             \
+    X(held_ns)         /* total of these delays */                                                \
+    X(model_ns)        /* total duration of all requests in the model */                          \
+    X(late)            /* requests that ended more than 2 ms and 2 % after the model */           \
+    X(late_ns)         /* total of these excesses */                                              \
+    X(mapped)          /* memory maps of files below the root: not delayed */                     \
+    X(rings)           /* processes with io_uring: not delayed */                                 \
+    X(tables_full)     /* files or objects without room: they share clocks */                     \
+    X(stripes_cut)     /* layouts with more stripes than targets */                               \
+    X(layouts_refused) /* that the storage rejects: the default is used */                        \
+    X(layouts_unkept)  /* that could not be stored as an attribute */                             \
+    X(static_programs) /* started programs whose calls are not delayed */                         \
+    X(jobs_full)       /* processes whose job has no room: counted by target */
 
 #define SW_EMULATE_COUNTER(name) uint64_t name;
 struct sw_emulate_counters {
@@ -160,33 +160,33 @@ struct sw_emulate_counters {
 };
 _Static_assert(sizeof(struct sw_emulate_counters) <= SW_EMULATE_COUNTERS, "they have room");
 
-/* Words before those of the targets. */
+/* Indices of the words before those of the targets. */
 enum sw_emulate_clock {
     SW_CLOCK_WHOLE,
     SW_CLOCK_METADATA,
-    SW_CLOCK_NEXT_TARGET, /* no clock: targets that new files have got */
-    SW_CLOCK_CAME,        /* when a rank last came into a collective call, or a request ended */
+    SW_CLOCK_NEXT_TARGET, /* not a clock: number of targets assigned to new files */
+    SW_CLOCK_CAME,        /* last time that a rank entered a collective call, or a request ended */
     SW_CLOCK_FIXED = 8,
 };
 
-/* Slot of a file: by `key`, open addressing.  Processes are bits by their rank % 128. */
+/* Slot of a file, found by `key` with open addressing. Processes are bits, by their rank % 128. */
 struct sw_emulate_file {
-    uint64_t key;        /* of device and inode; 0: free, 1: was in use */
+    uint64_t key;        /* of device and inode; 0: free, 1: formerly used */
     uint64_t layout;     /* one word, 0: none yet */
-    uint16_t lock_mode;  /* 1 more than it is; 0: the default */
-    uint16_t created;    /* 1: one process is known to have made it; others may have tried, too */
-    uint32_t uses;       /* how many files have had this slot */
+    uint16_t lock_mode;  /* lock mode + 1; 0: the default */
+    uint16_t created;    /* 1: a process is known to have created it; others may have tried, too */
+    uint32_t uses;       /* number of files that have had this slot */
     uint64_t openers[2]; /* processes that opened it for writing */
-    uint64_t writers[2]; /* that wrote to it */
-    uint64_t nodes;      /* on which those are, by their number % 64 */
+    uint64_t writers[2]; /* processes that wrote to it */
+    uint64_t nodes;      /* their nodes, by number % 64 */
 };
 _Static_assert(sizeof(struct sw_emulate_file) == 64, "one cache line");
 
 /* One stripe object of a file that is locked. */
 struct sw_emulate_object {
-    uint64_t key;    /* of the file's slot and the index; 0: free */
+    uint64_t key;    /* of the file's slot and the stripe index; 0: free */
     uint64_t clock;  /* of its lock */
-    uint64_t holder; /* of its lock: uses of the slot, node and how */
+    uint64_t holder; /* of its lock: use count of the slot, node and mode */
     uint64_t reserved[5];
 };
 _Static_assert(sizeof(struct sw_emulate_object) == 64, "one cache line");
@@ -194,15 +194,15 @@ _Static_assert(sizeof(struct sw_emulate_object) == 64, "one cache line");
 /* ---- what the servers counted -----------------------------------------------------------------
  */
 
-#define SW_EMULATE_BULK (UINT64_C(4) << 20) /* most bytes of one request at a target */
+#define SW_EMULATE_BULK (UINT64_C(4) << 20) /* maximum size of one request at a target */
 #define SW_EMULATE_SIZES 24
 #define SW_EMULATE_TIMES 16
 #define SW_EMULATE_TARGET_BYTES 1024
 #define SW_EMULATE_METADATA_BYTES 640
 
-/* Operations of one kind.  Times are whole microseconds, each cut to them before it is added, as
- * Lustre's are; squares wrap as Lustre's do.  `under` is UINT64_MAX less the shortest: 0 as long
- * as there is none. */
+/* Operations of one kind. Times are whole microseconds, each rounded down before it is added, as
+ * in Lustre; squares wrap around as in Lustre. `under` is UINT64_MAX minus the shortest time; 0 if
+ * there is none. */
 struct sw_emulate_tally {
     uint64_t samples;
     uint64_t sum_us;
@@ -211,7 +211,7 @@ struct sw_emulate_tally {
     uint64_t most_us;
 };
 
-/* Reads or writes of a target.  There are as many as in `sizes` (and in `times`) together. */
+/* Reads or writes of a target; their number is the total over `sizes`, and over `times`. */
 struct sw_emulate_transfers {
     uint64_t sum_bytes;
     uint64_t squares_bytes;
@@ -225,7 +225,7 @@ struct sw_emulate_transfers {
     uint64_t times[SW_EMULATE_TIMES]; /* [i]: the same in whole milliseconds; [0]: below 2 */
 };
 
-/* X(name, as Lustre has it) */
+/* X(name, name in Lustre) */
 #define SW_EMULATE_TARGET_OPERATIONS(X)                                                           \
     X(PUNCH, "punch")                                                                             \
     X(SYNC, "sync")                                                                               \
@@ -275,10 +275,11 @@ struct sw_emulate_metadata {
 };
 _Static_assert(sizeof(struct sw_emulate_metadata) <= SW_EMULATE_METADATA_BYTES, "it has room");
 
-/* A job: by `key`, open addressing.  Never freed. */
+/* A job, found by `key` with open addressing. It is never freed. */
 struct sw_emulate_job {
-    uint64_t key;                       /* of the id; 0: free */
-    uint64_t id[SW_EMULATE_JOB_ID / 8]; /* all 0 where who took the entry was killed amid that */
+    uint64_t key; /* of the id; 0: free */
+    uint64_t id[SW_EMULATE_JOB_ID /
+                8]; /* all 0 if the process that took the entry was killed meanwhile */
     uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct sw_emulate_job) == 64, "one cache line");
@@ -290,7 +291,7 @@ static inline uint64_t sw_emulate_tally_bytes(const struct sw_emulate_header *he
     return (bytes + SW_EMULATE_PAGE - 1) / SW_EMULATE_PAGE * SW_EMULATE_PAGE;
 }
 
-/* Where the parts are. */
+/* Offsets of the parts. */
 struct sw_emulate_places {
     uint64_t counters;
     uint64_t clocks;
@@ -299,7 +300,7 @@ struct sw_emulate_places {
     uint64_t factors;
     uint64_t jobs;
     uint64_t tallies;
-    uint64_t bytes; /* of all */
+    uint64_t bytes; /* of the whole mapping */
 };
 
 static inline struct sw_emulate_places sw_emulate_places(const struct sw_emulate_header *header)
@@ -319,9 +320,9 @@ static inline struct sw_emulate_places sw_emulate_places(const struct sw_emulate
     return places;
 }
 
-/* How many times as long as its mean a request takes at a target, where all of it is chance: as
- * simulation/_chance.py has it.  `offset`: the first byte of the request; `rank`: who asks;
- * `draw`: another one, other times. */
+/* Ratio of a request's time at a target to its mean, if the time is entirely random, as in
+ * simulation/_chance.py. `offset`: the first byte of the request; `rank`: of the process; `draw`:
+ * the seed. */
 static inline double sw_emulate_chance(uint32_t target, uint64_t offset, uint32_t rank,
                                        uint64_t draw)
 {
@@ -335,10 +336,10 @@ static inline double sw_emulate_chance(uint32_t target, uint64_t offset, uint32_
     return (zeros + 2 - mantissa) / 1.5;
 }
 
-/* Where a layout is kept: on a file what it has, on a directory what new files below it get. Three
- * decimal numbers with a blank between them: stripe count (-1: all targets, 0: the default),
- * stripe size in bytes (0: the default), first target (-1: the next one). */
+/* Where a layout is stored: that of a file, or for a directory that of new files in it. It
+ * consists of three decimal numbers separated by blanks: stripe count (-1: all targets, 0: the
+ * default), stripe size in bytes (0: the default), first target (-1: the next one). */
 #define SW_EMULATE_ATTRIBUTE "user.stripewise.layout"
-#define SW_EMULATE_GRAIN 65536 /* a stripe size is a multiple of it */
+#define SW_EMULATE_GRAIN 65536 /* a stripe size is a multiple of this */
 
 #endif

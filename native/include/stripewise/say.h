@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What our programs say on standard error: a line each, whatever names and messages of others are
- * in it.  As `printable` of src/stripewise/present/_printable.py shows text, so far as it breaks
- * or turns lines.
+/* Messages of our programs on standard error: one line each, whatever names and messages of others
+ * they contain. Text is escaped like `printable` of src/stripewise/present/_printable.py does, as
+ * far as it breaks lines or changes their direction.
  */
 #ifndef STRIPEWISE_SAY_H
 #define STRIPEWISE_SAY_H
@@ -12,7 +12,7 @@
 
 #define SW_LONGEST_LINE 8192
 
-/* Bytes of the character at `text` that is shown by its number, 0: it stands as it is. */
+/* Returns the bytes of the character at `text` if it must be escaped, otherwise 0. */
 static inline int sw_hidden(const unsigned char *text, unsigned *number)
 {
     *number = text[0];
@@ -34,7 +34,8 @@ static inline int sw_hidden(const unsigned char *text, unsigned *number)
 __attribute__((format(printf, 1, 2))) static inline void sw_say(const char *format, ...)
 {
     char line[SW_LONGEST_LINE];
-    char shown[SW_LONGEST_LINE * 4 + 2]; /* of one write: lines of ranks are not mixed */
+    char
+        shown[SW_LONGEST_LINE * 4 + 2]; /* written at once, so that lines of ranks are not mixed */
     size_t length = 0;
     va_list arguments;
     va_start(arguments, format);

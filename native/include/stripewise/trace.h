@@ -1,38 +1,38 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The trace: further blocks and records of the container (container.h), written while capture
- * is on (SW_ENV_CAPTURE).  Version SW_TRACE_VERSION stands in `version` of every record below.
+ * The trace: further blocks and records of the container (container.h), written while capture is
+ * on (SW_ENV_CAPTURE). `version` of every record below is SW_TRACE_VERSION.
  *
  *   THREAD block payload := struct sw_thread_record, slots (n_slots x struct sw_run), records
  *   EVENTS block payload := records that were moved out of the log of one thread
- *   RECORDS blocks hold what is common to the threads of a process: names, objects, shapes,
+ *   RECORDS blocks contain what the threads of a process share: names, objects, shapes,
  *                  views, time bins
  *
- * An event is one call.  Equal calls that lie at a regular stride fold into one run while they
- * are recorded.  A run is open in a slot of its thread, where it is updated in place (`count`
- * is stored last), and is copied to the log when a call does not continue it; only then the
- * slot's count becomes 0.  A full log is copied to an EVENTS block, its first size last, and only
- * then emptied: a 0 takes the place of its first size.  So whatever ends the process, no completed
- * call is lost; what is found more than once (equal thread and sequence, in a slot, the log or
- * an EVENTS block) counts once, with the largest count.  The figures of a run are added before its
- * count is stored: of a process that was killed, sum and histogram of the durations may hold one
- * call more.
+ * An event is one call. Equal calls at a regular stride are folded into one run while they are
+ * recorded. A run is open in a slot of its thread, where it is updated in place (`count` is stored
+ * last), and is copied to the log when a call does not continue it; only then does the slot's
+ * count become 0. A full log is copied to an EVENTS block, its first size last, and only then
+ * emptied by setting its first size to 0. So no completed call is lost, however the process ends.
+ * A run that is found more than once (equal thread and sequence, in a slot, the log or an EVENTS
+ * block) counts once, with the largest count. The figures of a run are added before its count is
+ * stored: for a process that was killed, sum and histogram of the durations may include one call
+ * more.
  *
- * The end of a process, however it comes, loses nothing: the pages are the file's.  The end of
- * the node loses what the kernel had not written back: it writes a page of a local file system at
- * most vm.dirty_expire_centisecs + vm.dirty_writeback_centisecs after it was changed, 35 s as
- * Linux is delivered.
+ * When a process ends, however that happens, nothing is lost, because the pages belong to the
+ * file. When the node crashes, what the kernel had not written back is lost: it writes a page of a
+ * local file system at most vm.dirty_expire_centisecs + vm.dirty_writeback_centisecs after it was
+ * changed, 35 s by default.
  *
- * What folding loses: start and duration of the single call.  What it keeps: sequence (hence
- * order and parent), offset, size, number, first start, last end, sum, least, greatest and
+ * Folding loses start and duration of the single calls. It keeps sequence (hence order and
+ * parent), offset, size and number, first start and last end, and sum, minimum, maximum and
  * histogram of the durations; and bytes and busy time per time bin, file and layer
  * (SW_RECORD_BINS), whatever was folded.
  *
  * `sequence` numbers the calls of a thread in the order in which they were entered, over all
- * layers.  With `depth` that is the tree of calls: the parent of a call is the last one before
- * it with a smaller depth.  What a call does beside its own event (the reading side of
- * copy_file_range, each request of lio_listio) is an event below it that takes no time.
+ * layers. Together with `depth` it gives the tree of calls: the parent of a call is the last one
+ * before it with a smaller depth. Additional parts of a call (the reading side of copy_file_range,
+ * each request of lio_listio) are events below it that take no time.
  * src/stripewise/evidence/containers/_trace_blocks.py mirrors these structs.
  */
 #ifndef STRIPEWISE_TRACE_H
@@ -55,30 +55,30 @@ enum sw_trace_record_kind {
     SW_RECORD_BINS = 23,   /* struct sw_bins_record + bins */
 };
 
-/* Begins a THREAD block; again in the log where another thread of the system takes the
- * recorder of one that has ended. */
+/* Begins a THREAD block; repeated in the log if another system thread takes over the recorder of
+ * one that has ended. */
 struct sw_thread_record {
     struct sw_record header;
-    uint32_t thread; /* number in this process, from 1; events have its lower 24 bits */
+    uint32_t thread; /* number in this process, from 1; events contain its lower 24 bits */
     uint32_t tid;    /* of the system */
     uint32_t n_slots;
     uint32_t slot_bytes; /* sizeof(struct sw_run) */
     uint64_t start_ns;   /* of the first call, as in struct sw_event */
-    uint64_t lost_calls; /* found no room in the log, kept current in the THREAD block */
+    uint64_t lost_calls; /* without room in the log; kept up to date in the THREAD block */
     uint64_t reserved[3];
 };
 
 #define SW_EVENT_FAILED 0x1u      /* the call returned an error; bytes is 0 */
 #define SW_EVENT_NONBLOCKING 0x2u /* posted; the wait for it is an event of its own */
 #define SW_EVENT_SPLIT 0x4u       /* begin or end of a split collective call */
-#define SW_EVENT_SHARED 0x8u      /* at the shared file pointer */
-#define SW_EVENT_POINTER 0x10u    /* at the individual file pointer or descriptor's position */
+#define SW_EVENT_SHARED 0x8u      /* uses the shared file pointer */
+#define SW_EVENT_POINTER 0x10u    /* uses the individual file pointer or descriptor's position */
 #define SW_EVENT_WAIT 0x20u       /* waits for nonblocking I/O */
-#define SW_EVENT_NO_OFFSET 0x40u  /* `offset` is not known, or the call has none; then it is 0 */
+#define SW_EVENT_NO_OFFSET 0x40u  /* `offset` is unknown, or the call has none; it is 0 then */
 #define SW_EVENT_SYNC 0x80u       /* includes an fsync that Stripewise added */
 #define SW_EVENT_ATTRIBUTE 0x100u /* HDF5 or PnetCDF attribute */
 
-/* Bits of `offset` of an event with op SW_OP_OPEN: what the program asked for. */
+/* Bits of `offset` of an event with op SW_OP_OPEN: what the program requested. */
 #define SW_OPEN_READ 0x1
 #define SW_OPEN_WRITE 0x2
 #define SW_OPEN_CREATE 0x4
@@ -86,13 +86,13 @@ struct sw_thread_record {
 #define SW_OPEN_APPEND 0x10
 #define SW_OPEN_EXCLUSIVE 0x20
 
-/* `offset`, by layer: POSIX, stdio: byte in the file.  MPI-IO: in elementary types from the
- * start of the view `shape` (0: the default view, bytes; with SW_EVENT_NO_OFFSET: not known). HDF5
- * and PnetCDF data: C order index of the selection's first element in the extents of `shape`.
+/* `offset`, by layer. POSIX, stdio: byte in the file. MPI-IO: in elementary types from the start
+ * of the view `shape` (0: the default view in bytes, or unknown with SW_EVENT_NO_OFFSET). HDF5 and
+ * PnetCDF data: C order index of the selection's first element in the extents of `shape`.
  * SW_OP_OPEN: SW_OPEN_* bits. SW_OP_META: the size that was set, if any.
  *
- * `object` of MPI-IO data that the program itself moves: a view of file 0, the datatype of the
- * buffer, if that has holes; 0: it is contiguous, or not known. */
+ * `object` of MPI-IO data that the program itself moves: a view of file 0 with the datatype of the
+ * buffer, if that has holes; 0 if it is contiguous or unknown. */
 struct sw_event {
     struct sw_record header;
     uint64_t sequence;
@@ -102,26 +102,26 @@ struct sw_event {
     int64_t offset;
     uint64_t bytes;  /* of one call */
     uint32_t name;   /* of the function: struct sw_name_record */
-    uint32_t parent; /* name of the call that this one serves, 0: the program's own */
+    uint32_t parent; /* name of the call that caused this one; 0: the program's own */
     uint32_t shape;  /* 0: none */
-    uint32_t object; /* dataset or variable, 0: none.  MPI-IO: view of the buffer, below */
+    uint32_t object; /* dataset or variable, 0: none. MPI-IO: view of the buffer, see above */
     uint16_t thread;
     uint8_t layer;       /* enum sw_layer */
-    uint8_t op;          /* enum sw_op: tells collective from independent */
-    uint8_t depth;       /* calls of ours that are on the stack above it */
+    uint8_t op;          /* enum sw_op: distinguishes collective and independent */
+    uint8_t depth;       /* number of recorded calls above it on the stack */
     uint8_t thread_high; /* bits 16 to 23 of `thread` */
     uint16_t flags;      /* SW_EVENT_* */
 };
 
 #define SW_RUN_LEVELS 3
-#define SW_DURATION_BINS 16 /* bin b: below 4^b x 256 ns, the last one: all longer ones */
-/* Runs of fewer calls stand in the log without their `durations`. */
+#define SW_DURATION_BINS 16 /* bin b: below 4^b x 256 ns, the last one: all longer durations */
+/* Runs of fewer calls are logged without their `durations`. */
 #define SW_RUN_BRIEF 8
 
 /*
- * Call k = 0 .. count-1 of a run has i = k % inner[0], j = k / inner[0] % inner[1],
- * l = k / (inner[0] x inner[1]); an inner of 0 is without end.  Its offset is
- * first.offset + i x stride[0] + j x stride[1] + l x stride[2], its sequence alike.
+ * Call k = 0 .. count-1 of a run has i = k % inner[0], j = k / inner[0] % inner[1], l = k /
+ * (inner[0] x inner[1]); an inner of 0 means unbounded. Its offset is first.offset + i x stride[0]
+ * + j x stride[1] + l x stride[2], and its sequence likewise.
  */
 struct sw_run {
     struct sw_event first;
@@ -157,8 +157,8 @@ enum sw_storage {
     SW_STORAGE_COMPACT = 3,
 };
 
-/* A dataset (HDF5) or variable (PnetCDF, ADIOS2).  numbers := extents[n_dims],
- * maximum[n_dims] (UINT64_MAX: unlimited), chunk[n_dims] (0: not chunked); then the name. */
+/* A dataset (HDF5) or variable (PnetCDF, ADIOS2). numbers := extents[n_dims], maximum[n_dims]
+ * (UINT64_MAX: unlimited), chunk[n_dims] (0: not chunked), followed by the name. */
 struct sw_object_record {
     struct sw_record header;
     uint64_t file_id;
@@ -182,10 +182,10 @@ enum sw_shape_kind {
 #define SW_SHAPE_TRUNCATED 0x1u /* not all boxes are listed */
 #define SW_SHAPE_MOST_BOXES 64
 
-/* Which elements a call moves, without where it begins.  numbers := extents[n_dims], then
- * REGULAR: stride[n_dims], count[n_dims], block[n_dims]; BOXES, POINTS: n_boxes x
- * (first[n_dims], last[n_dims]), inclusive, relative to the lower corner of the bounding box,
- * which `offset` of the event names. */
+/* Which elements a call moves, independent of their position. numbers := extents[n_dims], then
+ * REGULAR: stride[n_dims], count[n_dims], block[n_dims]; BOXES, POINTS: n_boxes x (first[n_dims],
+ * last[n_dims]), inclusive, relative to the lower corner of the bounding box, which is in `offset`
+ * of the event. */
 struct sw_shape_record {
     struct sw_record header;
     uint32_t shape; /* number in this process, from 1, shared with views */
@@ -194,24 +194,24 @@ struct sw_shape_record {
     uint8_t n_dims;
     uint16_t flags; /* SW_SHAPE_* */
     uint32_t n_boxes;
-    uint32_t memory; /* shape (of object 0) of the buffer where it has holes; 0: contiguous */
+    uint32_t memory; /* shape (of object 0) of the buffer if it has holes; 0: contiguous */
     uint32_t reserved;
     uint64_t total_boxes;
     uint64_t elements;
     uint64_t numbers[];
 };
 
-/* Pieces of a flattened datatype: pieces at i, j, l as the calls of a run. */
+/* Pieces of a flattened datatype: pieces at i, j, l like the calls of a run. */
 struct sw_piece {
     int64_t offset; /* bytes from the start of the filetype */
     uint64_t bytes;
-    uint64_t count; /* of pieces in all */
+    uint64_t count; /* total number of pieces */
     uint64_t inner[SW_RUN_LEVELS - 1];
     int64_t stride[SW_RUN_LEVELS];
 };
 
-#define SW_VIEW_TRUNCATED 0x1u  /* the datatype has more pieces than were looked at */
-#define SW_VIEW_MOST_PIECES 256 /* entries that are kept, each folded */
+#define SW_VIEW_TRUNCATED 0x1u  /* the datatype has more pieces than were examined */
+#define SW_VIEW_MOST_PIECES 256 /* maximum number of entries, each folded */
 
 struct sw_view_record {
     struct sw_record header;
@@ -222,7 +222,7 @@ struct sw_view_record {
     uint64_t etype_bytes;
     uint64_t filetype_bytes; /* of data in one filetype */
     int64_t filetype_lower;
-    int64_t filetype_extent; /* the next filetype begins so much later */
+    int64_t filetype_extent; /* distance to the next filetype */
     uint64_t total_pieces;
     uint32_t n_pieces;
     uint32_t reserved;
@@ -230,12 +230,12 @@ struct sw_view_record {
 };
 
 /*
- * What one file saw in one layer in a span of time.  A bin of width 2^width_log2 ns begins at
- * a multiple of its width; the width grows with the age of the process (at most 1/256 of it,
- * at least 2^SW_BIN_LEAST_LOG2 ns), and bins of different widths nest, so that a reader can add
- * them up exactly.  A call that lies in several bins adds its time where it passed, and its
- * bytes in proportion.  `busy_ns` is the sum over threads.  Several entries may stand for the
- * same bin: they add up.
+ * Activity on one file in one layer in a span of time. A bin of width 2^width_log2 ns begins at a
+ * multiple of its width; the width grows with the age of the process (at most 1/256 of it, at
+ * least 2^SW_BIN_LEAST_LOG2 ns), and bins of different widths nest, so that a reader can sum them
+ * exactly. A call that spans several bins adds its time to each bin it covers, and its bytes in
+ * proportion. `busy_ns` is the sum over threads. Several entries may describe the same bin; they
+ * are summed.
  */
 #define SW_BIN_LEAST_LOG2 24 /* 17 ms */
 #define SW_BINS_PER_RECORD 15

@@ -1,13 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * adios2: the file engines BP4 and BP5 of ADIOS2 (--engine, --parameter).  The output is a
- * directory; a step of the kernel is a step of ADIOS2, a variable each, a Put or Get a block.
+ * adios2: the file engines BP4 and BP5 of ADIOS2 (--engine, --parameter). The output is a
+ * directory; a step of the kernel is a step of ADIOS2, with one variable each, and one Put or Get
+ * per block.
  *
- * Without --open-once the output is opened again in each step, to append.  Reading is by random
- * access.  A share with gaps or halos in memory is copied to memory without them first, and that
- * copy is part of the transfer's time.  ADIOS2 has no sync: --fsync stores the output's files.
- * It tells why a call failed on the standard error output, and the caller only what kind it was.
+ * Without --open-once, the output is opened again in each step, to append. Reading uses random
+ * access. A share with gaps or halos in memory is first copied to contiguous memory, and that copy
+ * is part of the transfer's time. ADIOS2 has no sync: --fsync syncs the output's files. ADIOS2
+ * prints why a call failed to standard error, and only returns the kind of failure.
  */
 #include "../kernel.h"
 
@@ -34,7 +35,7 @@ struct adios2_state {
     adios2_io *io;
     adios2_engine *engine;
     adios2_variable **variables;
-    char *packed; /* the rank's elements of a step without gaps; NULL: they have none in memory */
+    char *packed; /* the rank's elements of a step without gaps; NULL: memory has none */
 };
 
 static int fail_adios2(struct sw_session *session, const char *call, adios2_error error)
@@ -59,13 +60,13 @@ static adios2_type type_of(const struct sw_share *share)
 /* ---- the directory that an output is ------------------------------------------------------- */
 
 /*
- * Source: ADIOS2 2.12, the comments at the end of BP5Engine.h and GetBPSubStreamName of the BP4
- * format name the files: md.idx, md.N, mmd.N, data.N; profiling.json and active come and go.
- * md.idx is there from the open on, with both: a directory without it is no output.
+ * Source: the comments at the end of BP5Engine.h and GetBPSubStreamName of the BP4 format in
+ * ADIOS2 2.12 name the files: md.idx, md.N, mmd.N, data.N; profiling.json and active exist
+ * temporarily. Both formats have md.idx from the open on: a directory without it is not an output.
  */
 #define INDEX "md.idx"
 
-/* "md." and digits, for one. */
+/* Returns whether a name is, for instance, "md." followed by digits. */
 static bool is_numbered(const char *name, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -92,7 +93,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The directory behind a path, opened; NULL with errno. */
+/* Opens the directory behind a path; NULL with errno. */
 static DIR *open_directory(const char *path)
 {
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -102,7 +103,7 @@ static DIR *open_directory(const char *path)
     return directory;
 }
 
-/* The next entry but the dots; NULL at the end, or with errno set. */
+/* Returns the next entry except the dots; NULL at the end, or with errno set. */
 static const struct dirent *next_entry(DIR *directory)
 {
     const struct dirent *entry = NULL;
@@ -131,8 +132,8 @@ static bool is_output(DIR *directory, char *stranger, size_t bytes)
     return false;
 }
 
-/* What came since the first look, and is not ours, is left to rmdir to refuse.  The index goes
- * last: what an interruption leaves is still known for an output. */
+/* If something else was added since the first check, rmdir refuses. The index is removed last:
+ * what an interruption leaves is still recognised as an output. */
 static bool remove_entries(DIR *directory)
 {
     const struct dirent *entry = NULL;
@@ -144,9 +145,10 @@ static bool remove_entries(DIR *directory)
     return errno == 0 && unlinkat(dirfd(directory), INDEX, 0) == 0;
 }
 
-/* Remove an output: a directory that holds its index and nothing but the files of one.  Nothing is
- * removed otherwise, nor through symbolic links inside; what is not there is no error.  False with
- * errno; ENOTEMPTY: `stranger` is the name of a file that no output has; EEXIST: no index. */
+/* Removes an output: a directory that contains its index and only files of an output. Otherwise
+ * nothing is removed, nor through symbolic links inside; a missing directory is no error. Returns
+ * false with errno; ENOTEMPTY: `stranger` is the name of a file that no output has; EEXIST: no
+ * index. */
 static bool bp_remove(const char *path, char *stranger, size_t bytes)
 {
     char target[PATH_MAX];
@@ -163,7 +165,7 @@ static bool bp_remove(const char *path, char *stranger, size_t bytes)
     return done && rmdir(target) == 0;
 }
 
-/* Ask the system to store the data of all its files.  False with errno. */
+/* Syncs the data of all its files. Returns false with errno. */
 static bool bp_sync(const char *path)
 {
     char target[PATH_MAX];
@@ -189,8 +191,8 @@ static bool bp_sync(const char *path)
 
 /* ---- open ---------------------------------------------------------------------------------- */
 
-/* Rank 0 looks, for ADIOS2 would make missing directories, and ranks that find different things
- * would wait for each other. */
+/* Only rank 0 checks, because ADIOS2 would create missing directories, and ranks with different
+ * results would wait for each other. */
 static bool is_possible(struct sw_session *session, bool create)
 {
     char path[SW_PATH_BYTES];
@@ -198,7 +200,7 @@ static bool is_possible(struct sw_session *session, bool create)
     int error = 0;
     sw_room_directory(session, path);
     if (session->rank == 0 && create && lstat(session->path, &status) == 0)
-        error = EEXIST; /* what can be removed has been: a device, a link to nothing */
+        error = EEXIST; /* not removable: a device, a dangling link */
     else if (session->rank == 0 && stat(create ? path : session->path, &status) != 0)
         error = errno;
     else if (session->rank == 0 && !S_ISDIR(status.st_mode))
@@ -237,7 +239,8 @@ static void define_variables(struct sw_session *session, struct adios2_state *st
     }
 }
 
-/* Another shape would be read in part; another type would overrun the buffer. */
+/* Checks shape and type: another shape would be read in part; another type would overrun the
+ * buffer. */
 static bool is_as_asked(const struct sw_session *session, const adios2_variable *variable,
                         const struct sw_domain *domain)
 {
@@ -294,7 +297,7 @@ static void release(struct adios2_state *state)
     free(state);
 }
 
-/* Everything before the file is touched. */
+/* Everything before the file is used. */
 static struct adios2_state *make_state(struct sw_session *session)
 {
     const struct sw_share *share = session->share;
@@ -372,7 +375,7 @@ static adios2_error select_slab(adios2_variable *variable, const struct sw_slab 
     return adios2_set_selection(variable, (size_t)slab->n_dims, start, count);
 }
 
-/* Deferred: what is put has to stay where it is until the end of the step. */
+/* Deferred: the data must stay in place until the end of the step. */
 static void put_variable(struct sw_session *session, int v, char *buffer)
 {
     const struct adios2_state *state = session->state;
@@ -460,7 +463,7 @@ static int move_step(struct sw_session *session, int64_t step, char *buffer)
 
 /* ---- the rest ------------------------------------------------------------------------------ */
 
-/* One rank of each node, for the data may lie in the memory of the node that wrote it. */
+/* One rank of each node syncs, because the data may be in the memory of the node that wrote it. */
 static int sync_file(struct sw_session *session)
 {
     MPI_Comm node = MPI_COMM_NULL;
@@ -473,7 +476,7 @@ static int sync_file(struct sw_session *session)
     return 0;
 }
 
-/* What is written by the close itself, and by threads before it, is stored too. */
+/* What the close itself, and threads before it, write is synced too. */
 static int close_file(struct sw_session *session)
 {
     struct adios2_state *state = session->state;

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hdf5: one shared file, a group a step, a dataset a variable, one H5Dwrite or H5Dread a box;
- * with --transfer (one dimension) one for so many bytes.
- * Registered in every build; without parallel HDF5 it says so when asked for.
+ * hdf5: one shared file, a group per step, a dataset per variable, one H5Dwrite or H5Dread per
+ * box, or with --transfer (one dimension) per so many bytes. It is registered in every build;
+ * without parallel HDF5, it reports that when it is requested.
  *
- * After a failed write (a full disk) HDF5 1.10's H5Fclose waits for ever, one rank in the
+ * After a failed write (a full disk), H5Fclose of HDF5 1.10 waits for ever, one rank in the
  * barrier of the metadata cache and another in the broadcast of the truncation, and the clean-up
- * that HDF5 hangs on MPI_Finalize crashes; so such a file is not closed.  If it is only the
- * metadata written by H5Fclose itself that finds no room, nothing can be done from outside.
+ * that HDF5 attaches to MPI_Finalize crashes; so such a file is not closed. If only the metadata
+ * that H5Fclose itself writes does not fit on the disk, nothing can be done from outside.
  */
 #include "../wall.h"
 
@@ -30,11 +30,10 @@ struct hdf5_state {
     hid_t file;
     hid_t transfer;  /* transfer property list */
     hid_t *datasets; /* of the current step; NULL between steps */
-    int64_t
-        *calls; /* of each shape, on the rank that makes the most; NULL before the first step */
+    int64_t *calls;  /* by shape, on the rank with most calls; NULL before the first step */
 };
 
-/* Descriptions on the error stack, the cause first. */
+/* Collects descriptions on the error stack, the cause first. */
 static herr_t collect(unsigned n, const H5E_error2_t *error, void *data)
 {
     char *text = data;
@@ -68,7 +67,7 @@ static hid_t access_list(struct sw_session *session)
     return list;
 }
 
-/* The MPI file underneath says which hints it took. */
+/* The MPI file underneath reports which hints it uses. */
 static void report_hints(struct sw_session *session, hid_t file)
 {
     void *handle = NULL;
@@ -150,7 +149,7 @@ static void create_datasets(struct sw_session *session, hid_t group)
     }
 }
 
-/* A dataset of another shape would be read without an error where it is larger. */
+/* A dataset of another shape would be read without an error if it is larger. */
 static void check_shape(struct sw_session *session, hid_t dataset,
                         const struct sw_variable *variable)
 {
@@ -219,7 +218,7 @@ static void release(struct selection *selection)
         H5Sclose(selection->memory);
 }
 
-/* A box in the file, and without gaps in memory. */
+/* Selects a box in the file, contiguous in memory. */
 static bool select_hyperslab(const struct sw_domain *domain, const struct sw_box *box,
                              const struct selection *selection)
 {
@@ -242,7 +241,7 @@ static bool select_hyperslab(const struct sw_domain *domain, const struct sw_box
            H5Sselect_hyperslab(selection->memory, H5S_SELECT_SET, halo, NULL, length, NULL) >= 0;
 }
 
-/* The two selections of a box; empty ones where this rank has fewer boxes than others (NULL). */
+/* Selects a box twice; selects nothing if this rank has fewer boxes than others (NULL). */
 static bool select_box(const struct sw_domain *domain, const struct sw_box *box,
                        struct selection *selection)
 {
@@ -258,9 +257,9 @@ static bool select_box(const struct sw_domain *domain, const struct sw_box *box,
     return H5Sselect_none(selection->file) >= 0 && H5Sselect_none(selection->memory) >= 0;
 }
 
-/* ---- what one call moves -------------------------------------------------------------------- */
+/* ---- division into calls ------------------------------------------------------------------- */
 
-/* A walk over the boxes of a domain, or with --transfer over pieces of its plain blocks. */
+/* Iterates over the boxes of a domain, or with --transfer over pieces of its plain blocks. */
 struct walk {
     const struct sw_domain *domain;
     int64_t most; /* elements of a piece; 0: whole boxes */
@@ -277,7 +276,7 @@ static struct walk walk_of(const struct sw_session *session, const struct sw_dom
     };
 }
 
-/* Cut the next piece from a block of one dimension. */
+/* Cuts off the next piece of a block of one dimension. */
 static void cut(struct walk *walk, struct sw_box *piece)
 {
     int64_t left = piece->block[0] - walk->done;
@@ -292,7 +291,7 @@ static void cut(struct walk *walk, struct sw_box *piece)
     walk->block++;
 }
 
-/* False at the end. */
+/* Gets the next piece; returns false at the end. */
 static bool walk_on(struct walk *walk, struct sw_box *piece)
 {
     for (; walk->box < walk->domain->n_boxes; walk->box++, walk->block = 0) {
@@ -310,7 +309,7 @@ static bool walk_on(struct walk *walk, struct sw_box *piece)
     return false;
 }
 
-/* Collective calls are as many on all ranks.  Collective, once. */
+/* Determines the number of collective calls, equal on all ranks. Collective, once. */
 static int make_calls(struct sw_session *session)
 {
     struct hdf5_state *state = session->state;
@@ -331,7 +330,7 @@ static int make_calls(struct sw_session *session)
     return 0;
 }
 
-/* Collective calls come before what can fail on some ranks. */
+/* Collective calls precede what may fail on some ranks. */
 static int prepare(struct sw_session *session, int64_t step)
 {
     const struct hdf5_state *state = session->state;
@@ -340,7 +339,7 @@ static int prepare(struct sw_session *session, int64_t step)
     return prepare_datasets(session, step);
 }
 
-/* One H5Dwrite or H5Dread; `box` NULL: of nothing, for the others' sake. */
+/* Makes one H5Dwrite or H5Dread; `box` NULL: an empty one, for the sake of the other ranks. */
 static void move_box(struct sw_session *session, int v, const struct sw_box *box, char *memory)
 {
     const struct hdf5_state *state = session->state;

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpiio: one shared file.  Each variable is one call through a file view, its memory described
- * by a datatype (so halos are skipped without a copy); with --no-view it is one independent call
- * per contiguous piece, as BT-IO's "simple" mode does it.  With --transfer there are as many
- * calls of so many bytes as it takes, and in collective mode as many on all ranks.
+ * mpiio: one shared file. Each variable is one call through a file view, with its memory described
+ * by a datatype (so that halos are skipped without a copy); with --no-view, it is one independent
+ * call per contiguous piece, like BT-IO's "simple" mode. With --transfer, there are as many calls
+ * of that size as needed, and in collective mode as many on all ranks.
  */
 #include "../wall.h"
 #include "mpiio_types.h"
@@ -12,14 +12,14 @@
 
 #include <stdlib.h>
 
-#define PIECE_ELEMENTS (INT64_C(1) << 27) /* of one call without a view */
+#define PIECE_ELEMENTS (INT64_C(1) << 27) /* maximum of one call without a view */
 
 struct mpiio_state {
     MPI_File file;
     int n_shapes;
     struct sw_mpiio_types *types; /* of each shape */
-    int64_t *calls;               /* --transfer: of each shape, the most on any rank */
-    char *stage;                  /* --transfer: of one call whose elements lie apart in memory */
+    int64_t *calls;               /* --transfer: by shape, the maximum over all ranks */
+    char *stage; /* --transfer: for one call whose elements are not contiguous in memory */
 };
 
 static int make_types(struct sw_session *session, struct mpiio_state *state)
@@ -39,7 +39,7 @@ static int make_types(struct sw_session *session, struct mpiio_state *state)
     return 0;
 }
 
-/* A file to be read must hold all steps: MPI-IO would return less without an error. */
+/* A file to be read must contain all steps: MPI-IO would return less without an error. */
 static int check_size(struct sw_session *session, MPI_File file)
 {
     MPI_Offset size = 0;
@@ -77,14 +77,14 @@ static int open_file(struct sw_session *session, bool create)
     state->file = file;
     session->state = state;
     sw_info_report(session, file);
-    bool partial = session->options->stonewall_seconds > 0.0; /* so may the file be */
+    bool partial = session->options->stonewall_seconds > 0.0; /* the file may be partial too */
     if (!session->writing && !partial)
         check_size(session, file);
     make_types(session, state);
     return session->failure->failed ? -1 : 0;
 }
 
-/* How many calls each shape takes.  Collective. */
+/* Determines how many calls each shape needs. Collective. */
 static int make_calls(struct sw_session *session)
 {
     struct mpiio_state *state = session->state;
@@ -112,7 +112,7 @@ static int prepare(struct sw_session *session, int64_t step)
     return session->options->transfer_bytes > 0 && state->calls == NULL ? make_calls(session) : 0;
 }
 
-/* Set the view on one variable; all ranks. */
+/* Sets the view to one variable; on all ranks. */
 static int set_view(struct sw_session *session, int64_t step, int variable)
 {
     const struct mpiio_state *state = session->state;
@@ -130,7 +130,7 @@ static int set_view(struct sw_session *session, int64_t step, int variable)
     return code == MPI_SUCCESS ? 0 : sw_fail_mpi(session, "MPI_File_set_view", code);
 }
 
-/* How many elements a call moved, against what it should have. */
+/* Checks how many elements a call has moved. */
 static int check_moved(struct sw_session *session, const char *call, int code,
                        const MPI_Status *status, int64_t expected)
 {
@@ -144,7 +144,7 @@ static int check_moved(struct sw_session *session, const char *call, int code,
                    (long long)expected);
 }
 
-/* One call of this pass and mode. */
+/* Makes one call of this pass and mode. */
 static int call(struct sw_session *session, MPI_Offset offset, char *memory, int count,
                 MPI_Datatype type, int64_t expected)
 {
@@ -166,7 +166,7 @@ static int call(struct sw_session *session, MPI_Offset offset, char *memory, int
     return check_moved(session, name, code, &status, expected);
 }
 
-/* A variable through its view, in one call. */
+/* Moves a variable through its view, in one call. */
 static int move_view(struct sw_session *session, const struct sw_variable *variable, char *memory)
 {
     const struct mpiio_state *state = session->state;
@@ -177,7 +177,7 @@ static int move_view(struct sw_session *session, const struct sw_variable *varia
     return call(session, 0, memory, types->typed ? 1 : 0, type, variable->domain->owned);
 }
 
-/* One call of --transfer: `count` elements from element `done` of the view on. */
+/* Makes one call of --transfer: `count` elements from element `done` of the view on. */
 static int move_slice(struct sw_session *session, struct sw_slices *slices, char *memory,
                       int64_t done, int64_t count)
 {
@@ -193,7 +193,7 @@ static int move_slice(struct sw_session *session, struct sw_slices *slices, char
     return code;
 }
 
-/* A variable through its view, in calls of --transfer bytes. */
+/* Moves a variable through its view, in calls of --transfer bytes. */
 static void move_slices(struct sw_session *session, int v, char *memory)
 {
     const struct mpiio_state *state = session->state;
@@ -217,7 +217,8 @@ static void move_slices(struct sw_session *session, int v, char *memory)
     }
 }
 
-/* One contiguous piece without a view: offsets are bytes.  False: no more of them. */
+/* Moves one contiguous piece without a view: offsets are bytes. Returns false if there are no
+ * more. */
 static bool move_piece(struct sw_session *session, int v, char *memory, int64_t count,
                        int64_t offset)
 {
@@ -250,7 +251,7 @@ static void move_pieces(struct sw_session *session, int64_t step, int v, char *m
     }
 }
 
-/* All variables, whatever fails: the views, and collective transfers, need every rank. */
+/* Moves all variables, even after a failure: views, and collective transfers, need every rank. */
 static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
     const bool cut = session->options->transfer_bytes > 0;

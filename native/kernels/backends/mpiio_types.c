@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Give `*type` another lower bound and extent. */
+/* Gives `*type` another lower bound and extent. */
 static int resize(MPI_Datatype *type, int64_t bytes)
 {
     MPI_Datatype resized = MPI_DATATYPE_NULL;
@@ -15,7 +15,7 @@ static int resize(MPI_Datatype *type, int64_t bytes)
     return code;
 }
 
-/* Put `*type` at a distance and make it as long as the whole array. */
+/* Moves `*type` to an offset and extends it to the length of the whole array. */
 static int displace(MPI_Datatype *type, int64_t distance_bytes, int64_t whole_bytes)
 {
     MPI_Datatype displaced = MPI_DATATYPE_NULL;
@@ -27,7 +27,8 @@ static int displace(MPI_Datatype *type, int64_t distance_bytes, int64_t whole_by
     return code == MPI_SUCCESS ? resize(type, whole_bytes) : code;
 }
 
-/* `count` times `block` of `*type`, `stride` of them apart; its extent is `extent` of them. */
+/* Repeats `count` times `block` of `*type`, with `stride` of them in between; its extent is
+ * `extent` of them. */
 static int repeat(MPI_Datatype *type, int64_t unit_bytes, const struct sw_box *box, int d,
                   int64_t extent)
 {
@@ -39,8 +40,8 @@ static int repeat(MPI_Datatype *type, int64_t unit_bytes, const struct sw_box *b
     return code == MPI_SUCCESS ? resize(type, extent * unit_bytes) : code;
 }
 
-/* A hyperslab in the file: a vector in each dimension, from the fastest one on.  Its size does
- * not grow with the number of blocks, and extents may exceed an int. */
+/* Makes a hyperslab in the file: a vector in each dimension, from the fastest one on. Its size
+ * does not grow with the number of blocks, and extents may exceed an int. */
 static int view_of_box(const struct sw_share *share, const struct sw_domain *domain,
                        const struct sw_box *box, MPI_Datatype *view)
 {
@@ -55,7 +56,7 @@ static int view_of_box(const struct sw_share *share, const struct sw_domain *dom
     return code == MPI_SUCCESS ? displace(view, distance, unit_bytes) : code;
 }
 
-/* Owned elements of a box, or of an array without gaps, as a subarray. */
+/* Makes owned elements of a box, or of an array without gaps, as a subarray. */
 static int subarray(enum sw_type type, int n_dims, const int64_t *extent, const int64_t *start,
                     const int64_t *length, MPI_Datatype *made)
 {
@@ -71,7 +72,7 @@ static int subarray(enum sw_type type, int n_dims, const int64_t *extent, const 
                                     sw_type_mpi(type), made);
 }
 
-/* MPI's subarrays count in ints. */
+/* Returns whether extents fit MPI's subarrays, which count in ints. */
 static bool small(const struct sw_domain *domain)
 {
     for (int d = 0; d < domain->n_dims; d++)
@@ -80,8 +81,8 @@ static bool small(const struct sw_domain *domain)
     return true;
 }
 
-/* Owned elements in memory.  Without gaps they are not called a subarray: some MPIs look no
- * further than that for whether a type is contiguous (MPICH with its dataloops). */
+/* Makes owned elements in memory. Without gaps, a subarray is avoided: some MPIs conclude from it
+ * that a type is not contiguous (MPICH with its dataloops). */
 static int memory_of_box(const struct sw_share *share, const struct sw_domain *domain,
                          const struct sw_box *box, const int64_t *length, MPI_Datatype *memory)
 {
@@ -112,8 +113,8 @@ static int types_of_box(const struct sw_share *share, const struct sw_domain *do
     return view_of_box(share, domain, box, &types->view);
 }
 
-/* Several boxes: their runs.  A view must ascend, and rows of different boxes may alternate in
- * the file, so a list of boxes would not do. */
+/* Makes several boxes from their runs. A view must ascend, and rows of different boxes may
+ * alternate in the file, so that a list of boxes does not work. */
 static int types_of_runs(const struct sw_share *share, const struct sw_domain *domain,
                          struct sw_mpiio_types *types)
 {

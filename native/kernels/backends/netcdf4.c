@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * netcdf4: parallel NetCDF-4 (HDF5 underneath) into one shared file.  A variable each, with a
- * leading dimension `step` of fixed length; one nc_put_vars or nc_get_vars a slab.
+ * netcdf4: parallel NetCDF-4 (over HDF5) into one shared file. There is one variable each, with a
+ * leading dimension `step` of fixed length, and one nc_put_vars or nc_get_vars per slab.
  *
- * All steps' variables are defined when the file is created; nothing is filled beforehand.
- * NetCDF's calls know no halos (nc_put_varm would go element by element), so a share with halos
- * is copied to memory without gaps first, and that copy is part of the transfer's time.
- * The library does not tell which hints MPI-IO took.  Closing after a failed write is as with
- * HDF5: see hdf5.c.
+ * All steps' variables are defined when the file is created; nothing is filled in advance.
+ * NetCDF's calls do not support halos (nc_put_varm would move single elements), so a share with
+ * halos is first copied to contiguous memory, and that copy is part of the transfer's time. The
+ * library does not report which hints MPI-IO uses. Closing after a failed write is as with HDF5:
+ * see hdf5.c.
  */
 #include "../kernel.h"
 
@@ -25,7 +25,7 @@
 struct state {
     int file;
     int *variables; /* their numbers in the file */
-    int64_t *calls; /* per shape: collective calls, the most over all ranks */
+    int64_t *calls; /* per shape: collective calls, maximum over all ranks */
     char *packed;   /* room for the largest slab that has gaps in memory */
 };
 
@@ -48,7 +48,8 @@ static void choose_access(struct sw_session *session)
     }
 }
 
-/* The most calls of any rank, and room for the largest slab that has to be copied. */
+/* Determines the maximum number of calls of any rank, and the room for the largest slab that must
+ * be copied. */
 static void measure_slabs(struct sw_session *session)
 {
     struct state *state = session->state;
@@ -92,7 +93,7 @@ static struct state *make_state(const struct sw_share *share)
     return NULL;
 }
 
-/* Every rank has to call: the number of the file, or -1. */
+/* Every rank must call this. Returns the number of the file, or -1. */
 static int open_number(struct sw_session *session, bool create)
 {
     MPI_Info info = MPI_INFO_NULL;
@@ -145,7 +146,7 @@ static int open_file(struct sw_session *session, bool create)
 
 /* ---- transfer ----------------------------------------------------------------------------- */
 
-/* Where a slab lies in a variable with its leading dimension `step`. */
+/* Gets the position of a slab in a variable with its leading dimension `step`. */
 static void place_in_file(const struct sw_slab *slab, int64_t step, size_t *start, size_t *count,
                           ptrdiff_t *stride)
 {
@@ -181,7 +182,7 @@ static void move_slab(struct sw_session *session, int64_t step, int v, const str
         sw_slab_copy(slab, bytes, memory, state->packed, SW_UNPACK);
 }
 
-/* The next slab; an empty one for a rank that has fewer than others, when all have to call. */
+/* Gets the next slab; an empty one for a rank with fewer than others, if all must call. */
 static bool next_slab(const struct sw_session *session, int v, int64_t call,
                       struct sw_slabs *slabs, struct sw_slab *slab)
 {

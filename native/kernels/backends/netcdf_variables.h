@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Variables of a file of NetCDF or PnetCDF, whose calls differ in their prefix and in the type of
- * a length.  Included once by each of the two back ends, which defines
+ * Variables of a NetCDF or PnetCDF file, whose calls differ in their prefix and in the type of a
+ * length. Included once by each of the two back ends, which defines
  *
  *     NC(verb)       the call, nc_VERB or ncmpi_VERB
- *     NC_NAME(verb)  the same as a text
+ *     NC_NAME(verb)  its name as a string
  *     NC_LENGTH      the type of the length of a dimension
  *     struct state   with `int file` and `int *variables`, their numbers in the file
  */
@@ -28,7 +28,8 @@ static nc_type type_of(const struct sw_share *share)
     return types[share->type];
 }
 
-/* A dimension by its name, made if it is not there: `step`, or place and length as d0_64. */
+/* Returns a dimension by its name, creating it if necessary: `step`, or position and length as in
+ * d0_64. */
 static int define_dimension(struct sw_session *session, const char *name, int64_t length)
 {
     const struct state *state = session->state;
@@ -64,7 +65,7 @@ static void define_variables(struct sw_session *session)
         fail_nc(session, NC_NAME(enddef), code);
 }
 
-/* Another shape or type would be converted, or read in part. */
+/* Checks shape and type: others would be converted, or read in part. */
 static bool is_as_asked(struct sw_session *session, int variable)
 {
     const struct state *state = session->state;
@@ -110,7 +111,7 @@ static int sync_file(struct sw_session *session)
     return code == NC_NOERR ? 0 : fail_nc(session, NC_NAME(sync), code);
 }
 
-/* The version without the date behind it: "1.12.3 of 30 Sep 2022". */
+/* Copies the version without the date after it: "1.12.3 of 30 Sep 2022". */
 static void put_version(const char *name, char *text, size_t bytes)
 {
     const char *version = NC(inq_libvers)();

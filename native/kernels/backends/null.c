@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * null: moves nothing.  The template for a new back end, and the probe for what the program
- * itself costs: every time that it reports is overhead of the measurement.
+ * null: moves nothing. It is the template for a new back end, and measures the cost of the program
+ * itself: every time that it reports is overhead of the measurement.
  */
 #include "../kernel.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pnetcdf: PnetCDF into one shared file of the format CDF-5 (64-bit data).  A variable each, with
- * a leading dimension `step` of fixed length.
+ * pnetcdf: PnetCDF into one shared file in CDF-5 format (64-bit data). There is one variable each,
+ * with a leading dimension `step` of fixed length.
  *
- * One call a variable: put_vara or get_vara for one block, put_varn where any rank has several:
- * the two do not meet in a collective call.  Only where a rank owns single elements at equal
- * distances (CYCLIC) there is one put_vars a box instead.
- * Memory is told by MPI datatypes, so halos are not copied by the kernel.  CDF-5 is big-endian:
- * on other machines the library swaps every element, which is part of the transfer's time.
- * Whether there is room for the file is looked at beforehand: see sw_room_check.
+ * Each variable takes one call: put_vara or get_vara for a single block, put_varn if any rank has
+ * several, since the two cannot be combined in a collective call. Only if a rank owns single
+ * elements at equal distances (CYCLIC), one put_vars per box is used instead. Memory is described
+ * by MPI datatypes, so that the kernel does not copy halos. CDF-5 is big-endian: on other
+ * machines, the library swaps every element, which is part of the transfer's time. Whether there
+ * is room for the file is checked in advance: see sw_room_check.
  */
 #include "../kernel.h"
 
@@ -23,9 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the calls for one variable need: the same for all variables of a shape. */
+/* Data for the calls of one variable, equal for all variables of a shape. */
 struct shape {
-    int64_t calls;      /* the most over all ranks */
+    int64_t calls;      /* maximum over all ranks */
     bool strided;       /* a call per slab, with strides; false: one call for all slabs */
     bool several;       /* some rank has more than one slab in that call */
     int n_slabs;        /* of this rank */
@@ -35,7 +35,7 @@ struct shape {
     MPI_Offset *strides;
     MPI_Offset **start_rows; /* rows of the above, as varn wants them; at least one */
     MPI_Offset **count_rows;
-    MPI_Datatype *memory; /* from the variable's buffer on: one per slab, or one of all slabs */
+    MPI_Datatype *memory; /* from the variable's buffer on: one per slab, or one for all slabs */
     int n_types;
 };
 
@@ -68,13 +68,13 @@ static bool allocate_shape(struct shape *shape)
            shape->start_rows != NULL && shape->count_rows != NULL && shape->memory != NULL;
 }
 
-/* PnetCDF takes no MPI_INT64_T. */
+/* PnetCDF does not support MPI_INT64_T. */
 static MPI_Datatype element_type(enum sw_type type)
 {
     return type == SW_TYPE_INT64 ? MPI_LONG_LONG_INT : sw_type_mpi(type);
 }
 
-/* A slab's elements from the start of the variable's buffer. */
+/* Describes a slab's elements from the start of the variable's buffer. */
 static int memory_type(const struct sw_share *share, const struct sw_slab *slab,
                        MPI_Datatype *type)
 {
@@ -98,7 +98,7 @@ static int memory_type(const struct sw_share *share, const struct sw_slab *slab,
     return code == MPI_SUCCESS ? MPI_Type_commit(type) : code;
 }
 
-/* All slabs as one type, in place of theirs. */
+/* Replaces the types of all slabs by a single one. */
 static int join_types(struct shape *shape)
 {
     MPI_Datatype joined = MPI_DATATYPE_NULL;
@@ -147,8 +147,8 @@ static int fill_shape(const struct sw_share *share, const struct sw_domain *doma
     return !shape->strided && shape->n_types > 1 ? join_types(shape) : MPI_SUCCESS;
 }
 
-/* Whether any rank has strides, and the most calls of any: all ranks must do alike.  Collective;
- * sw_fail where it cannot be made. */
+/* Determines whether any rank has strides, and the maximum number of calls: all ranks must call
+ * alike. Collective; calls sw_fail if it cannot be made. */
 static void make_shape(struct sw_session *session, const struct sw_domain *domain,
                        struct shape *shape)
 {
@@ -172,7 +172,7 @@ static void make_shape(struct sw_session *session, const struct sw_domain *domai
         sw_fail_mpi(session, "MPI_Type_create_subarray", code);
 }
 
-/* All zeros can be freed. */
+/* Also accepts a shape of all zeros. */
 static void free_shape(struct shape *shape)
 {
     for (int i = 0; i < shape->n_types; i++)
@@ -198,7 +198,7 @@ static void release(struct state *state, const struct sw_share *share)
 
 /* ---- open ---------------------------------------------------------------------------------- */
 
-/* Every rank has to call: the number of the file, or -1. */
+/* Every rank must call this. Returns the number of the file, or -1. */
 static int open_number(struct sw_session *session, bool create)
 {
     MPI_Info info = MPI_INFO_NULL;
@@ -251,7 +251,7 @@ static int open_file(struct sw_session *session, bool create)
     if (!open)
         return -1;
     if (create)
-        define_variables(session); /* PnetCDF fills nothing unless told to */
+        define_variables(session); /* by default, PnetCDF fills nothing */
     else
         find_variables(session);
     for (int d = 0; d < share->n_domains; d++)
@@ -262,10 +262,10 @@ static int open_file(struct sw_session *session, bool create)
 
 /* ---- transfer ------------------------------------------------------------------------------ */
 
-/* The arguments of one call; none of the rank's elements if it has fewer slabs than others. */
+/* The arguments of one call; empty if the rank has fewer slabs than others. */
 struct call {
     int number; /* of the variable */
-    int slabs;  /* how many at once; 0: start, count and stride are those of the only one */
+    int slabs;  /* number at once; 0: start, count and stride are those of a single one */
     MPI_Offset *start, *count, *stride;
     MPI_Offset **starts, **counts;
     MPI_Offset n_types;
@@ -298,7 +298,7 @@ static struct call call_at(const struct sw_session *session, int64_t step, int v
     return call;
 }
 
-/* One write or read, of the kind that all ranks agreed on. */
+/* Makes one write or read, of the kind that all ranks agreed on. */
 static void move(struct sw_session *session, bool strided, const struct call *c, char *memory)
 {
     const struct state *state = session->state;
@@ -340,7 +340,7 @@ static void move_variables(struct sw_session *session, int64_t step, char *buffe
     }
 }
 
-/* A file is in collective mode unless told otherwise; both changes are collective. */
+/* A file is in collective mode by default; both changes are collective. */
 static int move_step(struct sw_session *session, int64_t step, char *buffer)
 {
     const struct state *state = session->state;

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * posix: pwrite and pread into one shared file, one file per process, or one per node.  Runs
- * that are adjacent in the file but not in memory (a halo lies between them) go through a staging
- * buffer and become one call; a run that stands alone goes straight from or to the array.  With
- * --mode serial rank 0 alone has the file open.
+ * posix: pwrite and pread into one shared file, one file per process, or one per node. Runs that
+ * are adjacent in the file but not in memory (separated by a halo) are collected in a staging
+ * buffer and become one call; a single run is moved directly from or to the array. With --mode
+ * serial, only rank 0 opens the file.
  */
 #include "../kernel.h"
 #include "slabs.h"
@@ -19,7 +19,7 @@
 
 #define STAGE_BYTES ((int64_t)4 << 20)
 
-/* Runs that are adjacent in the file: through the stage if there are several. */
+/* Runs that are adjacent in the file; several of them are staged. */
 struct group {
     size_t first;
     size_t end;
@@ -36,13 +36,13 @@ static bool packed(const struct sw_session *session)
     return session->options->files != SW_FILES_SHARED;
 }
 
-/* What a step takes in this file. */
+/* Returns the bytes of a step in this file. */
 static int64_t step_bytes(const struct sw_session *session)
 {
     return packed(session) ? session->file_step_bytes : session->share->step_bytes;
 }
 
-/* A file to be read must hold all steps. */
+/* A file to be read must contain all steps. */
 static int check_size(struct sw_session *session, int fd)
 {
     struct stat status;
@@ -55,7 +55,7 @@ static int check_size(struct sw_session *session, int fd)
     return 0;
 }
 
-/* True on the ranks that have the file open. */
+/* Returns true on the ranks that have the file open. */
 static bool has_file(const struct sw_session *session)
 {
     return session->options->mode != SW_MODE_SERIAL || session->rank == 0;
@@ -90,11 +90,12 @@ static int open_file(struct sw_session *session, bool create)
         return -1;
     }
     session->state = state;
-    bool partial = session->options->stonewall_seconds > 0.0; /* so may the file be */
+    bool partial = session->options->stonewall_seconds > 0.0; /* the file may be partial too */
     return session->writing || partial || !has_file(session) ? 0 : check_size(session, state->fd);
 }
 
-/* The longest group from run `first` on that is adjacent in the file and fits the stage. */
+/* Returns the longest group from run `first` on that is adjacent in the file and fits the stage.
+ * */
 static struct group next_group(const struct sw_options *options, const struct sw_share *share,
                                const struct sw_domain *domain, size_t first)
 {
@@ -114,7 +115,7 @@ static struct group next_group(const struct sw_options *options, const struct sw
     return group;
 }
 
-/* Write or read all bytes, in as many calls as it takes. */
+/* Writes or reads all bytes, in as many calls as needed. */
 static int move_bytes(struct sw_session *session, int fd, char *memory, int64_t bytes,
                       int64_t offset)
 {
@@ -138,8 +139,8 @@ static int move_bytes(struct sw_session *session, int fd, char *memory, int64_t 
     return 0;
 }
 
-/* One write or read of adjacent bytes, in calls of --transfer bytes.  The bytes that were moved:
- * fewer if the wall is reached; -1 after sw_fail*(). */
+/* Makes one write or read of adjacent bytes, in calls of --transfer bytes. Returns the bytes that
+ * were moved: fewer if the time is over; -1 after sw_fail*(). */
 static int64_t move(struct sw_session *session, int variable, char *memory, int64_t bytes,
                     int64_t offset)
 {
@@ -157,7 +158,7 @@ static int64_t move(struct sw_session *session, int variable, char *memory, int6
     return done;
 }
 
-/* Through the stage where the group has several runs.  As `move`. */
+/* Moves a group, through the stage if it has several runs. Returns the same as `move`. */
 static int64_t move_group(struct sw_session *session, int v, const struct group *group,
                           char *memory, int64_t offset)
 {
@@ -176,7 +177,8 @@ static int64_t move_group(struct sw_session *session, int v, const struct group 
     return done;
 }
 
-/* Byte of a group that starts at run `first`, after `before` elements of this variable. */
+/* Returns the offset of a group that starts at run `first`, after `before` elements of this
+ * variable. */
 static int64_t group_offset(const struct sw_session *session, int64_t step,
                             const struct sw_variable *variable, size_t first, int64_t before)
 {
@@ -191,20 +193,20 @@ static int64_t group_offset(const struct sw_session *session, int64_t step,
  */
 
 /*
- * Everything through rank 0, as codes do that were parallelised around a serial writer.  The
- * global array passes in windows of 4 MiB: the ranks tell which pieces of the window they own and
- * send them (or receive them) packed, and rank 0 writes (or reads) the window with one call.
+ * Moves everything through rank 0, as in codes that were parallelised around a serial writer. The
+ * global array passes in windows of 4 MiB: the ranks report which pieces of the window they own
+ * and send them (or receive them) packed, and rank 0 writes (or reads) the window in one call.
  */
 #define WINDOW_BYTES ((int64_t)4 << 20)
 #define ROOT 0
 
-/* A piece of the window; elements from the window's first. */
+/* A piece of the window; elements relative to the window's first. */
 struct piece {
     int start;
     int count;
 };
 
-/* What a rank holds of a window: it never has more pieces than elements. */
+/* Buffers of a rank for a window: it never has more pieces than elements. */
 struct exchange {
     int n_ranks;
     bool root;
@@ -253,7 +255,7 @@ static bool reserve_root(struct exchange *e, size_t elements)
            e->all_packed != NULL && e->window != NULL;
 }
 
-/* Buffers of all ranks; agreed on, since what follows is collective. */
+/* Allocates the buffers; all ranks agree, since what follows is collective. */
 static bool reserve(struct sw_session *session, struct exchange *e)
 {
     *e = (struct exchange){.bytes = session->share->element_bytes, .root = session->rank == ROOT};
@@ -266,8 +268,8 @@ static bool reserve(struct sw_session *session, struct exchange *e)
     return sw_agree(session->comm, session->failure);
 }
 
-/* The pieces that this rank owns from element `first` on, below `end`.  `run` is the first run
- * that does not lie before the window. */
+/* Finds the pieces that this rank owns from element `first` on, below `end`. `run` is the first
+ * run that is not before the window. */
 static void find_pieces(struct exchange *e, const struct sw_domain *domain, size_t *run,
                         int64_t first, int64_t end)
 {
@@ -280,12 +282,12 @@ static void find_pieces(struct exchange *e, const struct sw_domain *domain, size
         e->pieces[e->own[0]++] = (struct piece){(int)(from - first), (int)(to - from)};
         e->own[1] += (int)(to - from);
         if (now->global + now->count > end)
-            break; /* goes on in the next window */
+            break; /* continues in the next window */
         (*run)++;
     }
 }
 
-/* Copy the pieces from the array to the packed buffer, or back; `run` as before find_pieces. */
+/* Copies the pieces from the array to the packed buffer, or back; `run` as before find_pieces. */
 static void copy_pieces(struct exchange *e, const struct sw_domain *domain, size_t run,
                         int64_t first, char *memory, bool pack)
 {
@@ -299,7 +301,7 @@ static void copy_pieces(struct exchange *e, const struct sw_domain *domain, size
     }
 }
 
-/* Tell the root which pieces the ranks own. */
+/* Tells the root which pieces the ranks own. */
 static void gather_pieces(struct sw_session *session, struct exchange *e)
 {
     MPI_Gather(e->own, 2, MPI_INT, e->both, 2, MPI_INT, ROOT, session->comm);
@@ -317,7 +319,7 @@ static void gather_pieces(struct sw_session *session, struct exchange *e)
                 MPI_INT, ROOT, session->comm);
 }
 
-/* The root's: between the ranks' packed pieces and the window. */
+/* On the root: copies between the ranks' packed pieces and the window. */
 static void sort_window(struct exchange *e, bool into_window)
 {
     char *next = e->all_packed;
@@ -331,7 +333,7 @@ static void sort_window(struct exchange *e, bool into_window)
         }
 }
 
-/* Gather the packed pieces of a window on the root, which writes it. */
+/* Gathers the packed pieces of a window on the root, which writes it. */
 static void write_window(struct sw_session *session, struct exchange *e, int fd, int64_t bytes,
                          int64_t offset)
 {
@@ -343,7 +345,7 @@ static void write_window(struct sw_session *session, struct exchange *e, int fd,
     move_bytes(session, fd, e->window, bytes, offset);
 }
 
-/* Have the root read a window, and scatter its pieces. */
+/* Makes the root read a window, and scatters its pieces. */
 static void read_window(struct sw_session *session, struct exchange *e, int fd, int64_t bytes,
                         int64_t offset)
 {
@@ -378,7 +380,7 @@ static void move_variable(struct sw_session *session, struct exchange *e, int fd
     }
 }
 
-/* All variables of a step; `fd` counts on the root alone. */
+/* Moves all variables of a step; `fd` is only used on the root. */
 static int move_serially(struct sw_session *session, int fd, int64_t step, char *buffer)
 {
     struct exchange e;
@@ -407,7 +409,7 @@ static int move_step(struct sw_session *session, int64_t step, char *buffer)
             int64_t bytes = group.count * share->element_bytes;
             int64_t done = move_group(session, v, &group, buffer + variable->memory,
                                       group_offset(session, step, variable, r, before));
-            if (done < bytes) /* a failure, or the wall */
+            if (done < bytes) /* a failure, or the time limit */
                 break;
             before += group.count;
             r = group.end;
@@ -442,7 +444,7 @@ static bool odd(int64_t bytes)
     return bytes % SW_DIRECT_BYTES != 0;
 }
 
-/* Lengths, places in the file and places in memory of one variable. */
+/* Checks lengths, offsets in the file and addresses in memory of one variable. */
 static bool variable_aligned(const struct sw_options *options, const struct sw_share *share,
                              const struct sw_variable *variable, int64_t *length, int64_t *offset)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Single elements at equal distances (or no gaps) in every dimension. */
+/* Returns whether every dimension has single elements at equal distances (or no gaps). */
 static bool is_strided(const struct sw_domain *domain, const struct sw_box *box)
 {
     bool gaps = false;
@@ -80,7 +80,8 @@ int64_t sw_slab_first(const struct sw_slab *slab)
     return slab->memory + place;
 }
 
-/* Before the last dimension that memory holds more of than the slab, only single elements. */
+/* Before the last dimension in which memory is larger than the slab, there must only be single
+ * elements. */
 bool sw_slab_dense(const struct sw_slab *slab)
 {
     bool partial = false;
@@ -105,7 +106,7 @@ bool sw_domain_dense(const struct sw_domain *domain)
     return true;
 }
 
-/* Place in memory of a row (its elements along the last dimension), in C order. */
+/* Returns the position in memory of a row (its elements along the last dimension), in C order. */
 static int64_t row_place(const struct sw_slab *slab, int64_t row)
 {
     int64_t place = slab->offset[slab->n_dims - 1];
@@ -146,7 +147,8 @@ char *sw_slice_place(const struct sw_slices *slices, char *memory, int64_t count
     return memory + first * slices->element_bytes;
 }
 
-/* The next elements that are adjacent in memory, at most `count`; goes on behind them. */
+/* Returns the next elements that are adjacent in memory, at most `count`, and advances behind
+ * them. */
 static int64_t next_piece(struct sw_slices *slices, int64_t count, int64_t *memory)
 {
     const struct sw_run *run = &slices->domain->runs[slices->run];

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Boxes taken apart for libraries whose calls know no blocks (NetCDF, PnetCDF, ADIOS2), and
- * their elements to and from memory without gaps for those that know no halos.
+ * Divides boxes for libraries whose calls do not support blocks (NetCDF, PnetCDF, ADIOS2), and
+ * copies their elements to and from contiguous memory for those that do not support halos.
  *
  *     struct sw_slabs slabs = {.domain = domain, .strides = true};
  *     struct sw_slab slab;
@@ -20,31 +20,31 @@ struct sw_slab {
     int64_t start[SW_MAX_DIMS];
     int64_t count[SW_MAX_DIMS];
     int64_t stride[SW_MAX_DIMS];
-    int64_t allocated[SW_MAX_DIMS]; /* extents of the allocation that it lies in */
+    int64_t allocated[SW_MAX_DIMS]; /* extents of the allocation that contains it */
     int64_t offset[SW_MAX_DIMS];    /* its first element there */
     int64_t memory;                 /* the allocation's first element, in the variable's buffer */
     int64_t elements;
 };
 
-/* A walk over the slabs of a domain, in the order of its boxes. */
+/* Iterates over the slabs of a domain, in the order of its boxes. */
 struct sw_slabs {
     const struct sw_domain *domain;
     bool strides; /* a box of single elements at equal distances is one slab */
-    size_t box;   /* where the walk is */
+    size_t box;   /* position of the iteration */
     int64_t block;
 };
 
-/* False at the end. */
+/* Gets the next slab; returns false at the end. */
 bool sw_slabs_next(struct sw_slabs *slabs, struct sw_slab *slab);
-/* How many there are. */
+/* Returns the number of slabs. */
 int64_t sw_slabs_count(const struct sw_domain *domain, bool strides);
-/* Whether one of them has gaps in the global array. */
+/* Returns whether one of them has gaps in the global array. */
 bool sw_slabs_strided(const struct sw_domain *domain);
-/* Index in the variable's buffer of the slab's first element. */
+/* Returns the index in the variable's buffer of the slab's first element. */
 int64_t sw_slab_first(const struct sw_slab *slab);
-/* True if the slab has no gaps in memory, so that nothing needs to be copied. */
+/* Returns true if the slab is contiguous in memory, so that nothing needs to be copied. */
 bool sw_slab_dense(const struct sw_slab *slab);
-/* True if all slabs (without strides) follow each other in memory, from its beginning on. */
+/* Returns true if all slabs (without strides) follow each other in memory, from its start on. */
 bool sw_domain_dense(const struct sw_domain *domain);
 enum sw_direction { SW_PACK, SW_UNPACK };
 /* Copy a slab from a variable's buffer to `packed`, or back. */
@@ -54,20 +54,22 @@ void sw_slab_copy(const struct sw_slab *slab, int64_t element_bytes, char *varia
 /* ---- slices ----------------------------------------------------------------------------- */
 
 /*
- * A rank's elements of a variable in pieces of equal length, in the order of the file: what
- * --transfer cuts.  A piece that lies in one place in memory is used there; others (a halo lies
- * between) go through a staging buffer.
+ * A rank's elements of a variable in pieces of equal length, in the order of the file, as cut by
+ * --transfer. A piece that is contiguous in memory is used in place; others (interrupted by a
+ * halo) go through a staging buffer.
  */
 struct sw_slices {
     const struct sw_domain *domain;
     int64_t element_bytes;
-    size_t run; /* where the walk is */
+    size_t run; /* position of the iteration */
     int64_t within;
 };
 
-/* Where the next `count` elements lie in `memory`; NULL if in several places.  Does not move. */
+/* Returns where the next `count` elements are in `memory`; NULL if they are not contiguous. Does
+ * not advance. */
 char *sw_slice_place(const struct sw_slices *slices, char *memory, int64_t count);
-/* Go on by `count` elements; copy them to `stage` (`gather`) or from it, unless that is NULL. */
+/* Advances by `count` elements, and copies them to `stage` (`gather`) or from it, unless that is
+ * NULL. */
 void sw_slices_copy(struct sw_slices *slices, char *memory, int64_t count, char *stage,
                     bool gather);
 

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What ROMIO's Lustre driver names of Lustre's user interface, written anew from the documented
- * numbers and layouts (llapi_layout(7), llapi_ladvise(3), lfs-setstripe(1)): enough to compile the
- * driver on a machine without Lustre.  docs/design/machines.md says what it asks with them. */
+/* The part of Lustre's user interface that ROMIO's Lustre driver uses, newly written from the
+ * documented numbers and layouts (llapi_layout(7), llapi_ladvise(3), lfs-setstripe(1)): sufficient
+ * to compile the driver on a machine without Lustre. docs/design/machines.md describes what it
+ * requests with them. */
 #pragma once
 #include <fcntl.h>
 #include <linux/types.h>
@@ -10,7 +11,7 @@
 
 #define LL_SUPER_MAGIC 0x0BD00BD0              /* f_type of statfs(2) */
 #define LOV_USER_MAGIC 0x0BD10BD0              /* version 1 of the layout below */
-#define O_LOV_DELAY_CREATE (O_NOCTTY | FASYNC) /* open(2): the layout follows */
+#define O_LOV_DELAY_CREATE (O_NOCTTY | FASYNC) /* open(2): the layout is set later */
 
 #define LL_IOC_LOV_SETSTRIPE _IOW('f', 154, long)
 #define LL_IOC_LOV_GETSTRIPE _IOW('f', 155, long)
@@ -30,11 +31,11 @@ struct lov_user_md { /* 32 bytes and the objects */
     __u64 lmm_object[2];
     __u32 lmm_stripe_size; /* bytes */
     __u16 lmm_stripe_count;
-    __u16 lmm_stripe_offset; /* set: the first target, 0xffff for any; got: a version */
+    __u16 lmm_stripe_offset; /* on set: the first target, 0xffff for any; on get: a version */
     struct lov_user_ost_data lmm_objects[0];
 } __attribute__((packed));
 
-/* Advice on locks, where the driver asks for them ahead of time. */
+/* Advice on locks, which the driver requests ahead of time. */
 struct llapi_lu_ladvise { /* 32 bytes */
     __u16 lla_advice;     /* LU_LADVISE_ */
     __u16 lla_value1;     /* lock-ahead: MODE_ */

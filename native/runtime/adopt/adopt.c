@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings for a file or dataset.  MPICH_MPIIO_HINTS comes first, so that the flat
- * configuration wins where both speak.
+ * Settings for a file or dataset. MPICH_MPIIO_HINTS comes first, so that the flat configuration
+ * overrides it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,8 +32,8 @@ bool sw_row_add(struct sw_rows *table, const struct sw_row *row)
     return true;
 }
 
-/* Memory for the life of the process; not malloc, which the program may have replaced with
- * one that is not ready when this library loads. */
+/* Allocates memory for the life of the process; not with malloc, which the program may have
+ * replaced by one that is not ready when this library is loaded. */
 static void *keep(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -158,7 +158,8 @@ static bool applies(const struct sw_row *row, enum sw_setting_group group, const
     return sw_match(row->match, path);
 }
 
-/* Once: the layers keep that many settings of a file on the program's stack. */
+/* Reports once that there is no room: the layers keep so many settings of a file on the program's
+ * stack. */
 static void complain_of_room(size_t room, const char *path, const char *key)
 {
     static bool said;

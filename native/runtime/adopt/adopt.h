@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of adopt: one row per setting, in the order in which they apply.  Rows are
- * filled once, at load, and never change afterwards, so lookups need no lock.
+ * Internals of adopt: one row per setting, in the order in which they apply. Rows are filled once,
+ * at load, and never change afterwards, so that lookups need no lock.
  */
 #ifndef STRIPEWISE_ADOPT_H
 #define STRIPEWISE_ADOPT_H
@@ -11,7 +11,7 @@
 
 enum sw_row_source { SW_ROW_MPICH_HINTS, SW_ROW_FLAT, SW_ROW_SERIES };
 
-/* First files of a series; the ranges include both ends. */
+/* Properties of first files of a series; the ranges include both ends. */
 enum sw_range { SW_RANGE_RANKS, SW_RANGE_BYTES, SW_RANGE_RUN, SW_RANGE_COUNT };
 struct sw_series_class {
     bool writing;
@@ -38,31 +38,32 @@ struct sw_rows {
     size_t room;
 };
 
-/* Both parsers write into `text`, which must live as long as the rows; they return NULL,
- * or what is wrong with the text (rows added by the failed parse are taken back). */
+/* Both parsers write into `text`, which must live as long as the rows. They return NULL, or what
+ * is wrong with the text (rows added by the failed parse are removed). */
 const char *sw_parse_flat(char *text, struct sw_rows *rows);
 const char *sw_parse_mpich_hints(char *text, struct sw_rows *rows);
 
-/* Most rows that a text can hold. */
+/* Returns the maximum number of rows in a text. */
 size_t sw_count_rows_flat(const char *text);
 size_t sw_count_rows_mpich(const char *text);
 
-/* Appends; false if there is no room. */
+/* Appends a row; returns false if there is no room. */
 bool sw_row_add(struct sw_rows *rows, const struct sw_row *row);
 
-/* "write-collective-contiguous" and its like, and six integers; false if they are not so. */
+/* Parses "write-collective-contiguous" and the like, and six integers; returns false if they are
+ * invalid. */
 bool sw_series_parse(const char *kind, const char *ranges, struct sw_series_class *of);
 bool sw_series_fits(const struct sw_series_class *of, const struct sw_file_use *use);
-/* Stores a setting, over one with the same key; false if there is no room. */
+/* Stores a setting, replacing one with the same key; returns false if there is no room. */
 bool sw_setting_store(const struct sw_row *row, struct sw_setting *settings, size_t *used,
                       size_t room);
 
-/* The glob rule of flat.h; `path` is absolute.  A pattern that begins with a slash must
+/* Applies the glob rule of flat.h; `path` is absolute. A pattern that begins with a slash must
  * match the whole path. */
 bool sw_match(const char *pattern, const char *path);
-/* Cray's rule on top: the pattern against the whole path, where * also matches slashes. */
+/* Applies Cray's rule in addition: the pattern on the whole path, where * also matches slashes. */
 bool sw_match_cray(const char *pattern, const char *path);
-/* Path without ROMIO prefix ("ufs:"), made absolute; false if it does not fit. */
+/* Makes a path absolute without its ROMIO prefix ("ufs:"); returns false if it does not fit. */
 bool sw_match_path(const char *name, char *path, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Parser of the flat configuration (include/stripewise/flat.h); works in place. */
+/* Parser of the flat configuration (include/stripewise/flat.h), which works in place. */
 #include <string.h>
 
 #include "adopt/adopt.h"
@@ -24,7 +24,7 @@ static int hex(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* %XX in place; false for a broken or a zero byte. */
+/* Decodes %XX in place; returns false for an invalid sequence or a zero byte. */
 static bool decode(char *field)
 {
     char *out = field;
@@ -43,7 +43,7 @@ static bool decode(char *field)
     return true;
 }
 
-/* Splits at tabs; returns the number of fields, FIELDS + 1 if there are more. */
+/* Splits a line at tabs; returns the number of fields, FIELDS + 1 if there are more. */
 static size_t split(char *line, char *fields[FIELDS])
 {
     size_t count = 0;
@@ -91,7 +91,7 @@ static const char *add(struct sw_rows *rows, const struct scope *scope,
     return sw_row_add(rows, &row) ? NULL : "too many settings";
 }
 
-/* The group of a settings statement; false if it is another one. */
+/* Gets the group of a settings statement; returns false for another statement. */
 static bool group_of(const char *name, enum sw_setting_group *group)
 {
     static const char *const names[] = {[SW_SETTING_MPIIO] = "mpiio",

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Which settings belong to a path: globs on trailing components. */
+/* Determines which settings apply to a path, by globs on trailing components. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +19,7 @@ static size_t count_slashes(const char *text)
     return count;
 }
 
-/* The last `components` components of a path (all of it if it has fewer). */
+/* Returns the last `components` components of a path (all of it if it has fewer). */
 static const char *trailing(const char *path, size_t components)
 {
     const char *start = path + strlen(path);
@@ -44,8 +44,8 @@ bool sw_match_cray(const char *pattern, const char *path)
     return sw_match(pattern, path) || fnmatch(pattern, path, 0) == 0;
 }
 
-/* "ufs:", "lustre:", "nfs:": letters and digits before the first colon, and no slash.  One
- * letter is left alone, as ROMIO does (a drive). */
+/* Skips "ufs:", "lustre:", "nfs:": letters and digits before the first colon, without a slash. A
+ * single letter is kept, as in ROMIO (a drive). */
 static const char *without_prefix(const char *name)
 {
     const char *end = name;

@@ -5,14 +5,14 @@
  *
  *   pattern:key=value:key=value,pattern:key=value
  *
- * A value that contains ':' or ',' stands between '#' (cb_config_list=#*:8#).  Cray MPICH
- * applies these over the program's own info, hence override.
+ * A value that contains ':' or ',' is enclosed in '#' (cb_config_list=#*:8#). Cray MPICH applies
+ * these over the program's own info, hence override.
  */
 #include <string.h>
 
 #include "adopt/adopt.h"
 
-/* Cuts the next piece off at `:` or `,` outside of '#...#'; *ended says which one, or '\0'.
+/* Cuts off the next piece at `:` or `,` outside of '#...#'; *ended is that character, or '\0'.
  * NULL if a '#' is not closed. */
 static char *cut(char **rest, char *ended)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Which later files of a series a setting is for (include/stripewise/flat.h). */
+/* Determines to which later files of a series a setting applies (include/stripewise/flat.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool parse_kind(const char *kind, struct sw_series_class *of)
     return false;
 }
 
-/* A number that is not negative, and the character behind it. */
+/* Parses a nonnegative number and the character after it. */
 static bool parse_number(const char **at, char end, int64_t *number)
 {
     char *rest;

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* How files of a series were used.  Counters of a file are compared at its close with those at its
- * open, so that a data call costs nothing more. */
+/* How files of a series were used. The counters of a file at its close are compared with those at
+ * its open, so that a data call costs nothing more. */
 #include <sched.h>
 #include <string.h>
 
 #include "adopt/use.h"
 
-#define MOST_SERIES 64 /* further ones are never known */
-#define MOST_OPEN 64   /* files at a time; of further ones nothing is known */
+#define MOST_SERIES 64 /* further ones are never recorded */
+#define MOST_OPEN 64   /* simultaneously open files; further ones are not recorded */
 #define MOST_VIEWS 4
 #define PATIENCE 10000
 
@@ -159,7 +159,7 @@ void sw_use_opened(uint64_t key, uint64_t handle, const struct sw_file *file)
     sw_file_counted(file, opened.before);
     if (!lock())
         return;
-    struct opened *place = find_opened(handle); /* of one whose close was not seen */
+    struct opened *place = find_opened(handle); /* of a file whose close was not seen */
     if (place == NULL)
         place = find_opened(0);
     if (place != NULL)
@@ -191,7 +191,7 @@ void sw_use_viewed(uint64_t handle, int64_t bytes, int64_t n_pieces)
     unlock();
 }
 
-/* A view says how long its pieces are, but a call may move less than one. */
+/* A view defines how long its pieces are, but a call may move less than one. */
 static int64_t pieces_of(const struct opened *opened, int64_t bytes, int64_t calls)
 {
     if (opened->view_bytes <= 0)

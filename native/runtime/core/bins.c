@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time bins: a call is split over the bins that it lies in.  All bins of a call have the width
- * of the age at which it ends.  Two entries may stand for the same bin (threads whose long
- * calls end late): a reader adds them up.
+ * Time bins: a call is split over the bins that it spans. All bins of a call have the width that
+ * belongs to the age at its end. Two entries may describe the same bin (threads whose long calls
+ * end late): a reader sums them.
  */
 #include "internal.h"
 
-/* The first record of a file is small: most files are used for a moment. */
+/* The first record of a file is small, because most files are used only briefly. */
 #define FIRST_BINS 3
 
-/* At most 1/256 of the age, at least 2^SW_BIN_LEAST_LOG2 ns. */
+/* Returns the width: at most 1/256 of the age, at least 2^SW_BIN_LEAST_LOG2 ns. */
 static uint32_t width_log2(uint64_t age_ns)
 {
     uint32_t log2 = age_ns == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(age_ns);
@@ -28,7 +28,7 @@ static struct sw_bin *find(const struct sw_bins *bins, uint64_t start_ns, uint32
     for (unsigned i = 0; i < SW_BINS_RECENT; i++) {
         struct sw_bin *bin = bins->recent[i];
         if (bin != NULL && bin->start_ns == start_ns && bin->width_log2 == log2 &&
-            bin->calls != UINT32_MAX) /* the rest stands in another entry */
+            bin->calls != UINT32_MAX) /* the rest is in another entry */
             return bin;
     }
     return NULL;

@@ -13,16 +13,16 @@
 #define SW_BINS_RECENT 8 /* power of two */
 
 struct sw_bins {
-    uint64_t from_ns; /* of the current bin, in which the last call ended */
+    uint64_t from_ns; /* start of the current bin, in which the last call ended */
     uint64_t to_ns;
     struct sw_bin *current;
-    struct sw_bin *recent[SW_BINS_RECENT]; /* in a ring */
+    struct sw_bin *recent[SW_BINS_RECENT]; /* used as a ring */
     uint32_t made;
     struct sw_bin *spare; /* room for further bins */
     struct sw_bin *spare_end;
 };
 
-/* What one call adds; times as in struct sw_event. */
+/* What one call adds; for times see struct sw_event. */
 struct sw_span {
     uint64_t start_ns;
     uint64_t end_ns;
@@ -30,7 +30,7 @@ struct sw_span {
     uint64_t write_bytes;
 };
 
-/* Adds to the current bin; false if the call does not lie in it. */
+/* Adds to the current bin; returns false if the call is not within it. */
 static inline bool sw_bins_add_current(struct sw_bins *bins, const struct sw_span *span)
 {
     if (span->start_ns < bins->from_ns || span->end_ns >= bins->to_ns)
@@ -45,20 +45,20 @@ static inline bool sw_bins_add_current(struct sw_bins *bins, const struct sw_spa
     return true;
 }
 
-/* Bins that a call lies in: so many may be new. */
+/* Returns the number of bins that a call spans, all of which may be new. */
 size_t sw_bins_needed(const struct sw_span *span);
-/* Bins that can be made without more room. */
+/* Returns the number of bins that can be created without more room. */
 static inline size_t sw_bins_left(const struct sw_bins *bins)
 {
     return (size_t)(bins->spare_end - bins->spare);
 }
-/* Adds to all bins that a call lies in; sw_bins_left must suffice. */
+/* Adds to all bins that a call spans; sw_bins_left must be sufficient. */
 void sw_bins_add(struct sw_bins *bins, const struct sw_span *span);
-/* Room for `needed` bins or more, of a new record, with its end; NULL if there is none.  Under
- * the lock. */
+/* Allocates a new record with room for `needed` bins or more, and sets its end; returns NULL if
+ * there is no room. Call under the lock. */
 struct sw_bin *sw_bins_reserve(uint64_t file_id, uint32_t layer, size_t needed, bool first,
                                struct sw_bin **end);
-/* A call found no room in the bins: says so, once. */
+/* Records, once, that a call found no room in the bins. */
 void sw_bins_lost(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Entry and exit of every counted call.  The state of a thread is a bit per layer that
- * is on its stack, with the address of that call's frame: the stack grows down, so an
- * entry at or above a remembered frame proves that the frame is gone (a signal handler
- * jumped out of it with siglongjmp) and its bit is dropped.
+ * Entry and exit of every counted call. The state of a thread is a bit per layer that is on its
+ * stack, with the address of that call's frame. The stack grows down, so an entry at or above a
+ * remembered frame proves that the frame is gone (a signal handler jumped out of it with
+ * siglongjmp), and its bit is cleared.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -25,11 +25,11 @@ void sw_count_lost(void)
     __atomic_fetch_add(&sw_process_live->lost_calls, 1, __ATOMIC_RELAXED);
 }
 
-/* A handler runs at least a signal frame below the call that it interrupted; a wrapper
- * that is called from the same function as the lost one differs by its own size only. */
+/* A handler runs at least a signal frame below the call that it interrupted; a wrapper that is
+ * called from the same function as the lost one only differs by its own size. */
 #define OWN_FRAME_BYTES 256
-/* A call that was left by a jump never ends: after so many entries below it, it is taken
- * for lost.  Wrong for a handler that makes more calls: then these count as outermost. */
+/* A call that was left by a jump never ends: after so many entries below it, it is considered
+ * lost. That is wrong for a handler that makes more calls: these then count as outermost. */
 #define MOST_REFUSED 64
 
 static bool is_gone(const void *frame, const struct sw_call *call, int layer)
@@ -49,8 +49,8 @@ static bool is_surely_gone(const void *frame, const struct sw_call *call)
     return is_gone(frame, call, SW_LAYER_POSIX) && !sw_on_signal_stack();
 }
 
-/* A sw_leave that may yet go on, below a handler that makes many calls, keeps the trace for
- * itself: the handler's calls are counted only. */
+/* A sw_leave that may still continue, below a handler that makes many calls, keeps exclusive use
+ * of the trace: the handler's calls are only counted. */
 static void drop_busy(struct sw_thread *thread, const struct sw_call *call, bool all)
 {
     bool gone = is_surely_gone(thread->busy, call);
@@ -71,7 +71,7 @@ static void drop_lost_frames(struct sw_thread *thread, const struct sw_call *cal
     }
 }
 
-/* The rare part of sw_enter: something of ours is on this thread's stack, or was. */
+/* The rare part of sw_enter: one of our calls is, or was, on this thread's stack. */
 static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, int layer,
                          bool matters)
 {
@@ -148,7 +148,7 @@ __attribute__((hot)) void sw_call_ended(struct sw_call *call)
         call->end_ns = sw_now_ns();
         return;
     }
-    call->end_ns = 1 + sw_ticks_ns(call->start_ns); /* 0 would mean that it goes on */
+    call->end_ns = 1 + sw_ticks_ns(call->start_ns); /* 0 would mean that it has not ended */
     call->start_ns = 1;
     call->by_ticks = false;
 }
@@ -177,9 +177,9 @@ static inline void leave_end(const struct sw_call *call)
 }
 
 /*
- * With threads, a record's counters are added under a lock of that record: one atomic
- * exchange instead of a dozen.  A holder is gone only if a signal handler jumped out of it;
- * then the lock is given up for good, and atomic additions take its place.
+ * With threads, a record's counters are increased under a lock of that record: one atomic exchange
+ * instead of a dozen. A holder can only vanish if a signal handler jumped out of it; then the lock
+ * is abandoned for good, and atomic additions replace it.
  */
 enum { COUNTING_FREE = 0, COUNTING_HELD = 1, COUNTING_BROKEN = 2 };
 #define SPINS 100
@@ -187,7 +187,7 @@ enum { COUNTING_FREE = 0, COUNTING_HELD = 1, COUNTING_BROKEN = 2 };
 
 static bool wait_for_counters(uint32_t *word)
 {
-    if (sw_thread.doubtful != NULL) /* it may be our own, further up */
+    if (sw_thread.doubtful != NULL) /* it may be our own, further up the stack */
         return false;
     for (int i = 0; i < SPINS + YIELDS; i++) {
         uint32_t seen = COUNTING_FREE;
@@ -254,8 +254,9 @@ static bool add_with_room(struct sw_file *file, const struct sw_span *span, stru
     return added;
 }
 
-/* Room for bins is made outside of the record's lock: that may take its time; and another thread
- * may have made it meanwhile.  The library's lock stands in for a record's lock that is broken. */
+/* Room for bins is allocated outside of the record's lock, because that may take long, and another
+ * thread may have done it in the meantime. The library's lock replaces a record's lock that is
+ * broken. */
 static bool add_to_more_bins(struct sw_file *file, const struct sw_span *span, bool alone)
 {
     struct sw_guarded guarded;
@@ -273,7 +274,7 @@ static bool add_to_more_bins(struct sw_file *file, const struct sw_span *span, b
     return added;
 }
 
-/* When the trace is full there is nothing to wait for the lock for. */
+/* If the trace is full, there is no need to wait for the lock. */
 static void leave_bins(struct sw_file *file, const struct sw_span *span, bool alone, bool held)
 {
     bool tried = alone || held;
@@ -286,7 +287,7 @@ static void leave_bins(struct sw_file *file, const struct sw_span *span, bool al
         sw_bins_lost();
 }
 
-/* False: a sw_leave further up may be amid the trace; see drop_busy. */
+/* Returns false if a sw_leave further up the stack may be writing the trace; see drop_busy. */
 static bool has_trace(const struct sw_call *call)
 {
     struct sw_thread *thread = &sw_thread;
@@ -296,8 +297,8 @@ static bool has_trace(const struct sw_call *call)
     return true;
 }
 
-/* What the trace says of a call whose counters have been added; lets the record go.  In full in
- * its callers: the part that GCC splits off otherwise costs 20 ns a call. */
+/* Writes to the trace for a call whose counters have been increased, and releases the record. It
+ * is inlined completely: the part that GCC splits off otherwise costs 20 ns a call. */
 static inline __attribute__((always_inline)) void
 leave_captured(const struct sw_call *call, struct sw_file *file, enum sw_op op, int64_t bytes,
                int64_t offset, uint64_t now, bool alone, bool held)
@@ -347,7 +348,7 @@ void sw_leave_time(struct sw_call *call, struct sw_file *file, enum sw_op op)
     leave_counting(call, file, op, 0);
 }
 
-/* Its number in the sequence is free again, if no call came in between. */
+/* Its sequence number is reused, if no call came in between. */
 void sw_leave_uncounted(struct sw_call *call)
 {
     leave_begin(call);
@@ -374,7 +375,7 @@ __attribute__((hot)) void sw_leave_data(struct sw_call *call, struct sw_file *fi
     leave_end(call);
 }
 
-/* A part of the call that is on its way, as a call below it that takes no time. */
+/* Returns a part of the current call, as a call below it that takes no time. */
 static struct sw_call part_of_call(const struct sw_file *file, bool outermost)
 {
     uint32_t active = sw_thread.active;
@@ -390,7 +391,7 @@ static struct sw_call part_of_call(const struct sw_file *file, bool outermost)
     };
 }
 
-/* Rare: takes the thread's busy mark as sw_leave does, for the lock's sake. */
+/* Rare: sets the thread's busy mark as sw_leave does, for the sake of the lock. */
 static void count_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                        bool outermost, bool is_event)
 {

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a call that ends to its event, and the recorders of threads.  A recorder belongs to one
+ * Makes events from ended calls, and manages the recorders of threads. A recorder belongs to one
  * thread at a time and needs no lock; when its thread ends, its open runs are logged and it waits
- * for another thread.  After a fork the child gets recorders of its own.
+ * for another thread. After a fork, the child gets recorders of its own.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -14,13 +14,14 @@
 #include "system.h"
 #include "tracer.h"
 
-/* Of a thread that does little, and of one that has more open runs or events than fit there. */
+/* Block sizes for a thread that does little, and for one with more open runs or events than fit
+ * there. */
 #define NARROW_BLOCK_BYTES (2 * SW_PAGE)
 #define WIDE_BLOCK_BYTES (12 * SW_PAGE)
 #define FIRST_LOGS 2
-#define PLAIN_KEYS 32   /* of the first so many, libc needs no memory for a thread's value */
-#ifndef SW_MOST_THREADS /* tests make do with fewer */
-#define SW_MOST_THREADS ((1u << 24) - 1) /* that events can tell apart */
+#define PLAIN_KEYS 32   /* for the first so many, libc needs no memory for a thread's value */
+#ifndef SW_MOST_THREADS /* tests use fewer */
+#define SW_MOST_THREADS ((1u << 24) - 1) /* that events can distinguish */
 #endif
 
 static struct sw_tracer *pool;
@@ -47,7 +48,7 @@ static void describe_thread(struct sw_thread_record *record, uint64_t start_ns, 
     };
 }
 
-/* THREAD block := thread record, slots, log. */
+/* Maps a THREAD block := thread record, slots, log. */
 static bool map_block(struct sw_tracer *tracer, uint64_t start_ns, uint32_t n_slots)
 {
     const uint64_t bytes = n_slots == SW_TRACER_SLOTS ? WIDE_BLOCK_BYTES : NARROW_BLOCK_BYTES;
@@ -78,7 +79,7 @@ bool sw_tracer_map_wide(struct sw_tracer *tracer)
     return done;
 }
 
-/* Private pages; a child goes on with those that its thread had in the parent. */
+/* Allocates private pages; a child reuses those of its thread in the parent. */
 static struct sw_tracer *new_tracer(struct sw_tracer *old, uint64_t start_ns)
 {
     struct sw_tracer *tracer = old;
@@ -107,7 +108,7 @@ static struct sw_tracer *reused_tracer(void)
     return tracer;
 }
 
-/* Says, once, that there have been more threads than events can tell apart. */
+/* Reports, once, that there have been more threads than events can distinguish. */
 static bool is_nameless(void)
 {
     static uint32_t noted; /* generation + 1 */
@@ -126,8 +127,8 @@ static bool is_nameless(void)
     return true;
 }
 
-/* The thread that a used recorder belongs to from here on: logged without the lock, which the
- * log takes itself when it needs another block. */
+/* Assigns a used recorder to a new thread. It is logged without the lock, which the log takes
+ * itself if it needs another block. */
 static struct sw_tracer *introduce(struct sw_tracer *tracer, uint64_t start_ns)
 {
     struct sw_thread_record record;
@@ -155,14 +156,14 @@ static struct sw_tracer *acquire(uint64_t start_ns)
     return tracer != NULL && used ? introduce(tracer, start_ns) : tracer;
 }
 
-/* A thread ends: what it did is logged, its recorder waits for another one. */
+/* Logs what an ending thread did, and releases its recorder for another thread. */
 static void release(void *value)
 {
     struct sw_tracer *tracer = value;
     struct sw_guarded guarded;
     if (tracer != sw_thread.tracer || !sw_running() || tracer->generation != sw_options.generation)
         return;
-    sw_thread.busy = &guarded; /* no handler's calls in between */
+    sw_thread.busy = &guarded; /* prevents calls of handlers in between */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     sw_fold_close(tracer);
     if (sw_lock(&guarded)) {
@@ -184,7 +185,7 @@ static inline const char *parent_of(const struct sw_call *call)
     return call->active == 0 ? NULL : sw_thread.names[__builtin_ctz(call->active)];
 }
 
-/* Bits of `active`: calls of ours on the stack.  (Not every processor counts bits.) */
+/* Counts the bits of `active`: our calls on the stack. (Not every processor can count bits.) */
 static inline uint64_t depth_of(uint32_t active)
 {
     uint64_t depth = 0;

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Capture: what a layer tells beyond a call's time, bytes and offset.  The core records one
- * event at every sw_leave*, by itself, while capture is on; a layer adds detail between
- * sw_enter and sw_leave:
+ * Capture: what a layer records beyond a call's time, bytes and offset. While capture is on, the
+ * core records one event at every sw_leave* by itself; a layer adds detail between sw_enter and
+ * sw_leave:
  *
  *   if (sw_capturing()) {
  *       call.object = entry.object;
  *       call.shape = sw_shape_intern(&shape, &call.position);
  *   }
  *
- * `name` of a call is the exported function: sw_enter takes it from __func__; a wrapper that
- * enters in a shared inner function passes it with sw_enter_as.
+ * The name of a call is that of the exported function: sw_enter takes it from __func__; a wrapper
+ * that enters in a shared inner function passes it with sw_enter_as.
  */
 #ifndef STRIPEWISE_CAPTURE_H
 #define STRIPEWISE_CAPTURE_H
@@ -19,7 +19,7 @@
 #include "core/core.h"
 #include "stripewise/trace.h"
 
-/* Capture is on in this process (cheap: one load). */
+/* Returns whether capture is on in this process (cheap: one load). */
 bool sw_capturing(void);
 
 /* ---- objects ---------------------------------------------------------------------- */
@@ -39,8 +39,9 @@ struct sw_object {
     const char *name;
 };
 
-/* Number of the object in the trace: of the record that describes it so, or of a new one.
- * 0: no room, or not capturing.  Keeps errno; takes the library's lock. */
+/* Returns the number of the object in the trace: of the existing record with this description, or
+ * of a new one. 0 if there is no room, or capture is off. Keeps errno; takes the library's lock.
+ * */
 uint32_t sw_object_intern(const struct sw_object *object);
 
 /* ---- shapes ----------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ struct sw_shape {
     uint64_t total_boxes;
     uint64_t elements;
     uint64_t extents[SW_MOST_DIMS];
-    /* Absolute.  REGULAR: start, stride, count, block; of others `start` is the lower corner. */
+    /* Absolute. REGULAR: start, stride, count, block; otherwise `start` is the lower corner. */
     uint64_t start[SW_MOST_DIMS];
     uint64_t stride[SW_MOST_DIMS];
     uint64_t count[SW_MOST_DIMS];
@@ -64,27 +65,29 @@ struct sw_shape {
     const uint64_t *boxes;
 };
 
-/* Number of the shape, and in *position the C order index of `start` in the extents (0 for
- * ALL and NONE).  0: no room, or not capturing.  Cheap for a shape that is known: no lock. */
+/* Returns the number of the shape, and in *position the C order index of `start` in the extents (0
+ * for ALL and NONE). 0 if there is no room, or capture is off. Cheap for a known shape: no lock.
+ * */
 uint32_t sw_shape_intern(const struct sw_shape *shape, int64_t *position);
 
 /* ---- views ------------------------------------------------------------------------ */
 
-/* Folds the pieces of a datatype as they come. */
+/* Folds the pieces of a datatype as they arrive. */
 struct sw_pieces {
     struct sw_piece piece[SW_VIEW_MOST_PIECES];
     uint32_t n_pieces;
     bool truncated;
-    uint64_t total; /* pieces that do not touch */
-    /* The last one, which may go on: sw_pieces_end (sw_view_intern calls it) folds it too. */
+    uint64_t total; /* pieces that are not adjacent */
+    /* The last piece, which may continue; sw_pieces_end, called by sw_view_intern, folds it too.
+     * */
     int64_t open_offset;
     uint64_t open_bytes;
     uint64_t visited;
 };
-/* A `visit` of sw_plugin.type_pieces: joins a piece that touches the one before, folds equal
- * ones at a regular stride.  0: go on; 1: enough, `truncated` is set. */
+/* A `visit` of sw_plugin.type_pieces: joins a piece that is adjacent to the previous one, and
+ * folds equal ones at a regular stride. Returns 0 to continue, 1 to stop with `truncated` set. */
 int sw_pieces_add(void *pieces, int64_t offset, int64_t bytes);
-/* No piece follows; harmless twice. */
+/* Call after the last piece; a second call is harmless. */
 void sw_pieces_end(struct sw_pieces *pieces);
 
 struct sw_view {
@@ -96,7 +99,8 @@ struct sw_view {
     int64_t filetype_extent;
     struct sw_pieces *pieces;
 };
-/* Number of the view; the same one for a view that is known.  0: no room, or not capturing. */
+/* Returns the number of the view, which is the same for equal views. 0 if there is no room, or
+ * capture is off. */
 uint32_t sw_view_intern(const struct sw_view *view);
 
 #endif

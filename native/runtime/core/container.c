@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of this process in the node's container, and the records in them.  Everything here runs
+/* Blocks of this process in the node's container, and the records in them. Everything here runs
  * under sw_lock. */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "container_file.h"
 
-/* Most processes of a run that has thousands do little: they begin small, and blocks double. */
+/* Most processes of a run with thousands of them do little: blocks begin small and double. */
 #define FIRST_BLOCK_BYTES SW_PAGE
 #define SECOND_BLOCK_BYTES (2 * SW_PAGE)
 #define LARGEST_BLOCK_BYTES (256 * SW_PAGE)
@@ -19,15 +19,16 @@ _Static_assert(sizeof(struct sw_block_header) + sizeof(struct sw_process) +
 static struct sw_process stand_in = {.rank = -1};
 struct sw_process *sw_process_live = &stand_in;
 
-/* Records that share a bound: those of the counters, and those of the trace, whose trouble
- * leaves the counters alone. */
+/* Records with a common limit: those of the counters, and those of the trace, whose failure does
+ * not affect the counters. */
 struct region {
     char *free; /* room that is left in the newest block */
     char *end;
     uint64_t next_block_bytes;
     uint64_t total_bytes;
     const char *trouble; /* the last one */
-    uint64_t until_ns;   /* it grows no more before: UINT64_MAX, unless the trouble may pass */
+    uint64_t
+        until_ns; /* it does not grow before: UINT64_MAX unless the failure may be temporary */
 };
 
 static struct {
@@ -37,7 +38,7 @@ static struct {
     uint64_t last_block; /* its offset */
     struct region counters;
     struct region trace;  /* what threads share: names, shapes, time bins */
-    struct region events; /* THREAD and EVENTS blocks; their owners keep the room */
+    struct region events; /* THREAD and EVENTS blocks; their owners manage the room */
 } container;
 
 #define PASSING_NS UINT64_C(1000000000)
@@ -63,8 +64,8 @@ static bool has_stopped(const struct region *region)
 
 /* ---- blocks ------------------------------------------------------------------------ */
 
-/* A block of a region; its offset, or 0.  After a trouble that does not pass it gets none any
- * more. */
+/* Adds a block to a region; returns its offset, or 0. After a permanent failure, the region gets
+ * no further blocks. */
 static uint64_t add_block(struct region *region, int kind, uint64_t bytes, char **mapped)
 {
     struct sw_trouble trouble;
@@ -138,7 +139,7 @@ const char *sw_container_trouble(void)
 
 /* ---- seal -------------------------------------------------------------------------- */
 
-/* Reading back what a process recorded must not hold up its end. */
+/* Limit on reading back what a process recorded, so that its end is not delayed. */
 #define MOST_SEALED_BYTES (UINT64_C(256) << 20)
 
 static uint64_t *seal_word(void)
@@ -161,7 +162,7 @@ void sw_container_unseal(void)
     __atomic_store_n(seal_word(), 0, __ATOMIC_SEQ_CST);
 }
 
-/* The parent's mapping stays: its paths are read when a descriptor is inherited. */
+/* The parent's mapping is kept: its paths are read when a descriptor is inherited. */
 void sw_container_forget(void)
 {
     memset(&container, 0, sizeof container);
@@ -172,8 +173,8 @@ void sw_container_forget(void)
 
 /* ---- records ------------------------------------------------------------------------ */
 
-/* An eighth of the trace's bound is kept for what threads share: names and time bins go on
- * when there is no room for events any more. */
+/* An eighth of the trace's limit is reserved for what threads share: names and time bins are still
+ * recorded when there is no room for events. */
 static uint64_t trace_left(const struct region *region)
 {
     uint64_t most = sw_options.capture_bytes;
@@ -186,7 +187,7 @@ static uint64_t trace_left(const struct region *region)
     return left / SW_PAGE * SW_PAGE;
 }
 
-/* Whether `least` bytes are left; *bytes becomes at most what is left. */
+/* Returns whether `least` bytes are left; *bytes is limited to what is left. */
 static bool bound_trace(struct region *region, uint64_t *bytes, uint64_t least)
 {
     uint64_t left = trace_left(region);

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The node's container file: blocks are appended, and records put into them.  The file is open
- * for that moment only, since the program may close or reuse any descriptor.  Other processes
- * are kept out by flock, which a dying holder releases.  Room is preallocated before it is
- * used, so that a store can never meet a full disk.
+ * The node's container file: blocks are appended, and records written into them. The file is only
+ * open meanwhile, since the program may close or reuse any descriptor. Other processes are
+ * excluded by flock, which a dying holder releases. Space is preallocated before it is used, so
+ * that a store never fails because the disk is full.
  */
 #define _GNU_SOURCE
 #include "container_file.h"
@@ -18,9 +18,9 @@
 
 #include "system.h"
 
-#define LOCK_ATTEMPTS 5000 /* of a millisecond */
+#define LOCK_ATTEMPTS 5000 /* of one millisecond each */
 
-/* Of what is being done; the first one counts. */
+/* Problem of the present operation; the first one counts. */
 static struct sw_trouble trouble;
 
 static bool give_up(const char *text)
@@ -79,7 +79,7 @@ static bool lock_file(int fd)
     return false;
 }
 
-/* Zeros where the file system knows no fallocate. */
+/* Writes zeros if the file system does not support fallocate. */
 static int write_zeros(int fd, off_t offset, off_t bytes)
 {
     static const char zeros[SW_PAGE];
@@ -97,7 +97,7 @@ static int reserve_room(int fd, off_t offset, off_t bytes)
     return errno == EOPNOTSUPP || errno == ENOSYS ? write_zeros(fd, offset, bytes) : errno;
 }
 
-/* Passing the limit would raise SIGXFSZ. */
+/* Returns whether the limit permits it; exceeding the limit would raise SIGXFSZ. */
 static bool is_allowed(off_t end)
 {
     struct rlimit limit;
@@ -164,7 +164,7 @@ static bool write_and_map(int fd, const struct sw_block_header *header, off_t of
     return true;
 }
 
-/* What a process beyond the bound leaves is that there was one; the file is locked. */
+/* A process beyond the limit is only counted; the file is locked. */
 static bool count_lost_process(int fd)
 {
     const off_t place = offsetof(struct sw_container_header, lost_processes);
@@ -182,7 +182,7 @@ static bool is_within_run(int fd, const struct sw_block_header *header, uint64_t
     return give_up("the container has reached " SW_ENV_RUN_BYTES);
 }
 
-/* A block that cannot be used is taken off again: behind it there is nothing yet. */
+/* A block that cannot be used is removed again: there is nothing behind it yet. */
 static bool make_block(int fd, struct sw_block_header *header, uint64_t offset, char **mapped)
 {
     if (header->kind == SW_BLOCK_PROCESS)
@@ -196,7 +196,7 @@ static bool make_block(int fd, struct sw_block_header *header, uint64_t offset, 
     return give_up("a block of the container cannot be mapped");
 }
 
-/* To the locked file. */
+/* Appends to the locked file. */
 static uint64_t append(int fd, struct sw_block_header *header, char **mapped)
 {
     struct stat status;
@@ -234,7 +234,7 @@ uint64_t sw_file_append(struct sw_block_header *header, char **mapped, struct sw
 
 /* ---- records ------------------------------------------------------------------------ */
 
-/* Another file may stand in its place by now. */
+/* Another file may have taken its place by now. */
 static bool has_our_blocks(int fd)
 {
     struct stat status;
@@ -242,7 +242,7 @@ static bool has_our_blocks(int fd)
            give_up("the container was moved or removed while it was written");
 }
 
-/* The first word, which makes the records visible, goes last. */
+/* The first word, which makes the records visible, is written last. */
 static bool put_records(int fd, off_t offset, const char *records, size_t bytes)
 {
     const size_t first = sizeof(uint64_t);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Adding a call to the counters of its file and process, in place; nothing is merged at exit.
- * `alone`: nobody else adds, so that no atomics are needed. */
+/* Adds a call to the counters of its file and process, in place; nothing is merged at exit.
+ * `alone`: no other thread adds, so that atomics are not needed. */
 #ifndef STRIPEWISE_COUNTING_H
 #define STRIPEWISE_COUNTING_H
 
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void raise_to(uint64_t *maximum, ui
     }
 }
 
-/* Zero stands for "none yet": a minimum of zero is kept as 0 only if no call was larger. */
+/* Zero stands for "none yet": a minimum of zero is only kept if no call was larger. */
 static inline __attribute__((always_inline)) void lower_to(uint64_t *minimum, uint64_t value,
                                                            bool alone, bool first)
 {
@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) void lower_to(uint64_t *minimum, ui
     }
 }
 
-/* Bin of SW_SIZE_BINS: the bit length leaves one boundary to compare with. */
+/* Returns the bin of SW_SIZE_BINS: the bit length leaves one boundary to compare with. */
 static inline unsigned size_bin(uint64_t bytes)
 {
     static const uint64_t last[SW_SIZE_BINS] = {
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) void add_data(struct sw_file *file,
         add(write ? &record->outermost_write_bytes : &record->outermost_read_bytes, bytes, alone);
 }
 
-/* What the whole process adds up. */
+/* Adds to the counters of the whole process. */
 static inline __attribute__((always_inline)) void
 add_process(const struct sw_call *call, enum sw_op op, int64_t bytes, uint64_t now, bool alone)
 {

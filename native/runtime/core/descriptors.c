@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Chunks come from anonymous pages when the first descriptor of theirs is tracked. */
+/* Descriptor table, in chunks of anonymous pages that are allocated when their first descriptor is
+ * tracked. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <sys/single_threaded.h>
@@ -12,7 +13,7 @@
 #define CHUNK_BYTES (SW_FD_CHUNK * sizeof(struct sw_fd))
 
 struct sw_fd *sw_fd_chunks[SW_FD_CHUNKS];
-static int highest = -1; /* that was ever tracked */
+static int highest = -1; /* highest one that was ever tracked */
 
 static struct sw_fd *chunk_for(unsigned chunk)
 {
@@ -59,8 +60,8 @@ static struct sw_file *make_taken_over(const struct sw_fd *entry)
     return file;
 }
 
-/* An inherited descriptor shares its position with the parent, and what the parent wrote
- * is the parent's to sync. */
+/* An inherited descriptor shares its position with the parent; the parent must sync what it wrote.
+ * */
 static __attribute__((noinline)) void adopt(struct sw_fd *entry)
 {
     entry->generation = sw_options.generation;
@@ -79,7 +80,7 @@ static inline void adopt_inherited(struct sw_fd *entry)
         adopt(entry);
 }
 
-/* Only after the parent's mark is gone, which would take this one along. */
+/* Only after the parent's mark has been cleared, which would clear this one too. */
 void sw_fd_wrote(struct sw_fd *entry)
 {
     adopt_inherited(entry);
@@ -109,7 +110,7 @@ struct sw_file *sw_fd_issued(struct sw_fd *entry)
     return entry->issued;
 }
 
-/* Local file systems stamp with this clock, which moves on with the timer's tick. */
+/* Local file systems use this clock for timestamps; it advances with the timer's tick. */
 struct sw_birth sw_birth_before(void)
 {
     struct timespec now;
@@ -132,9 +133,8 @@ static bool is_before(const struct statx_timestamp *when, const struct sw_birth 
            (when->tv_sec == seconds && when->tv_nsec < then->nanoseconds);
 }
 
-/* A file that was born by this open is empty, and nothing has happened to it since: emptying an
- * old one changes its times too, but not that of its birth.  Without a time of birth, that of
- * the last access stands in for it. */
+/* A file that this open created is empty, and has not changed since: truncating an old one changes
+ * its times too, but not its birth. Without a time of birth, that of the last access is used. */
 static bool is_just_born(const struct statx *status, const struct sw_birth *before)
 {
     bool has_birth = (status->stx_mask & STATX_BTIME) != 0;
@@ -144,7 +144,7 @@ static bool is_just_born(const struct statx *status, const struct sw_birth *befo
            is_same(birth, &status->stx_ctime) && !is_before(birth, before, local);
 }
 
-/* For kernels, and filters, that know no statx(). */
+/* For kernels, and filters, that do not support statx(). */
 static bool ask_older(int fd, struct statx *status)
 {
     struct stat old;
@@ -210,7 +210,7 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
     track(fd, posix, stdio, flags, position, sw_options.generation);
 }
 
-/* As if an earlier generation had opened it. */
+/* Tracks it as if an earlier generation had opened it. */
 static void track_taken_over(int fd, uint32_t flags)
 {
     track(fd, NULL, NULL, flags | SW_FD_TAKEN_OVER | SW_FD_ASK, -1, sw_options.generation - 1);
@@ -230,9 +230,9 @@ static void take_over(int fd)
         track_taken_over(fd, (flags & O_ACCMODE) != O_RDONLY ? SW_FD_CAN_WRITE : 0);
 }
 
-#define FIRST_ONES 64 /* what is given to a program has a low number */
+#define FIRST_ONES 64 /* inherited descriptors have low numbers */
 
-/* One question tells which are open. */
+/* One query determines which are open. */
 void sw_fd_take_over(void)
 {
     const struct timespec at_once = {0};

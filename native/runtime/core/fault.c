@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A store into our mapping of the container fails with SIGBUS where somebody has truncated the
- * file, or its file system lost it (a stale NFS handle, a bad disk).  That is ours, not the
- * program's: the page is replaced by memory of our own, the library switches itself off, and the
- * program goes on.  Any other SIGBUS goes to the program, whose own action is kept here and
- * shown to it as if ours were not there.
+ * A store into our mapping of the container raises SIGBUS if somebody has truncated the file, or
+ * its file system has lost it (a stale NFS handle, a bad disk). That must not affect the program:
+ * the page is replaced by memory of our own, the library disables itself, and the program
+ * continues. Any other SIGBUS is passed to the program, whose own action is stored here and shown
+ * to it as if ours did not exist.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "internal.h"
 #include "system.h"
 
-#define MOST_MAPPINGS 1024 /* those beyond are as they were: unprotected */
+#define MOST_MAPPINGS 1024 /* further ones are not protected */
 
 static struct {
     uintptr_t begin;
@@ -56,8 +56,8 @@ static bool replace_page(uintptr_t address)
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
 }
 
-/* What would have happened without us: the default ends the process when the instruction is tried
- * again, or when a signal that was sent comes once more. */
+/* Does what would have happened without us: the default ends the process when the instruction is
+ * repeated, or when a signal that was sent is sent again. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     struct sigaction own = programs_own;
@@ -92,7 +92,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     pass_on(number, info, context);
 }
 
-/* Ours, on the stack and with the mask that the program chose. */
+/* Installs our handler, on the stack and with the mask that the program chose. */
 static int install(void)
 {
     struct sigaction ours = programs_own;
@@ -114,7 +114,7 @@ static int programs_action(const struct sigaction *new, struct sigaction *old)
 {
     struct sigaction before = programs_own;
     if (new != NULL) {
-        struct sigaction wanted = *new; /* as the kernel does: read before anything is written */
+        struct sigaction wanted = *new; /* as in the kernel: read before anything is written */
         programs_own = wanted;
         if (install() != 0)
             return -1;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Records by path and layer.  No malloc: records live in the container, the little
- * private part in anonymous pages of our own. */
+/* Records by path and layer. No malloc: records are in the container, the small private part is in
+ * anonymous pages of our own. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #define FIRST_SLOTS 1024 /* a power of two */
 #define ARENA_BYTES (4 * SW_PAGE)
 
-/* Open addressing, at most half full, read without lock: a slot's file is stored last.  A larger
- * table takes its place as a whole; readers may still be in the old one, which stays. */
+/* Open addressing, at most half full, read without a lock: a slot's file is stored last. A larger
+ * table replaces it as a whole; readers may still use the old one, which is kept. */
 struct slot {
     uint64_t key;
     struct sw_file *file;
@@ -47,9 +47,9 @@ static uint64_t key_of(uint64_t hash, int layer)
     return hash + (uint64_t)layer * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The name of a file in two parts, of which the second may be all of it. */
+/* The name of a file in two parts, of which the second may be the whole name. */
 struct parts {
-    const char *directory; /* without slash; of 0 bytes: the name is absolute */
+    const char *directory; /* without slash; 0 bytes: the name is absolute */
     size_t directory_bytes;
     const char *name;
     size_t name_bytes;
@@ -63,7 +63,7 @@ static bool has_name(const struct sw_file_record *record, const struct parts *pa
            memcmp(record->path, parts->directory, parts->directory_bytes) == 0;
 }
 
-/* Its counters are about to be used: they are fetched while its name is compared. */
+/* Prefetches its counters, which are used soon, while its name is compared. */
 static void fetch(const struct sw_file *file)
 {
     const struct sw_file_record *record = file->record;
@@ -110,7 +110,7 @@ static size_t table_bytes(size_t slots)
     return sizeof(struct table) + slots * sizeof(struct slot);
 }
 
-/* False: there is no memory for it. */
+/* Returns false if there is no memory for it. */
 static bool has_room(void)
 {
     if (table->used * 2 < table->slots)
@@ -128,7 +128,7 @@ static bool has_room(void)
     return true;
 }
 
-/* The parent's records are its own; nobody else is in the table. */
+/* The parent's records are its own; no other thread is using the table. */
 void sw_files_forget(void)
 {
     if (table != &first_table.table)
@@ -177,7 +177,7 @@ static struct sw_file *create(uint64_t hash, int layer, const char *path, size_t
     return file;
 }
 
-/* Under the lock. */
+/* Call under the lock. */
 static struct sw_file *get_absolute(int layer, const char *path, size_t bytes, bool make)
 {
     uint64_t hash = sw_split(path, bytes).hash;
@@ -185,11 +185,11 @@ static struct sw_file *get_absolute(int layer, const char *path, size_t bytes, b
     return file == NULL && make ? create(hash, layer, path, bytes) : file;
 }
 
-/* A name as it is looked for; short ones need no lock. */
+/* A name that is looked up; short ones need no lock. */
 struct name {
     char near[512];
     const char *path;
-    size_t bytes; /* 0: it cannot be told */
+    size_t bytes; /* 0: unknown */
 };
 
 static bool is_near(struct name *name, int directory, const char *path)
@@ -199,7 +199,7 @@ static bool is_near(struct name *name, int directory, const char *path)
     return name->bytes != 0;
 }
 
-/* Under the lock, which the scratch needs. */
+/* Call under the lock, which the scratch buffer needs. */
 static void find_far(struct name *name, int directory, const char *path)
 {
     sw_cwd_remember();
@@ -237,8 +237,8 @@ static uint64_t duration(const struct sw_call *call)
     return call->end_ns - call->start_ns;
 }
 
-/* Counts a call on a name, if names there are counted; *record: its directory's own, if it has
- * one. */
+/* Counts a call on a name, if names there are counted; *record: that of the directory, if it has
+ * one of its own. */
 static bool use(const struct name *name, const struct sw_split *split, const struct sw_call *call,
                 enum sw_action action, bool failed, bool locked, struct sw_file **file,
                 struct sw_metadata_record **record)
@@ -324,8 +324,9 @@ struct sw_file *sw_file_unnamed(int layer, int directory, const char *path)
     return file;
 }
 
-/* The kernel's name of a descriptor's file in sw_scratch[0]; its length, 0: it has none.  Memory
- * that is no file looks as if it had been removed from the root directory. */
+/* Writes the kernel's name of a descriptor's file to sw_scratch[0]; returns its length, 0 if it
+ * has none. Memory that is not a file looks like a file that was removed from the root directory.
+ * */
 static size_t name_behind(int fd)
 {
     static const char removed[] = " (deleted)";

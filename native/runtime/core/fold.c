@@ -3,23 +3,23 @@
 /*
  * Folding: equal calls at a regular stride become one run (struct sw_run of trace.h).
  *
- * The second call gives the first level its stride.  A call that is not the one expected opens
- * the next level if a whole row (two calls or more) or, a level higher, whole rows came before:
- * its distance from the first call is the stride of that level, and what follows must repeat the
- * rows.  In the middle of a row it ends the run and begins another.  Offsets at random make runs
- * of three calls, which cost less than three events.  A run that began in the middle of a row
- * ends after a few rows, and the next one begins where a row does.
+ * The second call determines the stride of the first level. A call other than the expected one
+ * opens the next level if a whole row (two calls or more) or, one level higher, whole rows precede
+ * it: its distance from the first call is the stride of that level, and what follows must repeat
+ * the rows. In the middle of a row, it ends the run and begins another. Random offsets make runs
+ * of three calls, which cost less than three events. A run that began in the middle of a row ends
+ * after a few rows, and the next one begins where a row does.
  */
 #include <stddef.h>
 #include <string.h>
 
 #include "tracer.h"
 
-/* A run ends there, so that no bin of its histogram runs over. */
-#ifndef SW_MOST_CALLS /* tests make do with fewer */
+/* A run ends at this length, so that no bin of its histogram overflows. */
+#ifndef SW_MOST_CALLS /* tests use fewer */
 #define SW_MOST_CALLS UINT64_C(0xffffffff)
 #endif
-/* Slots that a call is looked for in: `first ^ i`. */
+/* Slots in which a call is searched for: `first ^ i`. */
 #define WAYS 8
 
 /* ---- the slot of a call ------------------------------------------------------------------ */
@@ -102,11 +102,11 @@ static inline int64_t moved(int64_t offset, int64_t by)
 /* ---- levels -----------------------------------------------------------------------------------
  */
 
-/* What comes after the call that was expected. */
+/* Advances to the call after the expected one. */
 static inline void advance(const struct sw_run *run, struct sw_slot *slot)
 {
     slot->i++;
-    if (SW_LIKELY(slot->i != run->inner[0])) { /* 0: without end */
+    if (SW_LIKELY(slot->i != run->inner[0])) { /* 0: unbounded */
         slot->next_offset = moved(slot->next_offset, run->stride[0]);
         slot->next_sequence += (uint64_t)run->sequence_stride[0];
         return;
@@ -127,7 +127,7 @@ static inline void advance(const struct sw_run *run, struct sw_slot *slot)
     slot->next_sequence = slot->row_sequence;
 }
 
-/* The level that a call opens which is not the one expected; SW_RUN_LEVELS: none. */
+/* Returns the level that an unexpected call opens; SW_RUN_LEVELS: none. */
 static int level_for(const struct sw_run *run, const struct sw_slot *slot)
 {
     if (run->count == 1)
@@ -139,7 +139,7 @@ static int level_for(const struct sw_run *run, const struct sw_slot *slot)
     return run->inner[1] == 0 && slot->i == 0 && slot->j >= 2 ? 2 : SW_RUN_LEVELS;
 }
 
-/* Makes this call the next one by opening a level, if that can be. */
+/* Makes this call the next one by opening a level, if possible. */
 static bool open_level(struct sw_run *run, struct sw_slot *slot,
                        const struct sw_happened *happened)
 {
@@ -188,8 +188,8 @@ static void close_slot(struct sw_tracer *tracer, uint32_t slot)
     forget(&tracer->slots[slot]);
 }
 
-/* An open run that its thread leaves in its earlier block is complete; so is one that stands in
- * both for a moment, as readers count what is logged twice once. */
+/* An open run that its thread leaves in its earlier block is complete; one that is in both blocks
+ * for a moment is harmless, since readers count a duplicate once. */
 static void move_run(struct sw_tracer *tracer, struct sw_run *before, uint32_t slot)
 {
     const struct sw_slot moving = tracer->slots[slot];
@@ -226,7 +226,7 @@ bool sw_fold_widen(struct sw_tracer *tracer)
     return true;
 }
 
-/* The slot of a call; if it has none, a free one, or the one that has rested longest. */
+/* Returns the slot of a call; if it has none, a free one, or the least recently used one. */
 static uint32_t choose(struct sw_tracer *tracer, const struct sw_happened *happened)
 {
     uint32_t first = slot_of(tracer, &happened->key);
@@ -253,7 +253,8 @@ static inline void mark_working(struct sw_tracer *tracer, uint32_t working)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* A jump left a slot half changed: what it counts is true, what it expects may not be. */
+/* Repairs a slot that a jump left half changed: its counts are correct, its expectation may not
+ * be. */
 static void repair(struct sw_tracer *tracer)
 {
     if (tracer->working <= SW_TRACER_SLOTS)

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Of names, for tables in memory; ids in the container are FNV-1a. */
+/* Hashes of names, for tables in memory; ids in the container are FNV-1a. */
 #ifndef STRIPEWISE_HASH_H
 #define STRIPEWISE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Both halves of a product: each bit of the word moves bits all over it. */
+/* Combines both halves of a product: each bit of the word affects bits all over the result. */
 static inline uint64_t sw_mix(uint64_t word)
 {
     unsigned __int128 product =
@@ -15,8 +15,8 @@ static inline uint64_t sw_mix(uint64_t word)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Eight bytes at a time: it is taken of every name that is used.  `seed`: the hash of what is in
- * front. */
+/* Processes eight bytes at a time, since every used name is hashed. `seed`: hash of the preceding
+ * text. */
 static inline uint64_t sw_hash(const char *text, size_t bytes, uint64_t seed)
 {
     uint64_t value = seed ^ bytes;
@@ -30,7 +30,7 @@ static inline uint64_t sw_hash(const char *text, size_t bytes, uint64_t seed)
     return sw_mix(value ^ word);
 }
 
-/* An absolute path: its directory ("/" for what is directly in there), and the name in it. */
+/* An absolute path split into its directory ("/" for the root) and the name in it. */
 struct sw_split {
     size_t directory_bytes;
     const char *name;

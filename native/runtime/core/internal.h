@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the core and the libc layers share.  Not for other layers. */
+/* What the files of the core and the libc layers share. It is not for other layers. */
 #ifndef STRIPEWISE_INTERNAL_H
 #define STRIPEWISE_INTERNAL_H
 
@@ -22,11 +22,11 @@ enum sw_state {
     SW_STATE_STARTING = 1,
     SW_STATE_ON = 2,
     SW_STATE_OFF = 3,
-    SW_STATE_SEALED = 4, /* ended, and checksums tell so: the next call takes them back */
+    SW_STATE_SEALED = 4, /* ended with checksums stored: the next call invalidates them */
 };
 
-/* Lives in a page of its own that fork() wipes (MADV_WIPEONFORK): one load per call
- * tells disabled, running and "I am a new process" apart. */
+/* It is in a page of its own that fork() wipes (MADV_WIPEONFORK), so that one load per call
+ * distinguishes disabled, running and "I am a new process". */
 extern uint32_t *sw_state;
 
 /* Fixed at load. */
@@ -34,12 +34,12 @@ struct sw_options {
     uint32_t capture; /* enum sw_capture_mode */
     bool sync;
     bool verbose;
-    bool by_preload; /* programs that are started are seen if LD_PRELOAD names this library */
+    bool by_preload; /* programs that are started are recorded if LD_PRELOAD names this library */
     uint64_t max_bytes;
     uint64_t capture_bytes;
     uint64_t run_bytes;       /* of all processes of the node */
     uint64_t run_start_ns;    /* CLOCK_REALTIME; files born later belong to this run */
-    uint64_t run_device;      /* of the directory whose birth that is, 0: none */
+    uint64_t run_device;      /* device of the directory with that birth time; 0: none */
     uint64_t clock_origin_ns; /* CLOCK_MONOTONIC of this process */
     uint64_t start_ns;        /* CLOCK_REALTIME of this process */
     pid_t pid;
@@ -48,19 +48,19 @@ struct sw_options {
 };
 extern struct sw_options sw_options;
 
-/* Moves FRESH to ON or OFF, SEALED to ON; true if ON now.  Keeps errno. */
+/* Moves FRESH to ON or OFF, SEALED to ON; returns whether it is ON now. Keeps errno. */
 bool sw_start(void);
-/* For good, in children too: from here on no call of ours.  From signal handlers too. */
+/* Disables the library for good, including in children. Safe in signal handlers. */
 void sw_switch_off(void);
-/* Is this really the process that sw_options.pid names?  A child of vfork shares our
- * memory and must not touch the tables of its parent. */
+/* Returns whether this is really the process of sw_options.pid. A child of vfork shares our memory
+ * and must not touch the tables of its parent. */
 extern bool sw_memory_is_shared; /* since a clone() that shares memory with another process */
 bool sw_ask_own_process(void);
-/* exit() flushes streams, _exit() and exec do not: neither may we for them. */
+/* exit() flushes streams, _exit() and exec do not: nor may we for them. */
 enum sw_ending { SW_ENDING_EXIT, SW_ENDING_ABRUPT, SW_ENDING_EXEC };
-/* Marks the end of the process image; syncs what is still open if asked. */
+/* Marks the end of the process image; syncs what is still open if requested. */
 void sw_finish(enum sw_ending ending);
-/* Undo of sw_finish for an exec that failed. */
+/* Undoes sw_finish after an exec that failed. */
 void sw_unfinish(void);
 
 static inline bool sw_running(void)
@@ -75,7 +75,7 @@ static inline uint64_t sw_now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* A time in the trace; 0 for what began before a fork. */
+/* Converts a time for the trace; 0 for what began before a fork. */
 static inline uint64_t sw_age_ns(uint64_t now_ns)
 {
     return now_ns > sw_options.clock_origin_ns ? now_ns - sw_options.clock_origin_ns : 0;
@@ -83,16 +83,16 @@ static inline uint64_t sw_age_ns(uint64_t now_ns)
 
 /* ---- one layer's table ----------------------------------------------------------- */
 
-/* What the life cycle asks of a layer; every slot is named, NULL is not allowed. */
+/* Functions of a layer that the life cycle calls; all are required, none may be NULL. */
 struct sw_layer_table {
     const char *name;
     void (*start)(void);                   /* at load, before the first record: resolve symbols */
     void (*finish)(enum sw_ending ending); /* sync what is still open, if asked to */
 };
-/* X(name): layers that want to be asked, sw_layer_NAME, in this order. */
+/* X(name): layers with a table sw_layer_NAME, called in this order. */
 #define SW_LAYERS(X)                                                                              \
     X(null)                                                                                       \
-    X(stdio) /* before posix: what it flushes is written then */                                  \
+    X(stdio) /* before posix, which then writes what stdio flushes */                             \
     X(posix)
 #define SW_DECLARE_LAYER(name) extern const struct sw_layer_table sw_layer_##name;
 SW_LAYERS(SW_DECLARE_LAYER)
@@ -105,14 +105,14 @@ struct sw_thread {
     uint32_t inside;      /* depth of sw_inside_begin */
     uint32_t refused;     /* entries in a row that found their layer on the stack */
     const void *busy;     /* frame of a sw_leave that is updating counters */
-    const void *doubtful; /* frame of one that is perhaps amid the trace, NULL: none */
+    const void *doubtful; /* frame of one that may be writing the trace; NULL: none */
     const void *frames[SW_LAYER_COUNT];
     const char *names[SW_LAYER_COUNT]; /* of the calls in `frames` */
     uint64_t sequence;                 /* of the last call that was entered */
     struct sw_tracer *tracer;          /* NULL: no event yet */
     uint32_t number;                   /* in the trace, 0: none yet */
-    const void *request;               /* that a member of the chain is at work on */
-    uint64_t late_ns;                  /* by which its last request that was held ended too late */
+    const void *request;               /* being processed by a member of the chain */
+    uint64_t late_ns;                  /* by how much its last delayed request ended too late */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
 
@@ -127,8 +127,8 @@ static inline bool sw_own_process(void)
 
 /* ---- slow path lock ---------------------------------------------------------------- */
 
-/* Held for creation of records and for path work only.  Blocks signals, so that no
- * handler can run (or jump away) inside; gives up after a bounded wait. */
+/* Only held to create records and to process paths. It blocks signals, so that no handler can run
+ * (or jump away) inside; it gives up after a bounded wait. */
 struct sw_guarded {
     unsigned long long signals;
     int saved_errno;
@@ -136,46 +136,48 @@ struct sw_guarded {
 bool sw_lock(struct sw_guarded *guarded);
 void sw_unlock(struct sw_guarded *guarded);
 void sw_lock_reset(void); /* in a new child, whose parent may have held it */
-/* Scratch for paths, valid under the lock: host threads may have tiny stacks. */
+/* Scratch buffers for paths, valid under the lock: host threads may have tiny stacks. */
 extern char sw_scratch[2][PATH_MAX + 256];
 
 /* ---- container --------------------------------------------------------------------- */
 
-/* The process record; a private stand-in while no container is mapped. */
+/* The process record; a private substitute while no container is mapped. */
 extern struct sw_process *sw_process_live;
-/* Where the container is; once, at load: the program may change its environment. */
+/* Determines the location of the container; once, at load, as the program may change its
+ * environment. */
 void sw_container_load(void);
-/* Maps this process's block; false if there is none.  Under the lock. */
+/* Maps this process's block; returns false if there is none. Call under the lock. */
 bool sw_container_open(void);
 bool sw_container_mapped(void);
 void sw_container_forget(void); /* in a new child */
-/* Stores the checksums of this process's blocks; false if there are none.  Under the lock, with
- * nobody else who could change the blocks, of a container that is mapped. */
+/* Stores the checksums of this process's blocks; returns false if there are none. Call under the
+ * lock, with a mapped container and no other thread that could change the blocks. */
 bool sw_container_seal(void);
-/* Takes them back: the blocks will change.  One store. */
+/* Invalidates the checksums, because the blocks will change. One store. */
 void sw_container_unseal(void);
-/* Room for a record of `bytes` (multiple of 8), zeroed; NULL if there is none. Under the lock. */
+/* Allocates a record of `bytes` (multiple of 8), zeroed; NULL if there is no room. Call under the
+ * lock. */
 void *sw_container_reserve(uint32_t bytes);
 /* Publishes a record: stores `bytes` last. */
 void sw_container_commit(struct sw_record *record, uint32_t bytes);
 const char *sw_container_trouble(void); /* NULL: none */
-/* As sw_container_reserve, for records of the trace, which have a bound of their own. */
+/* Like sw_container_reserve, for records of the trace, which have their own limit. */
 void *sw_container_reserve_trace(uint32_t bytes);
-/* Whether so many bytes are left for THREAD and EVENTS blocks.  Under the lock. */
+/* Returns whether so many bytes are left for THREAD and EVENTS blocks. Call under the lock. */
 bool sw_container_has_trace_room(uint64_t bytes);
-/* A thread's block of the trace, mapped with its header; NULL if there is no room. */
+/* Maps a thread's block of the trace, including its header; NULL if there is no room. */
 char *sw_container_thread_block(uint64_t bytes);
-/* An EVENTS block that is not mapped, with *room bytes or what is left, but not less than `least`;
- * the place of its payload in the file, 0 if there is no room. */
+/* Creates an EVENTS block without mapping it, with *room bytes or what is left, but not less than
+ * `least`; returns the place of its payload in the file, 0 if there is no room. */
 uint64_t sw_container_events_block(uint64_t *room, uint64_t least);
-/* Puts records into such a block, all or none; false if that fails. */
+/* Writes records into such a block, all or none; returns false if that fails. */
 bool sw_container_put_events(uint64_t place, const void *records, uint64_t bytes);
-/* No THREAD or EVENTS block will come, for now. */
+/* Returns whether no further THREAD or EVENTS block can be created, for now. */
 bool sw_container_trace_full(void);
-/* No further block for names, shapes and time bins either. */
+/* Returns whether no further block for names, shapes and time bins can be created either. */
 bool sw_container_records_full(void);
 void sw_process_describe(struct sw_process *process);
-/* As sw_note, under the lock. */
+/* Like sw_note, under the lock. */
 void sw_note_locked(const char *text);
 
 /* ---- files --------------------------------------------------------------------------- */
@@ -185,103 +187,104 @@ struct sw_file {
     uint32_t generation;
     uint32_t layer;
     uint32_t counting; /* enum in call.c: who may add without atomics */
-    bool unsynced;     /* closed without the fsync that was asked for */
-    int64_t read_end;  /* end of the last read and write, for the sequence counters */
+    bool unsynced;     /* closed without the requested fsync */
+    int64_t read_end;  /* ends of the last read and write, for the sequence counters */
     int64_t write_end;
     struct sw_bins bins; /* time bins, used under `counting` */
 };
 
-/* In place of a layer: what libc itself does for the streams of a file (SW_RECORD_ISSUED). */
+/* Used in place of a layer: what libc itself does for the streams of a file (SW_RECORD_ISSUED). */
 #define SW_ISSUED SW_LAYER_COUNT
 
-/* As sw_file_get, never creates. */
+/* Like sw_file_get, but never creates a record. */
 struct sw_file *sw_file_find(int layer, const char *path);
-/* As sw_file_get, relative to a directory descriptor (AT_FDCWD or one that is open). */
+/* Like sw_file_get, relative to a directory descriptor (AT_FDCWD or an open one). */
 struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool create);
-/* As sw_file_get_at for a file that is being opened.  `wanted`: not excluded, even if
- * there is no room for its record. */
+/* Like sw_file_get_at for a file that is being opened. `wanted`: it is not excluded, even if there
+ * is no room for its record. */
 struct sw_file *sw_file_opened(int layer, int directory, const char *path, bool *wanted);
-/* The record of all files in a directory that have no name of their own. */
+/* Returns the record of all files in a directory that have no names of their own. */
 struct sw_file *sw_file_unnamed(int layer, int directory, const char *path);
-/* The record of the file behind a descriptor, by the name that the kernel has for it; never one
- * that is left out.  `make`: as for sw_file_get. `*wanted`: not excluded. */
+/* Returns the record of the file behind a descriptor, by its name in the kernel; never of an
+ * excluded one. `make`: see sw_file_get. `*wanted`: it is not excluded. */
 struct sw_file *sw_file_behind(int layer, int fd, bool make, bool *wanted);
-/* A call on a name has ended: counts it for its directory, if names there are counted at all.
- * True if so; *file: its record, if it has one. */
+/* Call when a call on a name has ended: counts it for its directory, if names there are counted.
+ * Returns true if so; *file: its record, if it has one. */
 bool sw_name_used(const struct sw_call *call, int directory, const char *path,
                   enum sw_action action, bool failed, struct sw_file **file);
 /* Calls `visit` for every file of this process. */
 void sw_file_each(void (*visit)(struct sw_file *file));
 void sw_files_forget(void); /* in a new child */
-/* The record of this process that stands for one of the parent's. */
+/* Returns the record of this process that corresponds to one of the parent's. */
 struct sw_file *sw_file_renew(struct sw_file *file);
-/* Same file, other layer. */
+/* Returns the record of the same file in another layer. */
 struct sw_file *sw_file_sibling(struct sw_file *file, int layer);
 
-/* Absolute form of path in `out`; 0 if it does not fit or cannot be told. */
+/* Writes the absolute form of path to `out`; returns 0 if it does not fit or is unknown. */
 size_t sw_path_absolute(int directory, const char *path, char *out, size_t room);
-/* The same without a system call; also 0 if that needs one. */
+/* The same without a system call; also returns 0 if that needs one. */
 size_t sw_path_absolute_quick(int directory, const char *path, char *out, size_t room);
-/* Finds out the working directory if it is not known; under the lock. */
+/* Determines the working directory if it is unknown; call under the lock. */
 void sw_cwd_remember(void);
 void sw_cwd_changed(void);
-/* The same as long as relative names mean the same; 0: that cannot be told. */
+/* Returns a number that changes when relative names may change meaning; 0 if that is unknown. */
 uint32_t sw_cwd_version(void);
-/* +1: it changes without our seeing it; -1: no more. */
+/* +1: it may change unnoticed from now on; -1: not any more. */
 void sw_cwd_unsteady(int more);
-/* Takes a ROMIO file system prefix ("ufs:") off. */
+/* Removes a ROMIO file system prefix ("ufs:"). */
 const char *sw_path_without_prefix(const char *path);
 void sw_filter_load(void);
 bool sw_filter_wanted(const char *absolute);
 bool sw_filter_is_code(const char *name, size_t bytes);
-/* What the filter makes of the names directly in a directory. */
+/* How the filter treats the names directly in a directory. */
 enum sw_filtered {
     SW_FILTERED_NOTHING, /* all are wanted */
     SW_FILTERED_CODE,    /* all but code */
     SW_FILTERED_OUT,     /* none */
-    SW_FILTERED_BY_NAME, /* each has to be asked for */
+    SW_FILTERED_BY_NAME, /* each must be checked */
 };
 enum sw_filtered sw_filter_directory(const char *absolute, size_t bytes);
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-/* End of a call that turned out not to concern us: nothing is added. */
+/* Ends a call that does not concern us: nothing is added. */
 void sw_leave_uncounted(struct sw_call *call);
-/* Bytes that moved outside of any timed call (second file of copy_file_range). */
+/* Counts bytes that moved outside of any timed call (second file of copy_file_range). */
 void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost);
-/* The same of what an event has told of already. */
+/* The same for data that an event has already reported. */
 void sw_count_told(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost);
-/* A system call that libc made for a stream: counted, in no time of its own. */
+/* Counts a system call that libc made for a stream, without time of its own. */
 void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_t offset);
-/* The event of a part of the call that is on its way, which is counted elsewhere. */
+/* Records the event of a part of the current call, which is counted elsewhere. */
 void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                      uint32_t flags);
 void sw_count_lost(void);
-/* Frames there tell nothing about those of the thread. */
+/* Returns whether we are on a signal stack, whose frames say nothing about those of the thread. */
 bool sw_on_signal_stack(void);
 
 /* ---- capture ------------------------------------------------------------------------------ */
 
-/* Reads SW_ENV_CAPTURE, once, at load; says so if it cannot be understood. */
+/* Reads SW_ENV_CAPTURE, once, at load; reports if it is invalid. */
 void sw_capture_load(void);
 void sw_capture_forget(void); /* in a new child */
-/* The event of a call that ends now.  `bytes` < 0: failed; `offset` < 0: unknown. */
+/* Records the event of a call that ends now. `bytes` < 0: failed; `offset` < 0: unknown. */
 void sw_capture_event(const struct sw_call *call, const struct sw_file *file, enum sw_op op,
                       int64_t bytes, int64_t offset, uint64_t now);
 
 /* ---- plug-ins ---------------------------------------------------------------------------- */
 
-/* The MPI library that an ELF file needs and that is not in this process; NULL if none is. */
+/* Returns the MPI library that an ELF file needs and that is not in this process; NULL if there is
+ * none. */
 const char *sw_needed_absent(const char *bytes, size_t n_bytes);
 
 /* ---- no fault in a mapping of ours reaches the program (fault.c) -----------------------------
  */
 
-/* Once, at load, if there is a container. */
+/* Called once, at load, if there is a container. */
 void sw_fault_start(void);
-/* Part of the container is mapped here, for good. */
+/* Registers a part of the container that is mapped here for good. */
 void sw_fault_mapped(const void *address, size_t bytes);
 
 #endif

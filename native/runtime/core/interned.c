@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Objects, shapes and views: each description has one record and one number.  A table of
- * addresses of records, open addressing, is read without a lock; what is compared is the record
- * itself.
+ * Objects, shapes and views: each description has one record and one number. A table of addresses
+ * of records, with open addressing, is read without a lock; the record itself is compared.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "system.h"
 #include "tracer.h"
 
-#define SLOTS (1u << 16) /* anonymous pages: only those that are used exist */
+#define SLOTS (1u << 16) /* anonymous pages: only those in use exist */
 #define MOST (SLOTS / 4 * 3)
 
 struct entry {
@@ -23,10 +22,10 @@ struct entry {
 static struct entry *table;
 static uint32_t used;
 static uint32_t last_object;
-static uint32_t last_shape; /* and view */
+static uint32_t last_shape; /* and last view */
 static bool full;
 
-/* How one kind of thing is compared with a record and written into one. */
+/* How one kind of description is compared with a record and written into one. */
 struct description {
     uint16_t kind;
     uint64_t hash;
@@ -49,7 +48,7 @@ static struct entry *entries(void)
     return __atomic_load_n(&table, __ATOMIC_ACQUIRE);
 }
 
-/* The entry of a thing, or the free one where it belongs. */
+/* Returns the entry of a description, or the free one where it belongs. */
 static struct entry *find(const struct description *wanted)
 {
     for (size_t slot = wanted->hash;; slot++) {
@@ -73,7 +72,7 @@ static bool make_table(void)
     return true;
 }
 
-/* Without its number an event is there but does not say what it moves: that must be told. */
+/* Reports that there is no room: without its number, an event does not show what it moves. */
 static void note_full(void)
 {
     if (!full)
@@ -82,7 +81,7 @@ static void note_full(void)
     __atomic_store_n(&full, true, __ATOMIC_RELAXED);
 }
 
-/* Still: room for a block may be found later. */
+/* Returns whether there is still no room: a block may be available later. */
 static bool is_full(void)
 {
     return __atomic_load_n(&used, __ATOMIC_RELAXED) >= MOST || sw_container_records_full();
@@ -112,7 +111,7 @@ static struct sw_record *add_locked(const struct description *wanted)
     return record;
 }
 
-/* The record of a thing; NULL if there is no room. */
+/* Returns the record of a description; NULL if there is no room. */
 static const struct sw_record *intern(const struct description *wanted)
 {
     const struct sw_record *record = NULL;
@@ -223,7 +222,7 @@ static size_t numbers_in(const struct sw_shape *shape)
     return shape->boxes == NULL ? n : n + 2 * n * shape->n_boxes;
 }
 
-/* Number k of the record: extents, then what the kind has, relative to `start`. */
+/* Returns number k of the record: extents, then what the kind has, relative to `start`. */
 static inline uint64_t number_at(const struct sw_shape *shape, size_t k)
 {
     size_t n = shape->n_dims;
@@ -283,7 +282,7 @@ static void write_shape(struct sw_record *header, const void *thing)
         record->numbers[k] = number_at(shape, k);
 }
 
-/* C order index of `start` in the extents. */
+/* Returns the C order index of `start` in the extents. */
 static int64_t position_of(const struct sw_shape *shape)
 {
     uint64_t position = 0;
@@ -295,8 +294,8 @@ static int64_t position_of(const struct sw_shape *shape)
 }
 
 /*
- * Most calls have the shape of one before: each thread keeps a few of them, and compares
- * numbers instead of hashing them.  `count` and `block` stand for `elements`.
+ * Most calls have the shape of an earlier one: each thread stores a few of them, and compares
+ * numbers instead of hashing them. `count` and `block` determine `elements`.
  */
 static struct sw_known_shape *known_place(const struct sw_shape *shape)
 {
@@ -319,7 +318,7 @@ static inline uint32_t known_number(const struct sw_known_shape *known,
     return differs == 0 ? known->number : 0;
 }
 
-/* A handler that interrupts this finds `learning`, and leaves the place alone. */
+/* A handler that interrupts this sees `learning`, and does not use the place. */
 static void learn(struct sw_known_shape *known, const struct sw_shape *shape, uint32_t number)
 {
     bool *learning = &sw_thread.tracer->learning;

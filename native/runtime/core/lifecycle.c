@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Load, fork, exit.  Start is lazy as well as by constructor: constructors of the
- * program's libraries run before ours and may do I/O already.
+ * Load, fork, exit. The library starts on the first call as well as by its constructor:
+ * constructors of the program's libraries run before ours and may already do I/O.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -51,8 +51,8 @@ static const char *directory_of(const char *path, char out[PATH_MAX])
     return out;
 }
 
-/* Files that are younger than the run belong to it.  The launcher makes the directory
- * for the run, so the birth of the directory is its start, on every node alike. */
+/* Files that are younger than the run belong to it. The launcher creates the directory for the
+ * run, so the birth of the directory is the start of the run, equally on every node. */
 static uint64_t run_start(void)
 {
     char parent[PATH_MAX];
@@ -116,16 +116,16 @@ static void share_position(int fd)
     sw_fd_add_flags(sw_fd_entry(fd), SW_FD_ASK);
 }
 
-static bool forked_amid_a_call; /* whose end, in the child, changes our blocks */
+static bool forked_amid_a_call; /* the end of that call, in the child, changes our blocks */
 
-/* The child has the same open files: either may move their positions from now on. */
+/* The child shares the open files: either process may move their positions from now on. */
 static void after_fork_in_parent(void)
 {
     forked_amid_a_call |= sw_thread.active != 0;
     sw_fd_each(0, INT_MAX, share_position);
 }
 
-/* The page that tells a forked child that it is one. */
+/* Allocates the page by which a forked child recognises that it is one. */
 static uint32_t *new_state_page(void)
 {
     void *page = sw_sys_mmap(SW_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -178,7 +178,7 @@ static void start_first(void)
         sw_presence_load();
 }
 
-/* The block of a child is made when it has something to record. */
+/* The block of a child is created when it has something to record. */
 static void start_child(void)
 {
     sw_lock_reset();
@@ -197,8 +197,8 @@ static void start_child(void)
     __atomic_store_n(sw_state, SW_STATE_ON, __ATOMIC_RELEASE);
 }
 
-/* A call after the end.  Others wait for nobody: they find the checksums taken back, or do so
- * themselves. */
+/* A call after the end. No thread waits for another: it finds the checksums invalidated, or
+ * invalidates them itself. */
 static bool unseal(uint32_t *word)
 {
     uint32_t state = SW_STATE_SEALED;
@@ -237,7 +237,7 @@ __attribute__((constructor)) static void load(void)
 
 bool sw_memory_is_shared;
 
-/* The thread that called vfork() goes on when the child has let go of the memory. */
+/* The thread that called vfork() continues when the child does not use its memory any more. */
 bool sw_ask_own_process(void)
 {
     int saved_errno = errno;
@@ -250,7 +250,7 @@ bool sw_ask_own_process(void)
 
 /* ---- end --------------------------------------------------------------------------- */
 
-/* One line, and only where standard error is no file that the program itself opened. */
+/* Prints one line, unless standard error is a file that the program itself opened. */
 static void report(void)
 {
     const char *trouble = sw_container_trouble();
@@ -285,15 +285,15 @@ static bool is_only_thread(void)
     for (int i = 0; i < LEAVING_CHECKS; i++) {
         if (sw_sys_statx(AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &task) != 0)
             return false;
-        if (task.stx_nlink == 3) /* two of any directory, and one for each thread */
+        if (task.stx_nlink == 3) /* two for any directory, and one for each thread */
             return true;
         syscall(SYS_nanosleep, &pause, NULL);
     }
     return false;
 }
 
-/* A call that is on its way, in another thread or below this one, would change the blocks
- * without asking for the state. */
+/* A current call, in another thread or below this one, would change the blocks without checking
+ * the state. */
 static bool may_seal(void)
 {
     const struct sw_thread *thread = &sw_thread;
@@ -301,7 +301,7 @@ static bool may_seal(void)
            thread->inside == 0 && !forked_amid_a_call && !sw_memory_is_shared && is_only_thread();
 }
 
-/* The lock keeps signal handlers out until the state says that it is done. */
+/* The lock keeps signal handlers out until the state shows that it is done. */
 static void seal(void)
 {
     struct sw_guarded guarded;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The one lock of the library, for slow paths only. */
+/* The library's only lock, for slow paths. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "system.h"
 
-/* A holder needs microseconds; this many yields are far beyond any live one. */
+/* A holder needs microseconds; so many yields are far longer than any live one takes. */
 #define PATIENCE 200000
 
 char sw_scratch[2][PATH_MAX + 256];

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A directory has a record from its first call on; the first SW_DIRECTORIES of a process have
- * one of their own, all others one in common.  A walk over a million directories leaves no
+ * A directory has a record from its first call on; the first SW_DIRECTORIES of a process have one
+ * of their own, all others share one. So a walk over a million directories does not create a
  * million records.
  */
 #define _GNU_SOURCE
@@ -19,9 +19,9 @@
 static struct sw_metadata_record *slots[SLOTS];
 static struct sw_metadata_record *others;
 static unsigned n_directories;
-static bool stopped; /* there is no room for any */
+static bool stopped; /* there is no room for any record */
 
-/* The record, or NULL and the slot where it belongs. */
+/* Returns the record, or NULL and the slot where it belongs. */
 static struct sw_metadata_record *look_up(const char *path, const struct sw_split *split,
                                           unsigned *slot)
 {
@@ -48,7 +48,7 @@ static struct sw_metadata_record *create(const char *path, size_t bytes)
     return record;
 }
 
-/* Under the lock: another thread may have been first. */
+/* Call under the lock: another thread may have been first. */
 static struct sw_metadata_record *add_directory(const char *path, const struct sw_split *split)
 {
     unsigned slot;

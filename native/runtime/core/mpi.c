@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the plug-in for the MPI that is in this process: asks the MPI for its version, looks
- * for libstripewise-mpi-<family>-<major>.so in STRIPEWISE_PLUGIN_PATH, reads the mark in the
- * file before loading it, and afterwards checks that both use the same copy of the MPI.
+ * Finds the plug-in for the MPI in this process: gets the MPI's version, looks for
+ * libstripewise-mpi-<family>-<major>.so in STRIPEWISE_PLUGIN_PATH, reads the mark in the file
+ * before loading it, and afterwards checks that both use the same copy of the MPI.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -26,7 +26,7 @@
 struct identity {
     enum sw_mpi_family family;
     const char *plugin_family;
-    int major; /* of what the plug-in is for */
+    int major; /* of the plug-in that is needed */
     bool cray;
 };
 
@@ -44,8 +44,9 @@ static int first_number(const char *text)
     return atoi(text);
 }
 
-/* Major version as MPICH counts it: Cray names the MPICH it is based on; for other kin
- * (Intel, MVAPICH) the standard tells: MPICH 3 has MPI 3, MPICH 4 has MPI 4. */
+/* Returns the major version in MPICH's numbering: Cray names the MPICH it is based on; for other
+ * derivatives (Intel, MVAPICH) the version of the standard determines it: MPICH 3 has MPI 3, MPICH
+ * 4 has MPI 4. */
 static int mpich_major(const char *version, const void *caller)
 {
     int major = 0;
@@ -59,8 +60,8 @@ static int mpich_major(const char *version, const void *caller)
     return get != NULL && get(&major, &minor) == 0 ? major : 0;
 }
 
-/* Version of the standard's own ABI that this process uses (libmpi_abi.so); 0 if it uses the
- * implementation's.  Both libraries tell the same of themselves otherwise. */
+/* Returns the version of the standard's own ABI that this process uses (libmpi_abi.so); 0 if it
+ * uses the implementation's ABI. Both libraries report the same otherwise. */
 static int abi_major(const void *caller)
 {
     int major = 0;
@@ -125,7 +126,7 @@ static bool map_file(const char *path, struct file *file)
     return image != MAP_FAILED;
 }
 
-/* The mark in the bytes of a plug-in; false if there is none. */
+/* Reads the mark in the bytes of a plug-in; returns false if there is none. */
 static bool read_mark(const struct file *file, struct sw_plugin_mark *mark)
 {
     const char *at = memmem(file->bytes, file->count, SW_PLUGIN_MARK, sizeof SW_PLUGIN_MARK);
@@ -136,7 +137,7 @@ static bool read_mark(const struct file *file, struct sw_plugin_mark *mark)
     return true;
 }
 
-/* What speaks against loading a file, NULL if nothing does. */
+/* Returns why a file must not be loaded, NULL if there is no reason. */
 static const char *check_file(const struct file *file, const struct identity *mpi)
 {
     struct sw_plugin_mark mark;
@@ -151,7 +152,7 @@ static const char *check_file(const struct file *file, const struct identity *mp
     return NULL;
 }
 
-/* First directory of the search path that has the plug-in. */
+/* Finds the first directory of the search path with the plug-in. */
 static bool find_file(const struct identity *mpi, char *path, size_t bytes)
 {
     const char *rest = getenv(SW_ENV_PLUGIN_PATH);
@@ -242,7 +243,7 @@ static void fill_process(const struct identity *mpi, const char *version,
     process->rank = rank;
 }
 
-/* Also asked from MPI_File_open, in case MPI_Init came by a way that we do not see. */
+/* Also called from MPI_File_open, in case MPI_Init was called in a way that we do not see. */
 static bool initialized(const void *caller)
 {
     int flag = 0;

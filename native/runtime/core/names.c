@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Names of functions: by their address, each text once. */
+/* Names of functions, found by their address; each text is stored once. */
 #include <string.h>
 
 #include "tracer.h"
@@ -20,7 +20,7 @@ static size_t first_slot(const char *name)
     return (size_t)(((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15)) >> 40) & (SLOTS - 1);
 }
 
-/* The slot of a name, or the free one where it belongs. */
+/* Returns the slot of a name, or the free one where it belongs. */
 static size_t find(const char *name)
 {
     size_t slot = first_slot(name);

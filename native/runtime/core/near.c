@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that looks at many names looks at many in one directory.  What a call on a name needs
- * to know depends, but for the name itself, on the directory: by the text in front of the last
- * slash, as the program wrote it, a thread finds again what it has found out before.
+ * A program that looks at many names looks at many in one directory. What a call on a name needs
+ * to know depends, except for the name itself, on the directory: by the text before the last
+ * slash, as the program wrote it, a thread finds what it has determined before.
  *
- * A signal handler may come in between and jump away: an entry is made invalid before it changes,
- * and valid last of all.
+ * A signal handler may come in between and jump away: an entry is marked invalid before it
+ * changes, and valid only at the very end.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -17,12 +17,12 @@
 #define TEXT_BYTES 192
 
 struct entry {
-    uint32_t valid; /* bytes of the text + 1; 0: nothing is here */
+    uint32_t valid; /* bytes of the text + 1; 0: empty */
     uint32_t generation;
-    uint32_t directory; /* version of the working directory, where the text is relative */
-    bool has_code;      /* code in there is left out */
+    uint32_t directory; /* version of the working directory, if the text is relative */
+    bool has_code;      /* code in it is excluded */
     uint64_t hash;
-    struct sw_metadata_record *record; /* NULL: all is left out */
+    struct sw_metadata_record *record; /* NULL: everything is excluded */
     char text[TEXT_BYTES];
 };
 
@@ -35,8 +35,8 @@ static struct entry *place_of(const char *path, size_t bytes)
     return &entries[key % ENTRIES];
 }
 
-/* Session directories of Open MPI are told by a name, "ompi.HOST." or "prte.HOST."; "." and ".."
- * are none. */
+/* Returns whether a name is plain: session directories of Open MPI have special names,
+ * "ompi.HOST." or "prte.HOST."; "." and ".." are not plain either. */
 static bool is_plain(const char *name)
 {
     if (name[0] == '\0' || name[0] == '.')
@@ -52,8 +52,8 @@ static size_t directory_bytes(const char *path, size_t bytes)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-/* By words, without a call: what a call costs here is mostly code that the system call before has
- * driven out of the cache. */
+/* Compares by words, without a call: its cost here would mostly be code that the preceding system
+ * call has displaced from the cache. */
 static inline bool is_same(const char *one, const char *other, size_t bytes)
 {
     uint64_t words[2];

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which MPI library a plug-in file needs, read from its bytes: loading it to find out would
- * bring that library into the process, a second MPI with constructors and memory hooks.
+ * Determines which MPI library a plug-in file needs from its bytes: loading it to find out would
+ * load that library into the process, a second MPI with constructors and memory hooks.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -11,15 +11,14 @@
 
 #include "internal.h"
 
-#define MPI_LIBRARY                                                                               \
-    "libmpi" /* beginning of libmpi.so, libmpich.so, libmpi_cray.so, libmpi_abi.so */
+#define MPI_LIBRARY "libmpi" /* prefix of libmpi.so, libmpich.so, libmpi_abi.so, ... */
 
 struct image {
     const char *at;
     size_t bytes;
 };
 
-/* `bytes` at `offset`; NULL if they are not all in the file. */
+/* Returns `bytes` at `offset`; NULL if they are not all in the file. */
 static const void *part(const struct image *image, uint64_t offset, uint64_t bytes)
 {
     bool within = offset <= image->bytes && bytes <= image->bytes - offset;
@@ -39,7 +38,8 @@ static const Elf64_Phdr *segments(const struct image *image, size_t *count)
     return first;
 }
 
-/* Offset in the file of an address in memory; past its end if it is in no segment. */
+/* Returns the offset in the file of an address in memory; beyond its end if it is in no segment.
+ * */
 static uint64_t offset_of(const struct image *image, uint64_t address)
 {
     size_t count;
@@ -66,7 +66,7 @@ static const Elf64_Dyn *dynamic(const struct image *image, size_t *n_entries)
     return NULL;
 }
 
-/* A name of the string table; NULL if it does not end within the file. */
+/* Returns a name of the string table; NULL if it does not end within the file. */
 static const char *text(const struct image *image, uint64_t table, uint64_t index)
 {
     uint64_t offset = offset_of(image, table + index);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Names of files: absolute form, and which ones are recorded. */
+/* Names of files: their absolute form, and which ones are recorded. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +27,10 @@ const char *sw_path_without_prefix(const char *path)
 
 /* ---- the working directory --------------------------------------------------------------- */
 
-/* Read without lock, as often as names are used; `sequence` is odd while it is being written. */
+/* Read without a lock, whenever names are used; `sequence` is odd while it is written. */
 static struct {
     uint32_t sequence;
-    uint32_t changes; /* the value of `changes` that it is valid for */
+    uint32_t changes; /* the value of `changes` for which it is valid */
     size_t bytes;     /* 0: none */
     char path[PATH_MAX];
 } cwd;
@@ -89,7 +89,7 @@ void sw_cwd_remember(void)
     __atomic_fetch_add(&cwd.sequence, 1, __ATOMIC_ACQ_REL);
 }
 
-/* Path of a directory descriptor in `out`; its length or 0. */
+/* Writes the path of a directory descriptor to `out`; returns its length or 0. */
 static size_t directory_path(int directory, char *out, size_t room)
 {
     if (directory == AT_FDCWD) {
@@ -102,8 +102,8 @@ static size_t directory_path(int directory, char *out, size_t room)
     return length > 0 && (size_t)length < room && out[0] == '/' ? (size_t)length : 0;
 }
 
-/* Appends the components of `path`, without "." and empty ones.  ".." stays: what it
- * means depends on symbolic links. */
+/* Appends the components of `path`, without "." and empty ones. ".." is kept: its meaning depends
+ * on symbolic links. */
 static size_t append_components(const char *path, char *out, size_t length, size_t room)
 {
     while (*path != '\0') {
@@ -157,7 +157,7 @@ static struct {
     size_t count;
 } included, excluded;
 
-/* Splits the value of a variable in place of its own: the pieces point into it. */
+/* Splits a copy of the value of a variable: the pieces point into it. */
 static void load_prefixes(const char *variable, const char **text, size_t *bytes, size_t *count)
 {
     const char *value = getenv(variable);
@@ -172,7 +172,7 @@ static void load_prefixes(const char *variable, const char **text, size_t *bytes
     }
 }
 
-/* The program may change its environment: keep our own copy of the two lists. */
+/* The program may change its environment, so our own copies of the two lists are kept. */
 static char kept[2][4096];
 
 static void keep(int slot, const char **text, const size_t *bytes, size_t *count)
@@ -190,7 +190,7 @@ static void keep(int slot, const char **text, const size_t *bytes, size_t *count
     *count = fitting;
 }
 
-/* Session directories of Open MPI: shared memory and locks of its own. */
+/* Session directories of Open MPI, with its own shared memory and locks. */
 static char sessions[2][80];
 
 void sw_filter_load(void)
@@ -241,7 +241,7 @@ static bool in_session_directory(const char *path)
            (sessions[1][0] != '\0' && strstr(path, sessions[1]) != NULL);
 }
 
-/* .so.N, wherever it stands in the name. */
+/* Returns whether ".so.N" is anywhere in the name. */
 static bool is_numbered_library(const char *name, size_t length)
 {
     for (size_t i = 0; i + 4 < length; i++) {
@@ -272,7 +272,7 @@ static bool has_suffix_of_code(const char *name, size_t length)
     }
 }
 
-/* Code, not data: .py, .pyc, .pth, .so and .so.N */
+/* Returns whether it is code, not data: .py, .pyc, .pth, .so and .so.N. */
 __attribute__((hot)) bool sw_filter_is_code(const char *name, size_t length)
 {
     return has_suffix_of_code(name, length) || is_numbered_library(name, length);
@@ -298,7 +298,7 @@ bool sw_filter_wanted(const char *absolute)
     return !in_system_directory(absolute) && !in_session_directory(absolute) && !is_code(absolute);
 }
 
-/* A prefix that is longer than a directory says something of single names in it. */
+/* A prefix that is longer than a directory decides about single names in it. */
 static bool is_above(const char *directory, size_t bytes, const char *prefix, size_t length)
 {
     while (length > 1 && prefix[length - 1] == '/')

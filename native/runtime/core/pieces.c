@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of a datatype, folded as the calls of a run are (fold.c), without sequence. */
+/* Folds the pieces of a datatype like the calls of a run (fold.c), but without sequence. */
 #include "capture.h"
 
-/* Of one datatype: bounds the time that setting a view may take. */
+/* Limit for one datatype, which bounds the time that setting a view may take. */
 #define MOST_VISITED (UINT64_C(1) << 20)
 
-/* Offset of the piece that would be the next one at the levels that are known. */
+/* Returns the offset of the piece that would be next at the known levels. */
 static int64_t expected(const struct sw_piece *piece)
 {
     uint64_t inner = piece->inner[0];
@@ -18,7 +18,7 @@ static int64_t expected(const struct sw_piece *piece)
                      j * (uint64_t)piece->stride[1] + plane * (uint64_t)piece->stride[2]);
 }
 
-/* A level that makes this piece the next one; 3 if none can. */
+/* Returns a level that makes this piece the next one; 3 if none can. */
 static int level_for(const struct sw_piece *piece)
 {
     if (piece->count == 1)
@@ -43,7 +43,7 @@ static bool bend(struct sw_piece *piece, int64_t offset)
     return true;
 }
 
-/* False: no room. */
+/* Returns false if there is no room. */
 static bool fold(struct sw_pieces *pieces, int64_t offset, uint64_t bytes)
 {
     struct sw_piece *last = pieces->n_pieces != 0 ? &pieces->piece[pieces->n_pieces - 1] : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranks of a node tell each other, in a mapping that they share, that they have the library.
- * Whoever has to know first decides for all, by one compare-and-swap.
+ * The ranks of a node report to each other, in a shared mapping, that they have the library. The
+ * first rank that needs the decision makes it for all, by one compare-and-swap.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,14 +22,14 @@
 
 static struct sw_series_mapping *mapping;
 
-/* Of this process: it has marked, or it will never do. */
+/* State of this process: whether it has registered, or never will. */
 enum { FRESH = 0, MARKING = 1, MARKED = 2, NEVER = 3 };
 static uint32_t mark;
-static uint32_t known; /* enum sw_series_decision, once it was read */
+static uint32_t known; /* enum sw_series_decision, once it has been read */
 
 /* ---- the file ------------------------------------------------------------------- */
 
-/* Nodes must not share it: a word of a file on a network is none. */
+/* Nodes must not share it: atomic operations do not work on a network file. */
 static bool is_in_memory(int fd)
 {
     struct statfs status;
@@ -86,8 +86,8 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return (hash ^ 0x1f) * UINT64_C(0x100000001b3);
 }
 
-/* What the ranks of one job have in common, and those of another one do not: the launcher's
- * daemon that started them, and what it calls the job. */
+/* Returns what the ranks of one job, but not those of others, have in common: the launcher's
+ * daemon that started them, and its name of the job. */
 static uint64_t job(void)
 {
     static const char *const names[] = {
@@ -99,7 +99,7 @@ static uint64_t job(void)
     return hash != 0 ? hash : 1;
 }
 
-/* The word is `mine` already, or nobody's and becomes mine. */
+/* The word is `mine` already, or unused and becomes mine. */
 #define CLAIM(word, mine, otherwise)                                                              \
     (__atomic_compare_exchange_n(word, &(otherwise), mine, false, __ATOMIC_SEQ_CST,               \
                                  __ATOMIC_SEQ_CST) ||                                             \
@@ -123,7 +123,7 @@ static bool turn(uint32_t to)
                                        __ATOMIC_SEQ_CST);
 }
 
-/* Counted last: a count of all ranks says that each will go by the decision. */
+/* Counted last: a count of all ranks means that each will follow the decision. */
 void sw_presence_mark(int rank, int world_size)
 {
     if (mapping == NULL || rank < 0 || rank >= world_size || world_size > SW_SERIES_SLOTS ||
@@ -158,7 +158,7 @@ static void wait_for_all(void)
 static uint32_t decide(void)
 {
     uint32_t found = SW_SERIES_UNDECIDED;
-    if (sw_running()) /* otherwise no system call of ours */
+    if (sw_running()) /* otherwise we must make no system call */
         wait_for_all();
     uint32_t wanted = all_have_marked() ? SW_SERIES_TOGETHER : SW_SERIES_APART;
     if (!__atomic_compare_exchange_n(&mapping->decision, &found, wanted, false, __ATOMIC_SEQ_CST,
@@ -169,13 +169,14 @@ static uint32_t decide(void)
     return wanted;
 }
 
-/* A rank that has not marked by now will not: its world can never be together. */
+/* A rank that has not registered by now will not: its world can never take part. */
 bool sw_presence_together(void)
 {
     if (mapping == NULL)
         return false;
     turn(NEVER);
-    while (__atomic_load_n(&mark, __ATOMIC_SEQ_CST) == MARKING) /* another thread, for a moment */
+    while (__atomic_load_n(&mark, __ATOMIC_SEQ_CST) ==
+           MARKING) /* another thread is registering, for a moment */
         sched_yield();
     if (__atomic_load_n(&mark, __ATOMIC_SEQ_CST) != MARKED)
         return false;

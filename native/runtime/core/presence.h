@@ -12,17 +12,18 @@
 
 #include "stripewise/series.h"
 
-/* Maps the file that SW_ENV_SERIES names.  Once, at load. */
+/* Maps the file that SW_ENV_SERIES names. Called once, at load. */
 void sw_presence_load(void);
-/* This rank has the library and all that agreeing needs; after MPI_Init, unless its world was
- * spawned. */
+/* Registers this rank, which has the library and everything that agreements need. Called after
+ * MPI_Init, unless its world was spawned. */
 void sw_presence_mark(int rank, int world_size);
-/* A file is mapped.  A process without one never marks: its world is apart. */
+/* Returns whether a file is mapped. A process without one never registers, so its ranks do not
+ * agree. */
 bool sw_presence_asked(void);
-/* All ranks of the run are together.  The same answer on all of them, whenever they ask, and
- * always the same; may take half a second, once. */
+/* Returns whether all ranks of the run take part. The answer is the same on all of them at any
+ * time; the first call may take half a second. */
 bool sw_presence_together(void);
-/* The words of the outcome; NULL without a file. */
+/* Returns the words of the outcome; NULL without a file. */
 struct sw_series_mapping *sw_presence_outcome(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program built with -fsanitize=address (GCC) does not start where a library that is preloaded
- * comes before AddressSanitizer's own.  Ours may: it passes every call on to the next definition,
- * which is AddressSanitizer's.  What the program's ASAN_OPTIONS say of it counts more, and so do
- * options that the program itself has built in.
+ * A program built with -fsanitize=address (GCC) refuses to start if a preloaded library comes
+ * before AddressSanitizer's own. Ours is safe there: it passes every call on to the next
+ * definition, which is AddressSanitizer's. The program's ASAN_OPTIONS, and options that are built
+ * into the program, take precedence.
  */
 #include "core.h"
 

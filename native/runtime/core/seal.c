@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checksums of a process's blocks.  They are read back from the file, where all of them are,
- * mapped or not: so a file that was truncated meanwhile is a short read.  Under sw_lock.
+ * Checksums of a process's blocks. They are read back from the file, which has all of them, mapped
+ * or not: a file that was truncated in the meantime then gives a short read. Call under sw_lock.
  */
 #define _GNU_SOURCE
 
@@ -43,7 +43,7 @@ static bool add_payload(int fd, uint64_t offset, uint64_t end, struct sw_sum *su
     return true;
 }
 
-/* The offset of the block before it is stored in *previous. */
+/* Seals a block, and stores the offset of the block before it in *previous. */
 static bool seal_block(int fd, uint64_t offset, uint64_t *previous)
 {
     struct sw_block_header header;

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Where the real functions are. */
+/* Finds the real functions. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
 #include "internal.h"
 
-/* True if the address belongs to this library itself. */
+/* Returns true if the address belongs to this library itself. */
 static bool is_ours(const void *address)
 {
     Dl_info own;
@@ -15,7 +15,7 @@ static bool is_ours(const void *address)
            own.dli_fbase == other.dli_fbase;
 }
 
-/* Keeps the library that holds `symbol` in the process: we cache its address. */
+/* Keeps the library that contains `symbol` loaded, because we cache its address. */
 static void pin(const void *symbol)
 {
     Dl_info info;
@@ -26,7 +26,7 @@ static void pin(const void *symbol)
         dlclose(library);
 }
 
-/* `name` as the object that holds `caller` sees it through its own dependencies. */
+/* Returns `name` as the object that contains `caller` sees it through its own dependencies. */
 static void *resolve_in_scope(const char *name, const void *caller)
 {
     Dl_info info;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* System calls of our own, made past every wrapper: neither this library nor another
- * preloaded one counts them.  All return -1 and set errno on failure. */
+/* System calls of our own, made below every wrapper, so that neither this library nor another
+ * preloaded one counts them. All return -1 and set errno on failure. */
 #ifndef STRIPEWISE_SYSTEM_H
 #define STRIPEWISE_SYSTEM_H
 

@@ -1,19 +1,19 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The rate of the counter: how far it has come since load, when the clock has come far enough. */
+/* The rate of the counter: its advance since load, once the clock has advanced far enough. */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "system.h"
 #include "ticks.h"
 
-#define LEAST_NS UINT64_C(20000000) /* so that a reading that is 100 ns late is 5e-6 of it */
-#define MOST_TICKS 10000            /* around a reading of the clock: nothing came in between */
+#define LEAST_NS UINT64_C(20000000) /* so that an error of 100 ns in a reading is 5e-6 of it */
+#define MOST_TICKS 10000            /* around a reading of the clock, without an interruption */
 #define MOST_READINGS 8
 
 uint64_t sw_ns_of_tick;
 
-/* By which the clock and the counter were read; `ticks` 0: there is no counter. */
+/* Readings of the clock and the counter; `ticks` 0: there is no counter. */
 static struct reading {
     uint64_t ns;
     uint64_t ticks;
@@ -32,7 +32,7 @@ static bool read_both(struct reading *reading)
     return false;
 }
 
-/* The kernel trusts it: it runs at one rate, on all processors alike. */
+/* Returns whether the kernel trusts it: it runs at one rate, equally on all processors. */
 static bool kernel_uses_it(void)
 {
     static const char wanted[] = "tsc\n";

@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a call took, by the counter from which the kernel makes its clock: 9 ns where the clock
- * itself takes 25 (measured).  For calls whose place in time is not kept.  Where the kernel does
- * not use the counter, or its rate is not known yet, the clock is asked.
+ * Measures how long a call took by the counter from which the kernel derives its clock: 9 ns
+ * instead of 25 for the clock itself (measured). It is for calls whose position in time is not
+ * kept. If the kernel does not use the counter, or its rate is not known yet, the clock is read.
  */
 #ifndef STRIPEWISE_TICKS_H
 #define STRIPEWISE_TICKS_H
 
 #include "internal.h"
 
-/* Nanoseconds of a tick x 2^32; 0: not known. */
+/* Nanoseconds per tick x 2^32; 0: unknown. */
 extern uint64_t sw_ns_of_tick;
 
 void sw_ticks_load(void); /* once, at load */
@@ -28,7 +28,7 @@ static inline uint64_t sw_ticks(void)
 }
 #endif
 
-/* Processors may be a few ticks apart. */
+/* Counters of processors may differ by a few ticks. */
 static inline uint64_t sw_ticks_ns(uint64_t begin)
 {
     uint64_t end = sw_ticks();
@@ -36,7 +36,7 @@ static inline uint64_t sw_ticks_ns(uint64_t begin)
     return SW_LIKELY(end > begin) ? (uint64_t)(ns >> 32) : 0;
 }
 
-/* Begins the time of a call; true: in ticks. */
+/* Starts timing a call; returns true if the time is in ticks. */
 static inline bool sw_ticks_begin(uint64_t *start)
 {
     if (SW_LIKELY(__atomic_load_n(&sw_ns_of_tick, __ATOMIC_RELAXED) != 0)) {

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The log of a thread: records one after the other behind its slots.  A record is committed by its
- * size, and only when the place behind it says "nothing yet"; so a reader finds the end whenever
- * the process dies, and so do we if a jump left us in the middle.
+ * The log of a thread: consecutive records behind its slots. A record is committed by its size,
+ * and only when the place behind it is marked as empty; so a reader finds the end whenever the
+ * process dies, and so do we if a jump left us in the middle.
  *
- * A full log moves to an EVENTS block, by one write of many pages: that costs a third of what
- * the page faults of a mapped block would.  It is committed there by its first size, written last,
- * and only then the log is emptied: a process that is killed in between leaves its records
- * twice, and readers count them once.
+ * A full log is moved to an EVENTS block, by one write of many pages, which costs a third of the
+ * page faults of a mapped block. It is committed there by its first size, written last, and only
+ * then the log is emptied: a process that is killed in between leaves its records twice, and
+ * readers count them once.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -59,7 +59,7 @@ static uint32_t taken(const char *at)
     return __atomic_load_n(&((const struct sw_record *)(const void *)at)->bytes, __ATOMIC_RELAXED);
 }
 
-/* Room for all that is logged in an EVENTS block. */
+/* Ensures room for all that is logged in an EVENTS block. */
 static bool has_place(struct sw_tracer *tracer, uint64_t bytes)
 {
     if (tracer->place_end - tracer->place >= bytes)
@@ -76,7 +76,7 @@ static bool has_place(struct sw_tracer *tracer, uint64_t bytes)
     return true;
 }
 
-/* Under the lock no handler can jump out of this. */
+/* Under the lock, no handler can jump out of this. */
 static bool empty(struct sw_tracer *tracer)
 {
     struct sw_guarded guarded;
@@ -95,7 +95,7 @@ static bool empty(struct sw_tracer *tracer)
     return moved;
 }
 
-/* Where the next record goes, NULL if there is no room. */
+/* Returns where the next record is written, NULL if there is no room. */
 static void *reserve(struct sw_tracer *tracer, uint32_t bytes)
 {
     char *at = tracer->log;

@@ -3,12 +3,13 @@
 /*
  * fsync at close, and what is left of it for the end of the process.
  *
- * A signal handler that closes a file is held up by the fsync.  If its signal comes again
- * meanwhile, the handler runs again as soon as it has ended, and the program that it interrupts
- * never goes on.  So a thread in which signals wait for their handlers when an fsync is over gets
- * no more of them while such signals are blocked.  What is closed without its fsync (there, and
- * by a handler that interrupted an fsync) is synced when the process ends, by its name.  Not
- * before: to close a descriptor of ours would end the locks that the program has on the file.
+ * A signal handler that closes a file is delayed by the fsync. If its signal is raised again in
+ * the meantime, the handler runs again as soon as it has ended, and the interrupted program never
+ * continues. So if signals wait for their handlers when an fsync has ended, the thread makes no
+ * further fsync while such signals are blocked. What is closed without its fsync (there, and by a
+ * handler that interrupted an fsync) is synced when the process ends, by its name. That cannot be
+ * done earlier: closing a descriptor of ours would release the locks that the program has on the
+ * file.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -17,15 +18,15 @@
 #include "system.h"
 #include "../hooks/hook.h"
 
-/* Signals that waited after an fsync: once may be chance. */
+/* Number of times that signals waited after an fsync: once may be chance. */
 #define MOST_HELD_UP 3
 #define MOST_TRIES 4
 
 static uint32_t held_up;
-static uint32_t put_off; /* files that are marked, or were */
+static uint32_t put_off; /* files that are, or were, marked */
 static uint32_t nameless;
 
-/* The kernel's own, of which the C library's is another order. */
+/* The kernel's own structure; the C library's has another order. */
 struct kernel_action {
     uintptr_t handler;
     unsigned long flags;
@@ -40,8 +41,8 @@ static bool has_handler(int number)
            action.handler != (uintptr_t)SIG_DFL && action.handler != (uintptr_t)SIG_IGN;
 }
 
-/* Signals that are blocked in this thread though the program has a handler for them: as they are
- * while the handler runs.  `pending`: and that have come. */
+/* Returns whether signals that have a handler are blocked in this thread, as while the handler
+ * runs. `pending`: and have been raised. */
 static bool handlers_wait(bool pending)
 {
     uint64_t blocked = 0;
@@ -62,7 +63,7 @@ static bool sync_now(int fd)
     for (int i = 0; i < MOST_TRIES && result != 0; i++) {
         result = sw_sys_fsync(fd);
         if (result != 0 && errno != EINTR)
-            return true; /* there is nothing to push: a special file, a broken disk */
+            return true; /* there is nothing to sync: a special file, a broken disk */
     }
     if (handlers_wait(true))
         __atomic_fetch_add(&held_up, 1, __ATOMIC_RELAXED);
@@ -105,7 +106,7 @@ void sw_fd_leave_unsynced(struct sw_fd *entry)
     __atomic_store_n(&put_off, 1, __ATOMIC_RELAXED);
 }
 
-/* The file that the name stands for by now, wherever a member of the chain has put it. */
+/* Opens the file that has the name by now, wherever a member of the chain has moved it. */
 static int open_again(const char *path)
 {
     const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -130,7 +131,7 @@ static void sync_by_name(struct sw_file *file)
     bool is_there = (file->record->flags & SW_FILE_UNLINKED) == 0;
     if (is_there)
         fd = open_again(file->record->path);
-    if (is_there && fd < 0) /* renamed, or not ours to read */
+    if (is_there && fd < 0) /* renamed, or not accessible */
         nameless = 1;
     if (fd >= 0 && sw_sys_fsync(fd) == 0) {
         call.event_flags |= SW_EVENT_SYNC;
@@ -144,7 +145,7 @@ static void sync_by_name(struct sw_file *file)
 
 void sw_sync_what_is_left(enum sw_ending ending)
 {
-    if (put_off != 0 && ending != SW_ENDING_EXEC) /* locks outlive an exec */
+    if (put_off != 0 && ending != SW_ENDING_EXEC) /* locks survive an exec */
         sw_file_each(sync_by_name);
     if (nameless != 0 || (put_off != 0 && ending == SW_ENDING_EXEC))
         sw_note("files that a signal handler closed were not synced: the handler would have held "

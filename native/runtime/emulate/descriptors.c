@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which descriptors are files of the emulated storage.  A descriptor is looked at when it is
- * used for the first time, so that copies and inherited ones are found as well; whoever sees a
- * number closed, or given to another file, says so by sw_descriptor_gone.
+ * Which descriptors are files of the emulated storage. A descriptor is examined on its first use,
+ * so that copies and inherited ones are found as well; whoever sees a number closed, or reused for
+ * another file, calls sw_descriptor_gone.
  */
 #define _GNU_SOURCE
 #include "emulator.h"
@@ -33,7 +33,7 @@ static struct sw_emulated *chunk_for(unsigned chunk)
     return entries;
 }
 
-/* A child that shares our memory has descriptors of its own: what they are is asked each time. */
+/* A child that shares our memory has descriptors of its own, which are examined each time. */
 static __thread struct sw_emulated borrowed __attribute__((tls_model("initial-exec")));
 
 static struct sw_emulated *entry_of(int fd)
@@ -47,7 +47,7 @@ static struct sw_emulated *entry_of(int fd)
     return entries != NULL ? &entries[(unsigned)fd % CHUNK] : NULL;
 }
 
-/* A fork has not opened what it inherits. */
+/* A forked process has not opened what it inherits. */
 static uint32_t opened_here(void)
 {
     return (uint32_t)sw_options.generation + 1;
@@ -64,7 +64,7 @@ void sw_descriptor_gone(unsigned first, unsigned last)
 {
     if (!sw_emulating())
         return;
-    (void)sw_running(); /* a new child gets its generation, and so has opened nothing */
+    (void)sw_running(); /* a new child gets its generation, so that it has opened nothing */
     if (!sw_own_process())
         return;
     for (unsigned fd = first; fd <= last && fd / CHUNK < CHUNKS; fd++) {
@@ -113,7 +113,7 @@ static struct sw_layout_wish inherited(struct sw_emulator *storage, int fd)
     return wish;
 }
 
-/* What the file has kept, whole. */
+/* Returns the layout stored for the file, completed with defaults. */
 static uint64_t kept_layout(struct sw_emulator *storage, int fd)
 {
     struct sw_layout_wish wish;
@@ -122,7 +122,7 @@ static uint64_t kept_layout(struct sw_emulator *storage, int fd)
     return whole ? sw_layout_of(storage, wish, -1) : 0;
 }
 
-/* One that only stands for a name moves no data. */
+/* Returns the state; a descriptor that is only a handle for a name moves no data. */
 static uint32_t state_of(int fd, mode_t mode)
 {
     long flags = syscall(SYS_fcntl, fd, F_GETFL);
@@ -132,7 +132,7 @@ static uint32_t state_of(int fd, mode_t mode)
            (flags >= 0 && (flags & O_APPEND) != 0 ? SW_EMULATED_APPENDS : 0);
 }
 
-/* *is_new: nobody knew the file.  Two threads may be here for one descriptor: each value is stored
+/* *is_new: the file was unknown. Two threads may do this for one descriptor: each value is stored
  * once, and is the same. */
 static void describe(int fd, struct sw_emulated *entry, bool *is_new)
 {
@@ -202,7 +202,7 @@ static uint64_t known_layout(const struct sw_emulated *file)
     return __atomic_load_n(&shared->layout, __ATOMIC_ACQUIRE);
 }
 
-/* What is not said, or refused, is as the directories and then the storage have it. */
+/* What is not set, or rejected, follows the directories and then the storage. */
 static uint64_t choose(struct sw_emulator *storage, int fd, struct sw_layout_wish wish,
                        int64_t fixed)
 {
@@ -212,8 +212,8 @@ static uint64_t choose(struct sw_emulator *storage, int fd, struct sw_layout_wis
     return layout != 0 ? layout : sw_layout_of(storage, SW_NO_WISH, fixed);
 }
 
-/* A file with data that keeps no layout came from elsewhere: it always gets the same one, and is
- * not touched. */
+/* A file with data but without a stored layout came from elsewhere: it always gets the same
+ * layout, and is not changed. */
 static uint64_t find_layout(int fd, struct sw_emulated *file)
 {
     struct stat status;
@@ -272,8 +272,8 @@ static void apply_hints(struct sw_emulated *file, int flags)
     __atomic_fetch_or(&file->state, sw_open_hints.collective, __ATOMIC_RELAXED);
 }
 
-/* Of several processes that found a file absent and opened it, one has made it: none of them can
- * tell which, so the first that comes here.  Where the table is full, each of them. */
+/* Of several processes that found a file absent and opened it, one has created it. None of them
+ * can know which, so the first that calls this counts; if the table is full, each of them does. */
 static bool first_to_say_so(const struct sw_emulated *entry)
 {
     if ((entry->state & SW_EMULATED_SHARES) != 0)
@@ -297,7 +297,7 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
     if ((entry->state & SW_EMULATED_DIRECTORY) != 0)
         return entry;
     bool delays = sw_is_lustre(entry->storage) && (flags & DELAYS_LAYOUT) == DELAYS_LAYOUT;
-    if (certain && !is_new) { /* another file had this inode */
+    if (certain && !is_new) { /* another file had this inode before */
         sw_file_release(entry->storage, entry->key);
         describe(fd, entry, &is_new);
     }

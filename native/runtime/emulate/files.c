@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of an emulated storage: a table of slots that all processes share.  A slot is taken
- * by one compare-and-swap of its key.  Two processes that take one at the same moment may find
- * different slots only while a third removes a file: then the two have clocks of their own.
+ * The files of an emulated storage: a table of slots shared by all processes. A slot is taken by
+ * one compare-and-swap of its key. Only if a third process removes a file can two processes that
+ * take a slot at the same moment find different ones: then they use different clocks.
  */
 #define _GNU_SOURCE
 #include "emulator.h"
@@ -33,7 +33,7 @@ static uint32_t place(const struct sw_emulator *storage, uint64_t key, uint32_t 
     return ((uint32_t)(mixed(key, 0) >> 32) + probe) & (storage->header->files - 1);
 }
 
-/* SW_NO_FILE: it has none; *room: the first slot that it could have. */
+/* Returns SW_NO_FILE if it has none; *room: the first slot that it could have. */
 static uint32_t find(const struct sw_emulator *storage, uint64_t key, uint32_t *room)
 {
     *room = SW_NO_FILE;

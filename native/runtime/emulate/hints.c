@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Hints of MPI-IO that the storage acts upon: a file that is made within MPI_File_open gets the
- * layout that they ask for, also where the MPI has no driver that would ask the storage for it. */
+/* Hints of MPI-IO that affect the storage: a file that is created within MPI_File_open gets the
+ * requested layout, even if the MPI has no driver that would request it from the storage. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static uint64_t ompio_cycle(void)
     return asked != 0 ? asked : BYTES_PER_AGGREGATOR;
 }
 
-/* The storage that MPI-IO will find behind a name; NULL: none that is known. */
+/* Returns the storage that MPI-IO will find behind a name; NULL if unknown. */
 static struct sw_emulator *storage_of(const char *path, bool creates)
 {
     char absolute[PATH_MAX];
@@ -112,15 +112,15 @@ void sw_emulate_open_end(void)
 /* ---- rounds ------------------------------------------------------------------------------- */
 
 /*
- * Exchange of collective buffering.  An aggregator's requests within a collective call have waited
- * for other ranks' data, or will pass it on: once in each round.  Where rounds begin, only the
- * requests tell.
+ * Exchange of collective buffering. An aggregator's requests within a collective call have waited
+ * for data of other ranks, or will pass data on, once in each round. Where rounds begin can only
+ * be derived from the requests.
  */
 static __thread struct {
-    int64_t start; /* this rank's own data of the call; 0 bytes: it does not lie together */
+    int64_t start; /* this rank's own data of the call; 0 bytes: not contiguous */
     int64_t bytes;
     uint64_t moved;  /* by its requests in the call */
-    uint64_t rounds; /* whose exchange they have waited for */
+    uint64_t rounds; /* number of rounds whose exchange they have waited for */
 } own __attribute__((tls_model("initial-exec")));
 
 void sw_emulate_share(struct sw_emulator *storage, int64_t start, int64_t bytes)
@@ -135,9 +135,9 @@ void sw_emulate_share(struct sw_emulator *storage, int64_t start, int64_t bytes)
         sw_laws_came(sw_now_ns());
 }
 
-/* ROMIO carries out calls one by one whose data does not interleave, unless a hint or its driver
- * has it always collect: then a request within the data of this rank is its own.  Reads of a write
- * are those of holes, before the exchange. */
+/* ROMIO carries out calls one by one if their data does not interleave, unless a hint or its
+ * driver forces collective buffering: then a request within the data of this rank is its own.
+ * Reads during a write concern holes, before the exchange. */
 static bool is_exchanged(const struct sw_emulated *file, bool writes, int64_t offset,
                          int64_t bytes)
 {
@@ -153,8 +153,8 @@ static bool is_exchanged(const struct sw_emulated *file, bool writes, int64_t of
            (strstr(name, "_all") != NULL || strstr(name, "_ordered") != NULL);
 }
 
-/* OMPIO exchanges data for a cycle, which may lie in several pieces of the file; its writes use
- * two buffers in turn.  ROMIO does so for each request. */
+/* OMPIO exchanges data for a cycle, which may consist of several pieces of the file; its writes
+ * use two buffers in turn. ROMIO exchanges for each request. */
 static bool begins_round(const struct sw_emulated *file, bool writes)
 {
     uint64_t cycle = writes ? file->cycle / 2 : file->cycle;

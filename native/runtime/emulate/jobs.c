@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which job this process belongs to, as a Lustre client tells it (lustre/obdclass/jobid.c), and
- * where its requests are counted.  The id is made once in a program, from the environment with
- * which it began; a fork has its parent's.
+ * Which job this process belongs to, as a Lustre client determines it (lustre/obdclass/jobid.c),
+ * and where its requests are counted. The id is made once in a program, from its initial
+ * environment; a forked process has its parent's.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -120,7 +120,8 @@ static uint64_t key_of(const char *id)
     return key != 0 ? key : 1;
 }
 
-/* Whoever finds it without an id stores it: who took it may have been killed. */
+/* A process that finds it without an id stores the id: the one that took it may have been killed.
+ * */
 static bool is_job(struct sw_emulate_job *job, const uint64_t *id)
 {
     bool same = true;
@@ -133,7 +134,7 @@ static bool is_job(struct sw_emulate_job *job, const uint64_t *id)
     return same;
 }
 
-/* Number of the entry; -1: there is no room. */
+/* Returns the number of the entry; -1 if there is no room. */
 static int64_t entry_of(struct sw_emulator *storage)
 {
     uint64_t id[SW_EMULATE_JOB_ID / 8] = {0};
@@ -151,7 +152,7 @@ static int64_t entry_of(struct sw_emulator *storage)
     return -1;
 }
 
-/* A signal may end it; where they never cease, the job goes without. */
+/* A signal may interrupt it; if signals never stop, the job has no block. */
 static bool is_allocated(int fd, uint64_t offset, uint64_t bytes)
 {
     long result;
@@ -162,7 +163,7 @@ static bool is_allocated(int fd, uint64_t offset, uint64_t bytes)
     return result == 0;
 }
 
-/* Gives a block its room in the file: a store where there is none would end the process. */
+/* Allocates a block in the file: a store without allocated space could end the process. */
 static bool has_room(const struct sw_emulator *storage, uint64_t offset, uint64_t bytes)
 {
     struct stat status;

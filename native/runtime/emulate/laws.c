@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The laws of one request (docs/design/machines.md), on clocks that all processes share. */
+/* The laws of one request (docs/design/machines.md), on clocks shared by all processes. */
 #include "emulator.h"
 
 #include "parts.h"
 
 #include <string.h>
 
-#define MOST_FACTOR 1e6 /* a target that is made slower takes that many times as long at most */
+#define MOST_FACTOR 1e6 /* maximum factor by which a target can be slowed down */
 
 static inline void limited(const struct sw_emulator *storage, enum sw_emulate_limit limit,
                            uint64_t ns)
@@ -19,19 +19,19 @@ static inline void limited(const struct sw_emulator *storage, enum sw_emulate_li
 /* ---- one part ---------------------------------------------------------------------------------
  */
 
-/* What all parts of a request have in common. */
+/* Common data of all parts of a request. */
 struct request {
     uint32_t node;
-    double contended; /* how many times as long the file's clock is used */
-    bool is_ahead;    /* its locks were asked for ahead: each part costs `ahead_ns` */
+    double contended; /* factor on the use of the file's clock */
+    bool is_ahead;    /* its locks were requested ahead: each part costs `ahead_ns` */
     uint64_t ahead_ns;
     uint64_t asked_ns; /* for the locks */
 };
 
-/* What a part is waited for. */
+/* What a part waits for. */
 struct outcome {
     uint64_t end_ns;
-    uint64_t lock_ns;            /* of it, for the lock */
+    uint64_t lock_ns;            /* part of it, for the lock */
     enum sw_emulate_limit limit; /* of the rest */
 };
 
@@ -53,7 +53,7 @@ static uint64_t *clock_of(enum sw_resource resource, const struct sw_transfer *t
     }
 }
 
-/* Of a target that somebody has made slower since. */
+/* Returns the factor of a target that somebody has slowed down since. */
 static inline double factor_of(const struct sw_emulator *storage, uint32_t target)
 {
     uint64_t word = __atomic_load_n(&storage->factors[target], __ATOMIC_RELAXED);
@@ -66,7 +66,7 @@ static inline double target_ns(const struct sw_emulator *storage, double ns, uin
                                uint32_t target, uint64_t offset)
 {
     const struct sw_rates *rates = &storage->rates;
-    if (bytes == 0) /* past the end: nothing is asked of it */
+    if (bytes == 0) /* past the end: nothing is requested from it */
         return 0;
     ns = (ns + rates->target_request) * factor_of(storage, target);
     if (target == rates->slow_target)
@@ -77,7 +77,7 @@ static inline double target_ns(const struct sw_emulator *storage, double ns, uin
     return ns * (1 + rates->jitter * (chance - 1));
 }
 
-/* How long a part uses each resource by itself; the longest one. */
+/* Computes how long a part uses each resource by itself; returns the slowest one. */
 static enum sw_resource transfers_of(const struct sw_transfer *transfer,
                                      const struct sw_part *part, const struct request *request,
                                      uint32_t target, uint64_t own[SW_RESOURCES])
@@ -100,8 +100,8 @@ static enum sw_resource transfers_of(const struct sw_transfer *transfer,
     return longest;
 }
 
-/* The clocks are used from the moment at which the lock is asked for; the data is there no sooner
- * than the lock and the longest transfer take. */
+/* The clocks are used from the moment at which the lock is requested; the data arrives no earlier
+ * than the lock and the longest transfer permit. */
 static struct outcome move_part(const struct sw_transfer *transfer, const struct sw_part *part,
                                 const struct request *request)
 {
@@ -143,7 +143,7 @@ void sw_law_came(struct sw_emulator *storage, uint64_t moment_ns)
     }
 }
 
-/* Which storage is not known. */
+/* For callers that do not know which storage is concerned. */
 void sw_laws_came(uint64_t moment_ns)
 {
     for (unsigned i = 0; i < sw_emulators_used; i++)
@@ -159,7 +159,7 @@ static uint64_t exchange_of(const struct sw_transfer *transfer)
     return exchange;
 }
 
-/* Since the last rank came, or request ended, there has been nothing but the real exchange. */
+/* Since the last rank arrived, or request ended, nothing but the real exchange has taken place. */
 static uint64_t exchanged_already(const struct sw_transfer *transfer)
 {
     uint64_t came = __atomic_load_n(&transfer->storage->clocks[SW_CLOCK_CAME], __ATOMIC_RELAXED);
@@ -201,7 +201,7 @@ uint64_t sw_law_data(const struct sw_transfer *transfer)
     request.asked_ns = transfer->start_ns + wait_before(transfer);
     request.contended = sw_lock_contended(transfer, request.node);
     request.is_ahead = sw_lock_ahead(transfer, request.node, &request.ahead_ns);
-    if (request.is_ahead) /* the process is busy with asking */
+    if (request.is_ahead) /* the process is busy requesting them */
         sw_clock_use(&transfer->storage->process_clock, request.asked_ns,
                      transfer->storage->rates.ahead);
     struct outcome latest = move_parts(transfer, &request);
@@ -213,7 +213,7 @@ uint64_t sw_law_data(const struct sw_transfer *transfer)
 /* ---- metadata ----------------------------------------------------------------------------------
  */
 
-/* No more than the libc is linked.  Newton's square root, once for each bit of the fraction. */
+/* Only libc is linked, so this uses Newton's square root, once for each bit of the fraction. */
 static double power(double base, double exponent)
 {
     double result = 1;

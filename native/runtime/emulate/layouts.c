@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* How a file is striped: what was asked for, what the storage makes of it, where it is kept. */
+/* How a file is striped: what was requested, what the storage makes of it, where it is stored. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static uint32_t default_size(const struct sw_emulator *storage)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX - SW_EMULATE_GRAIN + 1;
 }
 
-/* Files follow one another around the targets. */
+/* Successive files go around the targets. */
 static uint32_t next_target(const struct sw_emulator *storage, uint32_t count)
 {
     uint64_t *next = &storage->clocks[SW_CLOCK_NEXT_TARGET];

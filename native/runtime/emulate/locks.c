@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who had the lock of an object last, and what it costs to get it.  An object's state is one word,
- * exchanged at once; it names the use of the file's slot, so that what a file that is gone has
- * left there says nothing about the next one.
+ * Who held the lock of an object last, and what it costs to acquire it. An object's state is one
+ * word, which is exchanged atomically; it contains the use count of the file's slot, so that what
+ * a removed file has left there does not affect the next one.
  */
 #include "emulator.h"
 
 enum { EXTENTS = 0, AHEAD = 2 }; /* 1: one lock for all writers */
 
-/* How an object is held, by a node if it is by one. */
+/* How an object's lock is held, including the node where it is held by one. */
 enum hold { BY_NOBODY, TO_WRITE, TO_READ, TO_READ_SHARED };
 
 static uint64_t holder_of(uint32_t uses, enum hold hold, uint32_t node)
@@ -19,7 +19,7 @@ static uint64_t holder_of(uint32_t uses, enum hold hold, uint32_t node)
 
 #define PROBES 64
 
-/* The object's entry; where the table is full, one that it shares. */
+/* Returns the object's entry; if the table is full, one that it shares. */
 static struct sw_emulate_object *find(struct sw_emulator *storage, uint32_t slot, uint32_t object)
 {
     uint64_t key = ((uint64_t)slot << 16 | object) + 1;
@@ -61,7 +61,7 @@ void sw_lock_opened(struct sw_emulator *storage, uint32_t slot)
     mark(storage->files[slot].openers, sw_emulator_writer());
 }
 
-/* This process writes: how many do so, and on how many nodes. */
+/* Records that this process writes; counts the writers, and their nodes. */
 static unsigned count_writers(struct sw_emulate_file *file, uint32_t node, unsigned *nodes)
 {
     mark(file->writers, sw_emulator_writer());
@@ -99,7 +99,7 @@ bool sw_lock_ahead(const struct sw_transfer *transfer, uint32_t node, uint64_t *
 /* ---- costs -------------------------------------------------------------------------------------
  */
 
-/* Who holds it when a request of a node has come; *revoked: it was taken from another one. */
+/* Returns the holder after a request of a node; *revoked: the lock was taken from another one. */
 static uint64_t next_holder(uint64_t holder, uint32_t uses, bool writes, uint32_t node,
                             bool *revoked)
 {
@@ -114,7 +114,7 @@ static uint64_t next_holder(uint64_t holder, uint32_t uses, bool writes, uint32_
     return hold == TO_READ && !own ? holder_of(uses, TO_READ_SHARED, 0) : holder;
 }
 
-/* True: the lock changes hands. */
+/* Returns true if the lock changes hands. */
 static bool change_hands(struct sw_emulate_object *entry, const struct sw_transfer *transfer,
                          uint32_t node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What a Lustre client answers: statfs, and the ioctls for layouts and locks. */
+/* Answers of a Lustre client: statfs, and the ioctls for layouts and locks. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/statfs.h>
@@ -15,7 +15,7 @@
 /* ---- the program's memory ----------------------------------------------------------------------
  */
 
-/* The pointer may be bad: then the kernel says so. */
+/* The pointer may be invalid: then the kernel reports it. */
 static bool copy(bool out, void *own, void *theirs, size_t bytes)
 {
     struct iovec here = {own, bytes};
@@ -39,7 +39,7 @@ static bool answer(struct sw_request *request, int error)
 /* ---- layouts -----------------------------------------------------------------------------------
  */
 
-/* A count of 0xffff: all targets; of 0, and a size of 0: as the directory has it. */
+/* A count of 0xffff means all targets; a count or size of 0 that of the directory. */
 static int set_layout(struct sw_request *request, struct sw_emulated *file)
 {
     struct lov_user_md asked;
@@ -68,7 +68,7 @@ static bool put_objects(char *out, uint64_t layout, uint32_t targets)
     return true;
 }
 
-/* The count, as it comes, is that of the objects for which there is room. */
+/* On input, the count is the number of objects for which there is room. */
 static int get_layout(struct sw_request *request, struct sw_emulated *file)
 {
     struct lov_user_md found;
@@ -94,7 +94,7 @@ static int get_layout(struct sw_request *request, struct sw_emulated *file)
 /* ---- locks -------------------------------------------------------------------------------------
  */
 
-/* Locks are asked for ahead of time: what that costs is the law's, where the data is written. */
+/* Requests locks ahead of time; the law charges the cost where the data is written. */
 static int advise(struct sw_request *request)
 {
     struct llapi_ladvise_hdr asked;

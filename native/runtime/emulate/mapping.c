@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The mappings taken up, who this process is on the emulated machine, and which storage a name is
- * on. */
+/* Opens the mappings, and determines which node this process is on in the emulated machine, and
+ * which storage contains a name. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ unsigned sw_emulators_used;
 /* ---- figures ---------------------------------------------------------------------------------
  */
 
-/* An hour is more than any request takes; it keeps sums of nanoseconds from overflowing. */
+/* An hour is longer than any request takes; it keeps sums of nanoseconds from overflowing. */
 static uint64_t ns_of(double seconds)
 {
     return seconds > 0 ? (uint64_t)((seconds < 3600 ? seconds : 3600) * 1e9 + 0.5) : 0;
@@ -116,7 +116,7 @@ static struct sw_emulator taken(char *base)
     };
 }
 
-/* *file: what it is, to be known again. */
+/* *file: its identity, for later comparison. */
 static char *map(const char *path, uint64_t *bytes, struct sw_emulator_file *file)
 {
     struct stat status = {.st_size = 0};
@@ -145,7 +145,7 @@ static int number_of(const char *const *variables)
     return -1;
 }
 
-/* Before MPI_Init; -1: not known. */
+/* Rank before MPI_Init; -1: unknown. */
 static int launcher_rank = -1;
 static int launcher_size = -1;
 
@@ -194,7 +194,7 @@ unsigned sw_emulator_writer(void)
 /* ---- start -----------------------------------------------------------------------------------
  */
 
-/* Longest root first, so that of nested ones the inner one is found. */
+/* Sorts by length, longest root first, so that of nested ones the inner one is found. */
 static void insert(char *base, const char *path, const struct sw_emulator_file *file)
 {
     struct sw_emulator storage = taken(base);
@@ -222,7 +222,7 @@ static bool add(const char *path)
     return false;
 }
 
-/* One that cannot be used does not keep the others from it. */
+/* One that cannot be used does not prevent the use of others. */
 bool sw_emulators_load(void)
 {
     char path[PATH_MAX];
@@ -256,7 +256,7 @@ struct sw_emulator *sw_emulator_of(const char *path)
     return NULL;
 }
 
-/* Links in the way are followed by the kernel.  Under the lock. */
+/* The kernel resolves links in the path. Call under the lock. */
 static struct sw_emulator *behind_links(char *path)
 {
     struct sw_emulator *found = NULL;

@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* When a request begins and ends, and what this host was late. */
+/* When a request begins and ends, and how late this host was. */
 #define _GNU_SOURCE
 #include "emulator.h"
 
-/* What this host was late with the last request of the thread is no part of the next one's time.
+/* How late this host was with the last request of the thread is not part of the next one's time.
  */
-#define MOST_LATE_NS UINT64_C(10000000) /* more than that is not made up for */
+#define MOST_LATE_NS UINT64_C(10000000) /* larger delays are not compensated */
 #define LATE_NS UINT64_C(2000000)       /* and 2 %: the host was the limit */
 
-/* The storage that held the thread's last request. */
+/* The storage that delayed the thread's last request. */
 static __thread struct sw_emulator *last_one __attribute__((tls_model("initial-exec")));
 
 static void count_late(uint64_t late_ns)
@@ -23,7 +23,7 @@ void sw_emulated_begin(struct sw_request *request)
 {
     uint64_t late_ns = sw_thread.late_ns;
     if (late_ns > MOST_LATE_NS) {
-        count_late(late_ns - MOST_LATE_NS); /* it woke up so late */
+        count_late(late_ns - MOST_LATE_NS); /* the thread woke up so late */
         late_ns = MOST_LATE_NS;
     }
     sw_thread.late_ns = 0;
@@ -33,7 +33,7 @@ void sw_emulated_begin(struct sw_request *request)
     request->emulated.layout = 0;
 }
 
-/* The real call has taken longer; what earlier ones were late has been counted with them. */
+/* The real call has taken longer; the lateness of earlier ones has been counted with them. */
 static void overtaken(const struct sw_request *request, uint64_t late_ns, uint64_t model_ns)
 {
     uint64_t before_ns = request->start_ns - request->emulated.start_ns;
@@ -42,7 +42,7 @@ static void overtaken(const struct sw_request *request, uint64_t late_ns, uint64
         count_late(late_ns - before_ns);
 }
 
-/* The chain waits. */
+/* Makes the chain wait. */
 void sw_emulated_hold(struct sw_request *request)
 {
     struct sw_emulator *storage = request->emulated.storage;
@@ -137,8 +137,8 @@ void sw_posted_done(const void *block)
 
 /* ---- bypasses ----------------------------------------------------------------------------- */
 
-/* What is not held back, and is said: memory maps, rings, and static programs, into which nothing
- * can be preloaded. */
+/* What is not delayed, and is reported: memory maps, rings, and static programs, into which
+ * nothing can be preloaded. */
 
 void sw_emulator_note_once(const char *text, bool *noted)
 {
@@ -163,7 +163,7 @@ void sw_ring_made(void)
     static bool noted;
     if (!sw_emulating() || noted)
         return;
-    for (unsigned i = 0; i < sw_emulators_used; i++) /* what it is for is not known */
+    for (unsigned i = 0; i < sw_emulators_used; i++) /* which storage it is for is unknown */
         SW_EMULATE_COUNT(&sw_emulators[i], rings, 1);
     sw_emulator_note_once("emulation: the program uses io_uring or libaio: what it reads and "
                           "writes by them is not held back",

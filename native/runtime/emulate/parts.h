@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* How a request falls on the objects of a file: the stripes of one object are one part. */
+/* How a request is divided among the objects of a file: the stripes of one object form one part.
+ * */
 #ifndef STRIPEWISE_PARTS_H
 #define STRIPEWISE_PARTS_H
 
 #include "emulator.h"
 
-/* Of one request. */
+/* The stripes of one request. */
 struct sw_stripes {
     uint64_t size;
     uint64_t first; /* number of the stripe */
@@ -39,7 +40,7 @@ static inline struct sw_stripes sw_stripes_of(uint64_t layout, uint64_t offset, 
     return stripes;
 }
 
-/* Bytes of stripes first + j, first + j + count, ... of the request. */
+/* Returns the bytes of stripes first + j, first + j + count, ... of the request. */
 static inline struct sw_part sw_part_of(const struct sw_stripes *stripes, uint32_t j,
                                         uint64_t page)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the emulated servers count, as Lustre's do: requests of data at their target, metadata
- * operations.  Each process adds to the counters of its job alone.
+ * What the emulated servers count, as Lustre's do: data requests at their target, and metadata
+ * operations. Each process adds only to the counters of its job.
  */
 #define _GNU_SOURCE
 #include "emulator.h"
@@ -30,7 +30,7 @@ static inline void touch(struct sw_emulate_span *span, uint64_t now_ns)
     __atomic_store_n(&span->last_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-/* Number of the power of two that is not below the value. */
+/* Returns the exponent of the smallest power of two that is not below the value. */
 static inline unsigned power_of(uint64_t value, unsigned most)
 {
     unsigned power = value > 1 ? 64 - (unsigned)__builtin_clzll(value - 1) : 0;
@@ -52,7 +52,7 @@ static void tally(struct sw_emulate_tally *to, uint64_t ns)
 /* ---- data --------------------------------------------------------------------------------------
  */
 
-/* `n` requests of the same size, which together take `ns`. */
+/* Adds `n` requests of the same size, which together take `ns`. */
 static inline void add_requests(struct sw_emulate_transfers *to, uint64_t n, uint64_t bytes,
                                 uint64_t ns)
 {
@@ -71,7 +71,7 @@ static inline void add_requests(struct sw_emulate_transfers *to, uint64_t n, uin
     raise(&to->most_us, us);
 }
 
-/* A part is cut into requests, which follow one another: together they take the part's time. */
+/* Divides a part into consecutive requests, which together take the part's time. */
 static void add_part(struct sw_emulate_transfers *to, uint64_t bytes, uint64_t ns)
 {
     uint64_t whole = bytes / SW_EMULATE_BULK;
@@ -104,7 +104,7 @@ void sw_served_data(const struct sw_transfer *transfer, uint64_t moved, uint64_t
     struct sw_emulator *storage = transfer->storage;
     char *tallies = sw_job_tallies(storage);
     bool known = sw_served.start_ns == transfer->start_ns;
-    if (SW_LIKELY(known && sw_served.parts == 1)) { /* what moved of it is there, too */
+    if (SW_LIKELY(known && sw_served.parts == 1)) { /* the moved bytes are all there, too */
         add_at(transfer, tallies, sw_served.target, moved, sw_served.ns[0]);
         return;
     }

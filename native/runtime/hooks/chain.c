@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* A request's way through the members. */
+/* Passes a request through the members. */
 #define _GNU_SOURCE
 #include <sys/prctl.h>
 
@@ -47,7 +47,7 @@ void sw_hook_after_nothing(struct sw_request *request)
 /* ---- rooms for paths ------------------------------------------------------------------- */
 
 #define ROOMS 64
-#define PATIENCE 100000 /* yields; a room is held for one call of the libc */
+#define PATIENCE 100000 /* yields; a room is used for one libc call */
 
 static char rooms[ROOMS][PATH_MAX];
 static uint32_t taken[ROOMS];
@@ -74,7 +74,7 @@ static void give_back(struct sw_request *request)
     }
 }
 
-/* Rooms that other threads of the parent held. */
+/* Releases rooms that other threads of the parent used. */
 void sw_hooks_forget(void)
 {
     for (unsigned i = 0; i < ROOMS; i++)
@@ -94,8 +94,8 @@ bool sw_path_is_readable(const char *path)
 
 /* ---- the way through ------------------------------------------------------------------- */
 
-/* Whether a member is at work further up this thread's stack: then we were called by it, or by a
- * signal handler that interrupted it.  One that a handler jumped out of is forgotten. */
+/* Returns whether a member is active further up this thread's stack: then it called us, or a
+ * signal handler that interrupted it did. One that a handler jumped out of is forgotten. */
 static bool is_nested(const struct sw_request *request)
 {
     struct sw_thread *thread = &sw_thread;
@@ -107,7 +107,7 @@ static bool is_nested(const struct sw_request *request)
     return false;
 }
 
-/* Handlers run meanwhile, and may jump out of it. */
+/* Handlers may run in the meantime, and may jump out of it. */
 static uint64_t sleep_until(uint64_t moment_ns)
 {
     struct timespec moment = {.tv_sec = (time_t)(moment_ns / 1000000000),
@@ -120,11 +120,11 @@ static uint64_t sleep_until(uint64_t moment_ns)
     return now_ns;
 }
 
-/* The kernel may wake a thread later by its timer slack, 50 us as a rule, and does so unless
- * something else wakes the processor: a moment that is earlier by as much makes it late by 20 us
- * (measured), as without slack.  The slack stays as it is: handlers would see another one, and
- * those that jump would leave it.  To spin for the last of it is exact to 1 us, but a scheduler
- * that shares processors makes those that spin wait for 3 to 8 ms then and again. */
+/* The kernel may wake a thread late by its timer slack, usually 50 us, and does so unless
+ * something else wakes the processor. A wake-up time that is earlier by as much is late by 20 us
+ * (measured), as without slack. The slack itself is not changed: handlers would see a different
+ * one, and those that jump would keep it. Spinning for the remaining time is exact to 1 us, but a
+ * scheduler that shares processors makes spinning threads wait for 3 to 8 ms now and then. */
 void sw_wait_until(uint64_t moment_ns)
 {
     long slack_ns = syscall(SYS_prctl, PR_GET_TIMERSLACK, 0L, 0L, 0L, 0L);

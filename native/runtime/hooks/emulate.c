@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SW_ENV_EMULATE: what is below some directories behaves as on described storages, one for each.
- * A request is done for real and ends when that storage would have finished it, as the laws in
- * ../emulate have it.
+ * SW_ENV_EMULATE: files below some directories behave as on described storage systems, one for
+ * each directory. A request is executed and ends when that storage would have completed it, by the
+ * laws in ../emulate.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,8 +19,8 @@
 #include "../core/descriptors.h"
 #include "../core/system.h"
 
-/* Standard streams that are files of the storage: what libc moves for a stream is seen where its
- * descriptor is tracked. */
+/* Tracks standard streams that are files of the storage: what libc moves for a stream is only seen
+ * if its descriptor is tracked. */
 static void track_standard_streams(void)
 {
     char path[PATH_MAX];
@@ -58,7 +58,7 @@ static uint32_t lock_mode(const struct sw_emulated *file)
     return hinted != 0 ? hinted - 1 : storage->header->lock_mode;
 }
 
-/* `moved`: by what the position has gone on already. */
+/* `moved`: by how much the position has already advanced. */
 static int64_t offset_of(const struct sw_request *request, const struct sw_emulator *storage,
                          uint64_t layout, int64_t moved)
 {
@@ -73,7 +73,7 @@ static int64_t offset_of(const struct sw_request *request, const struct sw_emula
     return position > 0 ? position : 0;
 }
 
-#define MOST_BYTES 0x7ffff000 /* that the kernel moves at once */
+#define MOST_BYTES 0x7ffff000 /* maximum that the kernel moves at once */
 
 static void transfer(struct sw_request *request, struct sw_emulated *file, int64_t bytes,
                      int64_t moved)
@@ -91,7 +91,7 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
         .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
         .start_ns = request->emulated.start_ns,
     };
-    if ((file->state & SW_EMULATED_SHARES) != 0) /* only data minds */
+    if ((file->state & SW_EMULATED_SHARES) != 0) /* only data is affected */
         SW_EMULATE_COUNT(file->storage, tables_full, 1);
     sw_emulate_round(&wanted, file);
     request->emulated.storage = file->storage;
@@ -105,7 +105,7 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
     }
 }
 
-/* What really moved, once that is known. */
+/* Counts what really moved, once that is known. */
 static void served(const struct sw_request *request, const struct sw_emulated *file, int64_t moved)
 {
     if (file == NULL || moved <= 0 || request->emulated.layout == 0)
@@ -121,8 +121,8 @@ static void served(const struct sw_request *request, const struct sw_emulated *f
                    request->emulated.end_ns - request->emulated.start_ns);
 }
 
-/* A write takes its turn before the call, where all is known by then; whatever is only posted does
- * so too. */
+/* A write takes its turn before the call, if everything is known by then, and so does every posted
+ * request. */
 static void before_data(struct sw_request *request)
 {
     struct sw_emulated *file = sw_emulated_file(request->fd);
@@ -133,7 +133,7 @@ static void before_data(struct sw_request *request)
         transfer(request, file, request->bytes, 0);
 }
 
-/* What an asynchronous read will find, as the file is now. */
+/* Returns what an asynchronous read will find, by the present size of the file. */
 static int64_t there(const struct sw_request *request)
 {
     struct stat status;
@@ -146,7 +146,7 @@ static int64_t there(const struct sw_request *request)
     return left;
 }
 
-/* It is held where its result is fetched. */
+/* It is delayed where its result is fetched. */
 static void after_posting(struct sw_request *request, const struct sw_emulated *file)
 {
     uint64_t end_ns = request->emulated.end_ns;
@@ -158,7 +158,7 @@ static void after_posting(struct sw_request *request, const struct sw_emulated *
         sw_emulated_hold(request);
 }
 
-/* A client asks for the lock to learn that there is nothing. */
+/* A client requests the lock to learn that there is nothing to read. */
 static bool is_past_end(const struct sw_request *request)
 {
     return request->action == SW_DO_READ && !request->stream && request->bytes != 0 &&
@@ -184,7 +184,7 @@ static void after_data(struct sw_request *request)
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-/* After the call: the kernel has read the name. */
+/* Called after the call: the kernel has read the name. */
 static struct sw_emulator *storage_at(const struct sw_request *request,
                                       const struct sw_place *place)
 {
@@ -200,8 +200,8 @@ static bool look(const struct sw_place *place, bool follow, struct statx *status
                         status) == 0;
 }
 
-/* Layout of a file that is not opened for it, 0: not known.  Its key is that of no other storage's
- * file. */
+/* Returns the layout of a file that is not opened for it, 0 if unknown. Its key differs from those
+ * of files of other storages. */
 static uint64_t layout_at(const struct statx *status)
 {
     bool is_new;
@@ -234,7 +234,7 @@ static bool any_grows(void)
     return false;
 }
 
-/* What the name stands for, where that matters, before it does no more. */
+/* Determines what the name refers to, if that matters, before the call changes it. */
 static void before_name(struct sw_request *request)
 {
     struct statx status;
@@ -271,7 +271,7 @@ static enum sw_operation operation_of(const struct sw_request *request)
     }
 }
 
-/* How long the server has it. */
+/* Returns how long the server takes for it. */
 static uint64_t operate(struct sw_request *request, struct sw_emulator *storage,
                         enum sw_operation operation, uint32_t stripes, uint32_t objects)
 {
@@ -284,7 +284,7 @@ static uint64_t operate(struct sw_request *request, struct sw_emulator *storage,
     return served_ns;
 }
 
-/* Servers count what has succeeded. */
+/* Servers count only successful calls. */
 static bool has_failed(const struct sw_request *request)
 {
     if (request->action == SW_DO_ALLOCATE) /* posix_fallocate returns what errno would be */
@@ -300,8 +300,7 @@ static void operate_call(struct sw_request *request, struct sw_emulator *storage
         sw_served_call(request, layout, served_ns);
 }
 
-/* The one that the request is for; of a rename from one to another the latter, which gets the
- * name. */
+/* Returns the storage that the request is for; for a rename between two, that of the new name. */
 static struct sw_emulator *storage_named(const struct sw_request *request)
 {
     bool links = request->action == SW_DO_LINK || request->action == SW_DO_SYMLINK;
@@ -349,7 +348,7 @@ static int opened(const struct sw_request *request)
     return request->result > 0 ? fileno_unlocked((FILE *)(intptr_t)request->result) : -1;
 }
 
-/* A file that is cut while it is opened is told so to the metadata server and to each object. */
+/* A file that is truncated when opened is reported to the metadata server and to each object. */
 static void served_open(int flags, const struct sw_emulated *file, bool created,
                         uint64_t served_ns)
 {
@@ -383,7 +382,7 @@ static void after_open(struct sw_request *request)
     served_open(request->flags, file, created, served_ns);
 }
 
-/* What was written is on the storage when its request has ended. */
+/* What was written is on the storage when the request has ended. */
 static void sync_file(struct sw_request *request, const struct sw_emulated *file)
 {
     SW_EMULATE_COUNT(file->storage, metadata, 1);
@@ -414,7 +413,8 @@ static bool any_is_lustre(void)
     return false;
 }
 
-/* Parallel file systems cannot have two files share their data; what asks for that copies then. */
+/* Parallel file systems do not support shared extents; a request for them falls back to copying.
+ * */
 static bool before_control(struct sw_request *request)
 {
     bool shares = request->command == FICLONE || request->command == FICLONERANGE;

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SW_ENV_WRITABLE: a trial must not touch the user's files.  Outside of the writable directories
- * nothing is made, and an existing file may be changed only if this run made it: its birth (or,
- * where the file system keeps none, its last change) is not older than the run.  Directories that
- * this run made, temporary ones, and hidden ones of the user, in which programs keep what is
- * theirs, take new files.  Links are followed to the file that would really change.
+ * SW_ENV_WRITABLE: a trial must not change the user's files. Outside of the writable directories,
+ * nothing is created, and an existing file may only be changed if this run created it: its birth
+ * (or, if the file system does not record it, its last change) is not older than the run. New
+ * files are permitted in directories that this run created, in temporary ones, and in hidden ones
+ * of the user, in which programs store their own data. Links are followed to the file that would
+ * really change.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "refused.h"
 
 #define MAX_DIRECTORIES 32
-#define MAX_LINKS 16 /* that lead to a file which is not there yet */
+#define MAX_LINKS 16 /* leading to a file that does not exist yet */
 /* Clocks of two file systems (local and network) may differ by this much. */
 #define CLOCK_SLACK_NS UINT64_C(2000000000)
 
@@ -68,9 +69,9 @@ static void load_temporary(void)
     add_variable(&home, "HOME");
 }
 
-/* The site's own scripts around a task or step (TaskProlog, SrunEpilog and the like) get its
- * environment.  Before a task they are started by its process, which is still Slurm's, and its
- * number is known to them; srun starts nothing else. */
+/* The site's own scripts around a task or step (TaskProlog, SrunEpilog and the like) inherit its
+ * environment. Those before a task are started by its process, which still belongs to Slurm, and
+ * know its number; srun starts nothing else. */
 static bool is_of_slurm(void)
 {
     char path[40];
@@ -93,7 +94,7 @@ static uint32_t load(void)
     const char *value = getenv(SW_ENV_WRITABLE);
     if (value == NULL || *value == '\0')
         return 0;
-    if (is_of_slurm()) { /* and so is what it starts */
+    if (is_of_slurm()) { /* and so are its children */
         unsetenv(SW_ENV_WRITABLE);
         unsetenv(SW_ENV_REFUSED);
         return 0;
@@ -122,7 +123,7 @@ static bool is_writable_place(const char *path)
            is_below_one(path, &writable);
 }
 
-/* Names of directories in a temporary one in which all programs of a kind meet. */
+/* Names of directories in a temporary one that all programs of a kind share. */
 static bool is_shared_name(const char *name)
 {
     static const char *const beginnings[] = {
@@ -135,7 +136,7 @@ static bool is_shared_name(const char *name)
     return false;
 }
 
-/* A directory in it that was there before is somebody's, and takes nothing. */
+/* A directory in it that existed before belongs to somebody, and takes no new files. */
 static bool is_temporary(const char *directory)
 {
     for (size_t i = 0; i < temporary.n; i++) {
@@ -147,7 +148,7 @@ static bool is_temporary(const char *directory)
     return false;
 }
 
-/* Whether a directory that this run did not make takes new files of anybody. */
+/* Returns whether a directory that this run did not create takes new files of anybody. */
 static bool takes_new_files(const char *directory)
 {
     bool is_of_a_program = home.n != 0 && sw_is_below(directory, home.paths[0]) &&
@@ -166,7 +167,7 @@ static bool made_by_this_run(const struct statx *status)
     return when_ns + (same_clock ? 0 : CLOCK_SLACK_NS) >= sw_options.run_start_ns;
 }
 
-/* The file behind `fd` (O_PATH).  Under the lock; leaves its path in sw_scratch[0]. */
+/* Checks the file behind `fd` (O_PATH). Call under the lock; leaves its path in sw_scratch[0]. */
 static bool must_not_change(int fd)
 {
     struct statx status;
@@ -182,7 +183,7 @@ static bool must_not_change(int fd)
 
 /* ---- names that are not there yet -------------------------------------------------------- */
 
-/* Puts what a link says in the place of its name in `path`; false: it has no room. */
+/* Replaces a name in `path` by the target of its link; returns false if there is no room. */
 static bool follow_link(char *path, const char *target, size_t room)
 {
     char *slash = *target != '/' ? strrchr(path, '/') : NULL;
@@ -194,7 +195,7 @@ static bool follow_link(char *path, const char *target, size_t room)
     return true;
 }
 
-/* The name at the end of a path, without slashes behind it, which are cut off. */
+/* Returns the name at the end of a path, after removing trailing slashes. */
 static char *last_name(char *path)
 {
     size_t bytes = strlen(path);
@@ -204,8 +205,9 @@ static char *last_name(char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* The real path of the directory that a name would be made in, in sw_scratch[0]; false: there is
- * none.  *name: the name in that directory, a part of `path`; *is_ours: this run made it. */
+/* Writes the real path of the directory in which a name would be created to sw_scratch[0]; returns
+ * false if there is none. *name: the name in that directory, a part of `path`; *is_ours: this run
+ * created the directory. */
 static bool find_directory(int directory, char *path, char **name, bool *is_ours)
 {
     struct statx status;
@@ -226,8 +228,8 @@ static bool find_directory(int directory, char *path, char **name, bool *is_ours
     return found;
 }
 
-/* A name that the kernel has looked for, and not found.  Under the lock; leaves its path in
- * sw_scratch[0]. */
+/* Checks a name that the kernel has looked up but not found. Call under the lock; leaves its path
+ * in sw_scratch[0]. */
 static bool must_not_be_made(const struct sw_place *place, bool follow)
 {
     char *path = sw_scratch[1];
@@ -252,7 +254,7 @@ static bool must_not_be_made(const struct sw_place *place, bool follow)
     size_t used = strlen(sw_scratch[0]);
     snprintf(sw_scratch[0] + used, sizeof sw_scratch[0] - used, "%s%s",
              sw_scratch[0][used - 1] == '/' ? "" : "/", name);
-    return !is_below_one(sw_scratch[0], &writable); /* which may not be there yet itself */
+    return !is_below_one(sw_scratch[0], &writable); /* which may not exist yet itself */
 }
 
 /* ---- requests ---------------------------------------------------------------------------- */
@@ -265,7 +267,7 @@ static int open_place(const struct sw_place *place, bool follow)
                          O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
 }
 
-/* `makes`: a file is made if there is none; `changes`: one that is there changes. */
+/* `makes`: a missing file is created; `changes`: an existing file is changed. */
 static enum refusal judge_place(const struct sw_place *place, bool follow, bool makes,
                                 bool changes)
 {
@@ -336,8 +338,8 @@ static enum refusal refusal_of(const struct sw_request *request)
     return refusal;
 }
 
-/* Of the requests for an open and for a symbolic link, many only read.  A file without a name is
- * nobody's yet. */
+/* Many requests to open a file or read a symbolic link only read. A file without a name belongs to
+ * nobody yet. */
 static bool changes(const struct sw_request *request)
 {
     int flags = request->flags;
@@ -349,8 +351,8 @@ static bool changes(const struct sw_request *request)
     return writes && (flags & O_TMPFILE) != O_TMPFILE;
 }
 
-/* A second name inside would be a way to write to the file outside: programs that link are ready
- * for "another file system". */
+/* A second name inside would permit writing to the file outside: programs that link can handle
+ * "another file system". */
 static bool before(struct sw_request *request)
 {
     enum refusal refusal = changes(request) ? refusal_of(request) : GRANTED;

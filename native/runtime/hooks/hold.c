@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* SW_ENV_HOLD, "write=1000000:stat=50000": a request of that action ends that many nanoseconds
- * after it came, or later; a slow storage, as far as the program can tell. */
+/* SW_ENV_HOLD, "write=1000000:stat=50000": a request of that action ends at least that many
+ * nanoseconds after its start, as on a slow storage. */
 #include <stdlib.h>
 #include <string.h>
 

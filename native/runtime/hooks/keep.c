@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SW_ENV_KEEP_REMOVED: the output of a program that removes it can be compared after all.
- * A regular file below that directory that is removed, or replaced by a rename, gets a second
- * name below SW_KEPT in it first.  The call itself goes on: the program sees no difference.
+ * SW_ENV_KEEP_REMOVED: makes it possible to compare the output of a program that removes it. A
+ * regular file below that directory that is removed, or replaced by a rename, first gets a second
+ * name below SW_KEPT. The call itself proceeds, and the program sees no difference.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static uint32_t load(void)
     return SW_ACTION_BIT(SW_DO_UNLINK) | SW_ACTION_BIT(SW_DO_RENAME);
 }
 
-/* Whether there is a regular file whose second name is to be kept; its path in sw_scratch[0]. */
+/* Returns whether there is a regular file whose second name must be kept, with its path in
+ * sw_scratch[0]. */
 static bool is_wanted(const struct sw_place *place)
 {
     struct statx status;
@@ -51,7 +52,7 @@ static void make_directories_of(char *path)
     }
 }
 
-/* Under the lock.  Of a name that is removed several times, the last file is kept. */
+/* Call under the lock. If a name is removed several times, the last file is kept. */
 static void keep(const struct sw_place *place)
 {
     char *kept = sw_scratch[1];

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* X(name): the members of the chain, sw_hook_NAME, in the order in which they see a request.
- * Whoever judges a path comes after whoever changes it; who lets time pass comes late. */
-#ifdef SW_EXTRA_HOOK /* of a file that is given to the build: -DSW_HOOK_SOURCE=FILE */
+ * Members that judge a path come after those that change it; members that delay come last. */
+#ifdef SW_EXTRA_HOOK /* of a file passed to the build: -DSW_HOOK_SOURCE=FILE */
 #define SW_EXTRA_HOOKS(X) X(extra)
 #else
 #define SW_EXTRA_HOOKS(X)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* A complete member that wants nothing: copy it to begin a new one. */
+/* A complete member that does nothing: copy it to begin a new one. */
 #include "hook.h"
 
 static uint32_t load(void)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Where a file really lies, for members that judge by directory. */
+/* Where a file really is, for members that judge by directory. */
 #ifndef STRIPEWISE_PLACES_H
 #define STRIPEWISE_PLACES_H
 
@@ -9,7 +9,7 @@
 
 #include "../core/system.h"
 
-/* The path behind a descriptor in `out`, links resolved; its length or 0. */
+/* Writes the path behind a descriptor, with links resolved, to `out`; returns its length or 0. */
 static inline size_t sw_real_path(int fd, char *out, size_t room)
 {
     char link[40];
@@ -21,7 +21,8 @@ static inline size_t sw_real_path(int fd, char *out, size_t room)
     return (size_t)length;
 }
 
-/* A directory's own path in `out`, as it was given if it cannot be opened; false: no room. */
+/* Writes a directory's real path to `out`, or the given one if it cannot be opened; returns false
+ * if there is no room. */
 static inline bool sw_real_directory(const char *text, size_t bytes, char *out, size_t room)
 {
     if (bytes >= room)

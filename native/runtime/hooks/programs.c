@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that are started and that the library will not be in: what the emulated storages do
- * not hold back, what the guard does not reach, and what a profile does not hold. */
+/* Started programs without this library: the emulated storages do not delay them, the guard does
+ * not cover them, and a profile does not contain them. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool read_at(int fd, void *out, size_t bytes, uint64_t offset)
     return syscall(SYS_pread64, fd, out, bytes, (off_t)offset) == (long)bytes;
 }
 
-/* Of this machine's kind: others do not run here. */
+/* Returns whether it is for this kind of machine: others do not run here. */
 static bool is_program(const Elf64_Ehdr *header)
 {
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
@@ -48,14 +48,15 @@ static bool is_static(int fd)
     return true;
 }
 
-/* It lists libraries for others, Python's ctypes among them, and is static everywhere. */
+/* Returns whether it is ldconfig, which lists libraries for others, such as Python's ctypes, and
+ * is static everywhere. */
 static bool is_ldconfig(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL && strcmp(slash, "/ldconfig") == 0;
 }
 
-/* The loader preloads nothing into a program that runs as somebody else. */
+/* The loader preloads nothing into a program that runs as another user. */
 static bool is_of_another(int fd)
 {
     struct stat status;
@@ -66,7 +67,7 @@ static bool is_of_another(int fd)
 
 /* ---- the environment that it gets ---------------------------------------------------------- */
 
-/* Memory of the program's, whose pointers may be bad. */
+/* Reads the program's memory, whose pointers may be invalid. */
 static size_t read_memory(const void *from, void *out, size_t bytes)
 {
     struct iovec here = {out, bytes};
@@ -79,7 +80,7 @@ static size_t read_memory(const void *from, void *out, size_t bytes)
 static const char variable[] = "LD_PRELOAD=";
 #define VARIABLE_BYTES (sizeof variable - 1)
 
-/* Its value names this library. */
+/* Returns whether the value of the entry names this library. */
 static bool preloads_us(const char *entry)
 {
     char text[PATH_MAX];
@@ -87,7 +88,7 @@ static bool preloads_us(const char *entry)
     return memmem(text, strnlen(text, bytes), "libstripewise", 13) != NULL;
 }
 
-/* One of the entries does; what cannot be read is passed over. */
+/* Returns whether one of the entries does; unreadable ones are skipped. */
 static bool one_preloads_us(const char *const *entries, size_t count)
 {
     char begins[AT_ONCE][VARIABLE_BYTES];
@@ -107,7 +108,7 @@ static bool one_preloads_us(const char *const *entries, size_t count)
     return false;
 }
 
-/* Whether it is a list of variables that ends, and none of them preloads this library. */
+/* Returns whether it is a valid list of variables, none of which preloads this library. */
 static bool preloads_nothing(char *const environment[])
 {
     const char *entries[AT_ONCE];
@@ -128,7 +129,7 @@ static bool preloads_nothing(char *const environment[])
 
 #define MOST_TOLD 8
 
-/* Said of each program once, and of few. */
+/* Returns whether it was reported before; each program is reported once, and only few are. */
 static bool is_told(const char *path)
 {
     static uint64_t told[MOST_TOLD];
@@ -146,7 +147,7 @@ static bool is_told(const char *path)
     return true;
 }
 
-/* A mark in this process, or in the one whose memory it shares. */
+/* Sets a mark in this process, or in the one whose memory it shares. */
 static void note_unseen(enum sw_refused why, const char *path)
 {
     char text[512];
@@ -193,7 +194,7 @@ static bool begins(const char *path, char *const environment[])
     return true;
 }
 
-/* As the C library has it. */
+/* Returns the default of the C library. */
 static const char *search_path(void)
 {
     const char *path = getenv("PATH");
@@ -216,7 +217,7 @@ static void search(const char *path, bool searched, char *const environment[])
     }
 }
 
-/* May run in a child that shares our memory: changes nothing but counters, and adds a note. */
+/* May run in a child that shares our memory: changes only counters, and adds a note. */
 void sw_program_starts(const char *path, bool searched, char *const environment[])
 {
     int saved_errno = errno;

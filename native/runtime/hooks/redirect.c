@@ -1,10 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SW_ENV_REDIRECT, "FROM=TO:FROM=TO": what is below the directory FROM is looked for below TO.
- * Where the last component of FROM has "*" or "?", only files directly in its directory are whose
- * names match; those that are not in TO are looked for where they are.  FROM and TO are absolute.
- * The first pair that fits counts.  What the program asks for is counted under its own name.
+ * SW_ENV_REDIRECT, "FROM=TO:FROM=TO": paths below the directory FROM are looked up below TO. If
+ * the last component of FROM contains "*" or "?", only files directly in its directory with a
+ * matching name are redirected; those that are not in TO are used where they are. FROM and TO are
+ * absolute. The first matching pair applies. What the program requests is counted under its
+ * original name.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -20,9 +21,9 @@ static char text[4096];  /* the program may change its environment */
 static char reals[4096]; /* directories of patterns, with links resolved */
 static struct pair {
     const char *from;
-    const char *real; /* the same without links: what relative names become; NULL: `from` is so */
+    const char *real; /* without links: what relative names become; NULL: same as `from` */
     const char *to;
-    const char *pattern; /* of names in `from`; NULL: all that is below it */
+    const char *pattern; /* for names in `from`; NULL: everything below it */
 } pairs[MAX_PAIRS];
 static size_t n_pairs;
 
@@ -39,7 +40,8 @@ static const char *real_of(const char *directory)
     return out;
 }
 
-/* The name that ends FROM is cut off if it is a pattern; false: its directory is one as well. */
+/* Cuts off the last name of FROM if it is a pattern; returns false if its directory is one as
+ * well. */
 static bool take_pattern(struct pair *pair, char *from)
 {
     char *slash = strrchr(from, '/');
@@ -80,7 +82,7 @@ static uint32_t load(void)
 
 /* ---- which pair fits --------------------------------------------------------------------- */
 
-/* "*" stands for any bytes, "?" for one. */
+/* "*" matches any bytes, "?" a single one. */
 static bool matches(const char *pattern, const char *name)
 {
     const char *star = NULL;
@@ -92,7 +94,7 @@ static bool matches(const char *pattern, const char *name)
         } else if (*pattern == '?' || *pattern == *name) {
             pattern++;
             name++;
-        } else if (star != NULL) { /* the last star stands for one more */
+        } else if (star != NULL) { /* the last star matches one more */
             pattern = star + 1;
             name = ++tried;
         } else {
@@ -113,7 +115,7 @@ static bool fits(const struct pair *pair, const char *directory, const char *pat
     return *rest == '/' && strchr(rest + 1, '/') == NULL && matches(pair->pattern, rest + 1);
 }
 
-/* *directory: of the pair, that the path begins with. */
+/* *directory: that of the pair with which the path begins. */
 static const struct pair *find(const char *path, bool is_directory, const char **directory)
 {
     for (size_t i = 0; i < n_pairs; i++) {
@@ -132,7 +134,7 @@ static const struct pair *find(const char *path, bool is_directory, const char *
 
 /* ---- the other place --------------------------------------------------------------------- */
 
-/* S_IFREG and so on; 0: there is none. */
+/* Returns S_IFREG and so on; 0 if there is no file. */
 static mode_t type_of(const char *path)
 {
     struct statx status;
@@ -143,7 +145,7 @@ static mode_t type_of(const char *path)
     return found ? status.stx_mode & S_IFMT : 0;
 }
 
-/* In place; the room is known to do. */
+/* Replaces in place; the room is known to be sufficient. */
 static void exchange(char *path, const char *from, const char *to)
 {
     char *rest = path + strlen(from);
@@ -159,8 +161,8 @@ static void note_kept(void)
                                 "only: it stays there");
 }
 
-/* A file of a pattern that is in its own directory and not in the other one is meant there, unless
- * it is made anew. */
+/* A file of a pattern that is only in its own directory, not in the other one, is used there,
+ * unless it is created anew. */
 static bool exchange_name(char *path, const char *from, const char *to,
                           enum sw_redirection purpose)
 {
@@ -172,7 +174,7 @@ static bool exchange_name(char *path, const char *from, const char *to,
     if (purpose == SW_REDIRECT_MAKE || type_of(path) != 0)
         return true;
     if (purpose == SW_REDIRECT_STORAGE)
-        path[strlen(to)] = '\0'; /* where it will be */
+        path[strlen(to)] = '\0'; /* the place where it will be */
     if (purpose == SW_REDIRECT_STORAGE || (purpose == SW_REDIRECT_KEEP && here == 0))
         return true;
     exchange(path, to, from);
@@ -195,7 +197,7 @@ bool sw_redirected(char *path, size_t bytes, size_t room, enum sw_redirection pu
 
 /* ---- the member -------------------------------------------------------------------------- */
 
-/* A program that opens its output in MPI-IO cannot say there that it begins anew. */
+/* A program that opens its output with MPI-IO cannot state there that it starts anew. */
 static enum sw_redirection purpose_of_open(int flags)
 {
     bool is_mpiio = (sw_thread.active & 1u << SW_LAYER_MPIIO) != 0;
@@ -220,7 +222,7 @@ static enum sw_redirection purpose_of(const struct sw_request *request)
     }
 }
 
-/* *stays: a pair fits, and the file is not there. */
+/* *stays: a pair matches, but the file is not there. */
 static bool redirect(struct sw_request *request, struct sw_place *place, unsigned which,
                      enum sw_redirection purpose, bool *stays)
 {
@@ -242,7 +244,7 @@ static bool redirect(struct sw_request *request, struct sw_place *place, unsigne
     return true;
 }
 
-/* What a symbolic link holds is a text.  A file that stays where it is can have another name
+/* The content of a symbolic link is only text. A file that stays where it is can get another name
  * there. */
 static bool before(struct sw_request *request)
 {

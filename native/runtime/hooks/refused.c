@@ -12,7 +12,7 @@
 #include "../core/system.h"
 #include "stripewise/environment.h"
 
-/* The file is for people: a script that goes on against refusals does not fill the disk. */
+/* The file is read by people: a script that repeats refused calls must not fill the disk. */
 #define MAX_FILE_BYTES (256 << 10)
 
 static char file[PATH_MAX]; /* the program may change its environment */

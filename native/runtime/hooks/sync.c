@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* SW_ENV_SYNC: what was written through a descriptor is on the storage when it is closed. */
+/* SW_ENV_SYNC: what was written through a descriptor is synced when it is closed. */
 #include "hook.h"
 #include "../core/descriptors.h"
 

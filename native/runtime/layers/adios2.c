@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Opening, steps and closing. */
+/* Wrappers of opening, steps and closing. */
 #include <string.h>
 
 #include "layers/adios2.h"
@@ -22,8 +22,8 @@ static __thread struct sw_ad_call *current __attribute__((tls_model("initial-exe
 
 bool sw_ad_enter(struct sw_ad_call *call, const char *name)
 {
-    /* Stacks grow down: a frame at or below the new one was left by a jump, and what it says of
-     * the calls around it may be overwritten. */
+    /* Stacks grow down: a frame at or below the new one was left by a jump, and its record of the
+     * calls around it may be overwritten. */
     if ((uintptr_t)current <= (uintptr_t)call)
         current = NULL;
     call->outer = current;
@@ -51,7 +51,7 @@ void sw_ad_abandon(uintptr_t stack)
 {
     struct sw_ad_call *call = current;
     if (call != NULL && (uintptr_t)call < stack)
-        current = NULL; /* of a frame that was left by a jump */
+        current = NULL; /* it belongs to a frame that was left by a jump */
     if (call == NULL || (uintptr_t)call < stack)
         return;
     if (call->opening != NULL)
@@ -143,7 +143,7 @@ static void *end(struct sw_ad_call *call, void *engine)
 OPEN(OPEN_NAME(NS_4ModeE), mode,
      (void *io, const struct sw_cxx_string *path, int mode),
      (void *, const struct sw_cxx_string *, int), (io, path, mode))
-/* With a communicator: until 2.9, and since. */
+/* With a communicator: until 2.9, and later. */
 OPEN(OPEN_NAME(NS_4ModeENS_6helper4CommE), mode,
      (void *io, const struct sw_cxx_string *path, int mode, void *comm),
      (void *, const struct sw_cxx_string *, int, void *), (io, path, mode, comm))
@@ -174,9 +174,9 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
     sw_ad_leave(&call, file, SW_OP_CLOSE);
 }
 
-/* ---- steps: virtual in the core, so they are met at the interfaces -------------------------- */
+/* ---- steps: virtual in the core, so they are wrapped at the interfaces -------------------- */
 
-#define FAILURE 3 /* adios2_error_system_error: there is no ADIOS2 behind the call */
+#define FAILURE 3 /* adios2_error_system_error: no ADIOS2 behind the call */
 
 #define STEP(name, text, op, engine, parameters, types, arguments)                                \
     SW_EXPORT int name parameters;                                                                \
@@ -194,7 +194,7 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
     }
 
 /* clang-format off */
-/* C; Fortran calls these. */
+/* C interface, which Fortran calls. */
 #define STEP_C(name, op) STEP(name, #name, op, engine, (void *engine), (void *), (engine))
 STEP(adios2_begin_step, "adios2_begin_step", SW_OP_META, engine,
      (void *engine, int mode, float timeout, int *status), (void *, int, float, int *),
@@ -207,8 +207,8 @@ STEP_C(adios2_flush, SW_OP_SYNC)
 STEP(adios2_flush_by_index, "adios2_flush_by_index", SW_OP_SYNC, engine, (void *engine, int transport), (void *, int),
      (engine, transport))
 
-/* C++: the object's only member is the core's engine.  What returns nothing returns an int that
- * nobody looks at. */
+/* C++: the object's only member is the core's engine. Void functions return an int that nobody
+ * reads. */
 #define STEP_CXX(name, text, op) STEP(name, text, op, *self, (void **self), (void **), (self))
 STEP_CXX(_ZN6adios26Engine9BeginStepEv, "adios2::Engine::BeginStep", SW_OP_META)
 STEP(_ZN6adios26Engine9BeginStepENS_8StepModeEf, "adios2::Engine::BeginStep", SW_OP_META, *self,

@@ -1,15 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and Get of the core, of every element type but text: bytes are counted here, of what the
- * variable's selection holds.  Calls by a variable's name come here from inside the core.
- *
- * The selection is asked for before the call and outside of its time.  For a selected block the
- * core looks its size up, and throws if there is no such block: the program's own call will too.
+ * Put and Get of the core, for every element type except text: bytes are counted here, from the
+ * variable's selection. Calls by a variable's name arrive here from inside the core. The selection
+ * is queried before the call and outside of its time. For a selected block, the core looks up its
+ * size, and throws if there is no such block: so will the program's own call.
  */
 #include "layers/adios2.h"
 
-/* `found`: elements of a variable's selection, a member function of its type. */
+/* `found`: the elements of a variable's selection, a member function of its type. */
 static int64_t bytes_of(sw_ad_counter **found, const char *name, const void *caller,
                         const void *variable, size_t element_bytes)
 {
@@ -43,7 +42,7 @@ static int64_t bytes_of(sw_ad_counter **found, const char *name, const void *cal
         return done;                                                                              \
     }
 
-/* Void functions return a word that nobody looks at. */
+/* Void functions return a word that nobody reads. */
 #define MOVE(name, op, bytes, pointer)                                                            \
     DATA(name, op, bytes, (void *engine, void *variable, pointer data, int mode),                 \
          (void *, void *, pointer, int), (engine, variable, data, mode))
@@ -52,8 +51,8 @@ static int64_t bytes_of(sw_ad_counter **found, const char *name, const void *cal
     bytes_of(&size_##tag, "_ZNK6adios24core8VariableI" type "E13SelectionSizeEv",                 \
              __builtin_return_address(0), variable, element_bytes)
 
-/* `mangled`: the type in a name, `text` the same as a string; `s`: the number of the
- * substitution that stands for the type in what follows (Itanium C++ ABI, 5.1.10). */
+/* `mangled`: the type in a name, `text` the same as a string; `s`: the number of the substitution
+ * for the type in what follows (Itanium C++ ABI, 5.1.10). */
 #define TYPE(tag, mangled, text, s, element_bytes)                                                           \
     static sw_ad_counter *size_##tag;                                                                        \
     MOVE(_ZN6adios24core6Engine3PutI##mangled##EEvRNS0_8VariableIT_EEPKS##s##_NS_4ModeE,                     \

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engine parameters: set on the program's IO object just before it opens the file, taken back
- * just after, when the engine has read them.
+ * Engine parameters: set on the program's IO object just before it opens the file, and reverted
+ * just afterwards, when the engine has read them.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -55,7 +55,7 @@ static bool writes_bp(const char *engine)
     return one_of(engine, names);
 }
 
-/* Names for which the library chooses another engine than BP. */
+/* Names for which the library chooses an engine other than BP. */
 static bool names_other_format(const char *path)
 {
     static const char *const endings[] = {".h5", ".aca", ".ats", NULL};
@@ -96,7 +96,7 @@ static void set_engine(struct sw_ad_opening *opening, const struct sw_setting *s
 
 struct search {
     const char *key;
-    char spelling[128]; /* engines do not look at case; the map does */
+    char spelling[128]; /* engines ignore case; the map does not */
 };
 
 static void compare(void *context, const char *key, const char *value)
@@ -107,7 +107,7 @@ static void compare(void *context, const char *key, const char *value)
         strcpy(search->spelling, key);
 }
 
-/* Parameters of other engines (HDF5, SST) are not checked by anybody. */
+/* Nobody checks parameters of other engines (HDF5, SST). */
 static const char *parameter_problem(const struct sw_ad_opening *opening)
 {
     const char *now = sw_ad_engine(opening->io);
@@ -147,8 +147,8 @@ static void record_own(struct sw_ad_opening *opening, const char *engine)
     sw_cxx_each(sw_ad_parameters(opening->io), add_own, opening);
 }
 
-/* Objects of the C++ library are looked into only where there is a setting, so that they are
- * never where nobody asked for it. */
+/* Objects of the C++ library are only accessed if there is a setting, so never unless the user
+ * requested it. */
 void sw_ad_adopt(struct sw_ad_opening *opening, const void *caller)
 {
     struct sw_setting settings[SW_MAX_SETTINGS];

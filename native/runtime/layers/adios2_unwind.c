@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Personality routines: what the unwinder of C++ exceptions calls for frames of the layer.  Their
- * interface is that of the Itanium C++ ABI (exception handling), and libgcc_s, which has the
- * unwinder, is found in the process: this library needs libc only.
+ * Personality routines, which the unwinder of C++ exceptions calls for frames of the layer. Their
+ * interface is that of the Itanium C++ ABI (exception handling), and libgcc_s, which contains the
+ * unwinder, is looked up in the process: this library needs only libc.
  */
 #include <setjmp.h>
 
@@ -16,8 +16,8 @@
 
 typedef int personality(int, int, uint64_t, void *, void *);
 
-/* Where the stack of the frame that is unwound ends; 0 if that cannot be told.  Despite its name
- * the function gives, while a personality routine runs, the stack pointer within the frame. */
+/* Returns where the stack of the unwound frame ends; 0 if unknown. Despite its name, the function
+ * returns the stack pointer within the frame while a personality routine runs. */
 static uintptr_t end_of_stack(void *context, const void *unwinder)
 {
     static uintptr_t (*get)(void *);
@@ -29,7 +29,7 @@ static uintptr_t end_of_stack(void *context, const void *unwinder)
     return found != NULL ? found(context) : 0;
 }
 
-/* Of SW_AD_UNWINDABLE. */
+/* The personality routine of SW_AD_UNWINDABLE. */
 __attribute__((used)) personality sw_ad_unwound;
 int sw_ad_unwound(int version, int actions, uint64_t class, void *exception, void *context)
 {
@@ -43,7 +43,7 @@ int sw_ad_unwound(int version, int actions, uint64_t class, void *exception, voi
 
 /* ---- questions ------------------------------------------------------------------------ */
 
-/* Also where the compiler is told to know no functions. */
+/* Also declared for compilers that are told to know no functions. */
 extern int _setjmp(jmp_buf) __attribute__((returns_twice));
 
 struct question {
@@ -53,7 +53,8 @@ struct question {
 
 static __thread struct question *asked __attribute__((tls_model("initial-exec")));
 
-/* Of sw_ad_ask.  In the second phase all frames below have been cleaned up. */
+/* The personality routine of sw_ad_ask. In the second phase, all frames below have been cleaned
+ * up. */
 __attribute__((used)) personality sw_ad_caught;
 int sw_ad_caught(int version, int actions, uint64_t class, void *exception, void *context)
 {
@@ -68,7 +69,7 @@ int sw_ad_caught(int version, int actions, uint64_t class, void *exception, void
     _longjmp(asked->after, 1);
 }
 
-/* As a catch block does. */
+/* Discards the exception, as a catch block does. */
 static void forget(void *exception, const void *thrower)
 {
     void *(*begin)(void *) = (void *(*)(void *))sw_resolve("__cxa_begin_catch", thrower);

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strings and maps of libstdc++, and the members of an IO object, as the compiler lays them
- * out.  The names of the functions that are found prove the ABI of the strings, sw_ad_engine
- * proves the rest: it is asked first.
+ * Strings and maps of libstdc++, and the members of an IO object, in the compiler's memory layout.
+ * The names of the functions that are found prove the ABI of the strings; sw_ad_engine, which is
+ * called first, proves the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void construct(struct sw_cxx_string *string, const char *text)
     memcpy(string->text, text, string->bytes + 1);
 }
 
-/* Also of one that was moved from: the caller of a function destroys its arguments. */
+/* Also destroys a string that was moved from: the caller of a function destroys its arguments. */
 static void destroy(struct sw_cxx_string *string)
 {
     if (string->text != string->local)
@@ -126,7 +126,7 @@ struct sw_cxx_map {
     size_t count;
 };
 
-/* What follows a map of parameters in an IO object. */
+/* What follows the map of parameters in an IO object. */
 struct io_tail {
     struct sw_cxx_map parameters;
     void *transports[3]; /* std::vector */
@@ -163,8 +163,8 @@ const struct sw_cxx_map *sw_ad_parameters(void *io)
     return core.parameters(io);
 }
 
-/* All names of engines are short enough to be kept inside of the string: anything else is a
- * sign that the object is laid out in another way. */
+/* All names of engines are short enough to be stored inside the string: anything else means that
+ * the object has another layout. */
 const char *sw_ad_engine(void *io)
 {
     const struct io_tail *tail = (const struct io_tail *)core.parameters(io);

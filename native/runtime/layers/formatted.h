@@ -6,7 +6,7 @@
 
 #include <stdarg.h>
 
-/* With a list, and with arguments of its own. */
+/* Wraps the variant with a va_list and the one with variable arguments. */
 #define SW_FORMATTED(list, name, parameters, last, call)                                          \
     SW_EXPORT int list(SW_JOINED parameters, va_list arguments);                                  \
     SW_EXPORT int list(SW_JOINED parameters, va_list arguments)                                   \

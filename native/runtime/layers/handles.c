@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Open addressing with a short probe sequence; the oldest of a full one gives way. */
+/* Open addressing with a short probe sequence; if it is full, the oldest entry is replaced. */
 #include <sched.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 #define PATIENCE 10000
 
-/* Held for a few loads and stores, with no call inside.  Gives up in the end: a thread may
- * have held it when another one forked, and in the child nobody will ever let go. */
+/* Held for a few loads and stores, without calls. It gives up eventually: a thread may have held
+ * it when another one forked, and in the child it is never released. */
 static bool lock(struct sw_handle_table *table)
 {
     for (int i = 0; i < PATIENCE; i++) {
@@ -43,7 +43,7 @@ static struct sw_handle_entry *find(struct sw_handle_table *table, uint64_t hand
     return NULL;
 }
 
-/* A free slot, otherwise the oldest. */
+/* Returns a free slot, otherwise the oldest one. */
 static struct sw_handle_entry *room(struct sw_handle_table *table, uint64_t handle)
 {
     struct sw_handle_entry *best = slot(table, handle, 0);

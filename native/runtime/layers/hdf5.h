@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The HDF5 layer, without hdf5.h: one build serves every HDF5 from 1.10 on, where hid_t is
- * 64 bits wide.  Two copies of HDF5 may live in one process (wheels of h5py and netCDF4
- * bring their own), so every call goes to the copy that its caller is linked with.
+ * The HDF5 layer, without hdf5.h: one build supports every HDF5 from 1.10 on, where hid_t is 64
+ * bits wide. There may be two copies of HDF5 in one process (wheels of h5py and netCDF4 include
+ * their own), so every call is passed to the copy that its caller is linked with.
  */
 #ifndef STRIPEWISE_HDF5_H
 #define STRIPEWISE_HDF5_H
@@ -16,13 +16,13 @@ typedef int64_t sw_hid;
 _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
 
 /*
- * Functions of HDF5 that we call, as (type, name, arguments).  size_t, hsize_t and haddr_t
- * are all 64 bits wide here; functions are passed as void *.  `bool *` results are read
- * from a larger variable set to 0 before, so that an hbool_t of any size does.
- * Source: H5*public.h of HDF5 1.10, 1.14, 2.0 and 2.2 (documented API).
+ * Functions of HDF5 that we call, as (type, name, arguments). size_t, hsize_t and haddr_t are all
+ * 64 bits wide here; functions are passed as void *. `bool *` results are read from a larger
+ * variable that is set to 0 before, so that any size of hbool_t works. Source: H5*public.h of HDF5
+ * 1.10, 1.14, 2.0 and 2.2 (documented API).
  */
 
-/* The `*_async` names are macros in hdf5.h: the functions take the caller's place first. */
+/* The `*_async` names are macros in hdf5.h: the functions take the caller's location first. */
 #define SW_H5_PLACE const char *, const char *, unsigned
 
 /* clang-format off */
@@ -169,24 +169,24 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
 #define SW_H5_MEMBER(type, name, arguments) type(*name) arguments;
 struct sw_h5 {
     SW_H5_FUNCTIONS(SW_H5_MEMBER)
-    const sw_hid *class_file_access; /* values are there after H5open() */
+    const sw_hid *class_file_access; /* set after H5open() */
     const sw_hid *class_dataset_create;
     const sw_hid *class_dataset_transfer;
-    const sw_hid *mpio_driver;                  /* HDF5 2; before, H5FD_mpio_init() tells */
-    const sw_hid *predefined[SW_H5_PREDEFINED]; /* datatypes, far apart in the order of making */
+    const sw_hid *mpio_driver;                  /* HDF5 2; earlier versions: H5FD_mpio_init() */
+    const sw_hid *predefined[SW_H5_PREDEFINED]; /* datatypes, created far apart from each other */
     const void *identity;                       /* an address in that copy */
     uint64_t number;                            /* of the copy in this process */
-    bool usable;       /* 1.10 or later, and all that adopting needs is there */
-    bool describes;    /* and all that capture asks */
+    bool usable;       /* 1.10 or later, with all that is needed to apply settings */
+    bool describes;    /* and with all that capture needs */
     int libver_latest; /* H5F_LIBVER_LATEST of that version */
 };
 
-/* The HDF5 behind a caller (a return address); never NULL, members may be. */
+/* Returns the HDF5 behind a caller (a return address); never NULL, but members may be. */
 const struct sw_h5 *sw_h5_of(const void *caller);
 
 /* ---- leaving no trace ---------------------------------------------------------- */
 
-/* Automatic printing of errors, as it was. */
+/* State of the automatic printing of errors, to be restored. */
 struct sw_h5_quiet {
     bool version_1;
     void *function;
@@ -195,36 +195,37 @@ struct sw_h5_quiet {
 void sw_h5_quiet_begin(const struct sw_h5 *h5, struct sw_h5_quiet *quiet);
 void sw_h5_quiet_end(const struct sw_h5 *h5, const struct sw_h5_quiet *quiet);
 
-/* Error stack of a failed call, kept over calls of our own (only if `failed`).  Around
- * quiet_begin and quiet_end, which clear it like every call of HDF5. */
+/* Saves the error stack of a failed call during calls of our own (only if `failed`). To be used
+ * around quiet_begin and quiet_end, which clear it like every call of HDF5. */
 sw_hid sw_h5_errors_save(const struct sw_h5 *h5, bool failed);
 void sw_h5_errors_restore(const struct sw_h5 *h5, sw_hid saved);
 
 /* ---- handles ------------------------------------------------------------------- */
 
-/* Entries of files and datasets.  Between quiet_begin and quiet_end. */
+/* Entries of files and datasets. To be used between quiet_begin and quiet_end. */
 extern struct sw_handle_table sw_h5_handles;
-/* Every copy of HDF5 counts its identifiers from the same beginning. */
+/* Every copy of HDF5 counts its identifiers from the same start. */
 static inline uint64_t sw_h5_key(const struct sw_h5 *h5, sw_hid object)
 {
     return (uint64_t)object ^ h5->number << 48;
 }
-/* The file that an object lives in; zeroed if it is not known. */
+/* Gets the file that contains an object; zeroed if it is unknown. */
 void sw_h5_file_of(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry);
-/* The record of that file, quietly. */
+/* Returns the record of that file, without printing errors. */
 struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object);
-/* An object that was made is in that file; not for one that a name may have led out of it. */
+/* Records that a created object is in that file; not for one that a name may have led out of it.
+ * */
 void sw_h5_made_in(const struct sw_h5 *h5, sw_hid object, struct sw_file *file);
-/* A file was opened or closed: identifiers may stand for others. */
+/* Call when a file was opened or closed: identifiers may be reused. */
 void sw_h5_files_changed(void);
-/* Name of that file as it was opened, "" if it cannot be told. */
+/* Gets the name of that file as it was opened, "" if unknown. */
 void sw_h5_file_name(const struct sw_h5 *h5, sw_hid object, char *name, size_t bytes);
-/* An open dataset. */
+/* Gets the entry of an open dataset. */
 void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry);
 
 /* ---- capture ------------------------------------------------------------------- */
 
-/* End of a call without data; a negative result is a failure. */
+/* Ends a call without data; a negative result is a failure. */
 static inline void sw_h5_leave(struct sw_call *call, struct sw_file *file, enum sw_op op,
                                int64_t result)
 {
@@ -232,51 +233,51 @@ static inline void sw_h5_leave(struct sw_call *call, struct sw_file *file, enum 
         call->event_flags |= SW_EVENT_FAILED;
     sw_leave(call, file, op);
 }
-/* Describes a dataset in its entry, where that was not done or extents have changed since. */
+/* Describes a dataset in its entry, if that was not done or extents have changed since. */
 void sw_h5_describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry);
-/* Dataset and selection of a transfer that has succeeded, for its event.  Only while capturing.
- * How many elements, -1 if that is not known. */
+/* Sets dataset and selection of a successful transfer for its event, while capture is on. Returns
+ * the number of elements, -1 if unknown. */
 int64_t sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
                       sw_hid memory, sw_hid in_file, struct sw_call *call);
 void sw_h5_extents_changed(void);
 
 /* ---- how much ------------------------------------------------------------------- */
 
-/* One dataset of a transfer, with what HDF5 was given for it. */
+/* One dataset of a transfer, with the arguments passed to HDF5. */
 struct sw_h5_part {
     sw_hid dataset;
     sw_hid type;
     sw_hid memory;
     sw_hid in_file;
 };
-/* H5S_ALL 0, H5S_BLOCK 1, H5S_PLIST 2: no dataspaces. */
+/* H5S_ALL 0, H5S_BLOCK 1, H5S_PLIST 2: these are not dataspaces. */
 #define SW_H5_SPACE_ALL 0
 #define SW_H5_SPACE_PLIST 2
 static inline bool sw_h5_is_space(sw_hid space)
 {
     return space > SW_H5_SPACE_PLIST;
 }
-/* Selected elements x bytes of the memory type, of a transfer that HDF5 has accepted: then no
- * question fails.  `elements`: as they are known, or -1. */
+/* Returns selected elements x bytes of the memory type for a transfer that HDF5 has accepted, so
+ * that no query fails. `elements`: their number, or -1 if unknown. */
 int64_t sw_h5_bytes(const struct sw_h5 *h5, const struct sw_h5_part *part, int64_t elements);
 
 /* ---- settings ------------------------------------------------------------------ */
 
 enum sw_h5_outcome {
     SW_H5_APPLIED,
-    SW_H5_KEPT,    /* the program set it itself */
+    SW_H5_KEPT,    /* the program has set it itself */
     SW_H5_REFUSED, /* it would not work here */
     SW_H5_OTHER,   /* not a property of this list */
 };
 
-/* Comma separated integers; how many, 0 if it is anything else. */
+/* Parses comma separated integers; returns how many, 0 if the text is anything else. */
 size_t sw_h5_numbers(const char *text, uint64_t *numbers, size_t room);
-/* Position in a NULL-terminated list of names, -1 if it is none of them. */
+/* Returns the position in a NULL-terminated list of names, -1 if it is not in the list. */
 int sw_h5_choice(const char *text, const char *const *names);
 /* Adds "key=value\n" (key prefixed with "<object>:" if there is one). */
 void sw_h5_applied(char *text, size_t bytes, const char *object, const char *key,
                    const char *value);
-/* Says why a setting does not act, once per key and reason. */
+/* Reports why a setting has no effect, once per key and reason. */
 void sw_h5_refused(const char *object, const char *key, const char *value, const char *why);
 
 struct sw_h5_access {
@@ -287,9 +288,9 @@ struct sw_h5_access {
     bool creating;
     bool parallel;
     unsigned flags;
-    const char *why; /* of a refusal */
+    const char *why; /* reason of a refusal */
 };
-/* One file access property. */
+/* Sets one file access property. */
 enum sw_h5_outcome sw_h5_set_access(struct sw_h5_access *access, const struct sw_setting *setting);
 
 struct sw_h5_creation {
@@ -299,7 +300,7 @@ struct sw_h5_creation {
     sw_hid space;
     const char *why;
 };
-/* One dataset creation property. */
+/* Sets one dataset creation property. */
 enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
                                       const struct sw_setting *setting);
 
@@ -307,11 +308,11 @@ enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
 
 #define SW_H5_CALLER sw_h5_of(__builtin_return_address(0))
 
-/* What asynchronous calls have in front. */
+/* First parameters of asynchronous calls. */
 #define SW_H5_WHERE const char *in_file, const char *in_function, unsigned line
 #define SW_H5_HERE in_file, in_function, line
 
-/* A call that moves none of the program's data; `ended` knows call, h5 and result. */
+/* Defines a call that moves none of the program's data; `ended` can use call, h5 and result. */
 #define SW_H5_CALL(type, name, begun, ended, parameters, arguments)                               \
     SW_EXPORT type name parameters;                                                               \
     SW_EXPORT type name parameters                                                                \
@@ -328,20 +329,20 @@ enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
         return result;                                                                            \
     }
 
-/* `found`: its file, as it is before the call. */
+/* `found`: its file before the call. */
 #define SW_H5_META(type, name, op, flags, found, parameters, arguments)                           \
     SW_H5_CALL(type, name, call.event_flags = (flags); struct sw_file *file = (found),            \
                                                        sw_h5_leave(&call, file, op, result),      \
                                                        parameters, arguments)
 
-/* The same for a call that makes something in the object that `found` is the file of. */
+/* The same for a call that creates something in the object whose file is `found`. */
 #define SW_H5_MAKE(name, op, flags, found, parameters, arguments)                                 \
     SW_H5_CALL(sw_hid, name, call.event_flags = (flags);                                          \
                struct sw_file *file = (found),                                                    \
                (sw_h5_made_in(h5, result, file), sw_h5_leave(&call, file, op, result)),           \
                parameters, arguments)
 
-/* A file or dataset that the table knows ends. */
+/* Defines a call that closes a file or dataset in the table. */
 #define SW_H5_CLOSE(name, op, object, parameters, arguments)                                      \
     SW_H5_CALL(int, name, struct sw_handle_entry entry = sw_h5_closing(h5, object, &call),        \
                sw_h5_closed(h5, object, &entry, &call, op, result), parameters, arguments)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * File access properties: a row each.  The list is a copy of the program's; a value that
- * differs from HDF5's default was set by the program and stays unless override is set.
+ * File access properties, one row each. The list is a copy of the program's; a value that differs
+ * from HDF5's default was set by the program and is kept unless override is set.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static enum sw_h5_outcome set_sieve(struct sw_h5_access *access, const char *val
     return set_size(access, h5->H5Pget_sieve_buf_size, h5->H5Pset_sieve_buf_size, value, override);
 }
 
-/* A setter of a property that is one number, or one switch. */
+/* Defines a setter of a property that is one number, or one switch. */
 #define SETTER(name, how, property)                                                               \
     static enum sw_h5_outcome name(struct sw_h5_access *access, const char *value, bool override) \
     {                                                                                             \
@@ -104,7 +104,7 @@ static int bound(const struct sw_h5 *h5, const char *name)
     return value > h5->libver_latest ? -1 : value;
 }
 
-/* On an existing file an upper bound could make the open fail. */
+/* On an existing file, an upper bound could make the open fail. */
 static enum sw_h5_outcome set_libver(struct sw_h5_access *access, const char *value, bool override)
 {
     const struct sw_h5 *h5 = access->h5;
@@ -133,7 +133,7 @@ static enum sw_h5_outcome set_libver(struct sw_h5_access *access, const char *va
 
 /* ---- caches -------------------------------------------------------------------- */
 
-/* HDF5 fails the open of a file that is not paged, and every open through MPI-IO. */
+/* HDF5 refuses to open a file that is not paged, and every open through MPI-IO. */
 static enum sw_h5_outcome set_page_buffer(struct sw_h5_access *access, const char *value,
                                           bool override)
 {
@@ -162,8 +162,8 @@ static enum sw_h5_outcome set_page_buffer(struct sw_h5_access *access, const cha
     return outcome(h5->H5Pset_page_buffer_size(access->list, wanted, 0, 0));
 }
 
-/* The beginning of H5AC_cache_config_t (H5ACpublic.h, the same from 1.8 to 2.0), and room
- * for the rest of it. */
+/* The first members of H5AC_cache_config_t (H5ACpublic.h, the same from 1.8 to 2.0), and room for
+ * the others. */
 struct cache_config {
     int version; /* 1 */
     bool report;
@@ -227,7 +227,7 @@ static int get_cache(const struct sw_h5 *h5, sw_hid list, struct chunk_cache *ca
                             &cache->preemption);
 }
 
-/* slots,bytes[,w0] */
+/* Parses slots,bytes[,w0]. */
 static bool parse_cache(const char *value, struct chunk_cache *cache)
 {
     char *end;

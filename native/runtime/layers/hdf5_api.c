@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Which HDF5 a caller is linked with, and where its functions are. */
+/* Determines which HDF5 a caller is linked with, and where its functions are. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@ static size_t n_copies;
 static const struct sw_h5 none;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Page of a return address -> copy.  Written under the mutex, copy before page. */
+/* Maps the page of a return address to a copy. Written under the mutex, copy before page. */
 static struct {
     uintptr_t page;
     const struct sw_h5 *copy;
@@ -32,15 +32,15 @@ static const void *base_of(const void *address)
     return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
 }
 
-/* Through the dependencies of the caller's own object; NULL if that finds ourselves. */
+/* Searches the dependencies of the caller's own object; NULL if that finds our own function. */
 static void *in_scope(void *scope, const char *name)
 {
     void *symbol = scope != NULL ? dlsym(scope, name) : NULL;
     return base_of(symbol) == base_of((const void *)&sw_h5_of) ? NULL : symbol;
 }
 
-/* The next definition if it is an interposer's (Darshan) or belongs to the caller's copy;
- * the caller's copy itself if the next one is another HDF5. */
+/* Returns the next definition if it is an interposer's (Darshan) or belongs to the caller's copy,
+ * and that of the caller's copy if the next one is another HDF5. */
 static void *pick(void *scope, const char *name)
 {
     void *next = dlsym(RTLD_NEXT, name);
@@ -51,8 +51,8 @@ static void *pick(void *scope, const char *name)
     return next == NULL || base_of(next) == other_copy ? own : next;
 }
 
-/* A variable of the copy that holds `identity`.  In the global scope the program's own object
- * may hold it in place of the library (copy relocation), hence RTLD_DEFAULT there. */
+/* Returns a variable of the copy that contains `identity`. In the global scope, the program's own
+ * object may contain it instead of the library (copy relocation), hence RTLD_DEFAULT there. */
 static void *pick_variable(void *scope, const char *name, const void *identity)
 {
     if (dlsym(RTLD_NEXT, MARK_FUNCTION) == identity)
@@ -60,7 +60,7 @@ static void *pick_variable(void *scope, const char *name, const void *identity)
     return scope != NULL ? dlsym(scope, name) : NULL;
 }
 
-/* We keep addresses: the library stays, even if the program closes it. */
+/* We store addresses, so the library stays loaded, even if the program closes it. */
 static void pin(const void *address)
 {
     Dl_info info;
@@ -133,7 +133,7 @@ static const struct sw_h5 *add_copy(void *scope, const void *identity)
     return h5;
 }
 
-/* netCDF-4 keeps its files in HDF5: the object that calls holds netCDF's own functions. */
+/* netCDF-4 stores its files in HDF5: the calling object contains netCDF's own functions. */
 static bool is_netcdf(void *scope, const void *caller)
 {
     const void *mark = scope != NULL ? dlsym(scope, "nc_inq_libvers") : NULL;

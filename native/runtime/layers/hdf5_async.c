@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Metadata calls with an event set (HDF5 1.13 and later).  Without an asynchronous connector
- * the work is done in them; with one it is done by the time that H5ESwait returns.  Asking HDF5
- * of an object that is still being made would wait for it: what the table does not know, is not
- * known.
+ * Metadata calls with an event set (HDF5 1.13 and later). Without an asynchronous connector, the
+ * work is done in the call; with one, it is complete when H5ESwait returns. Querying HDF5 about an
+ * object that is still being created would wait for it: what the table does not contain is
+ * unknown.
  */
 #include "layers/hdf5.h"
 
@@ -15,7 +15,7 @@ static struct sw_file *known_file(const struct sw_h5 *h5, sw_hid object)
     return entry.file;
 }
 
-/* A group has the file of where it was made. */
+/* A group is in the file of the location where it was created. */
 static void made(const struct sw_h5 *h5, sw_hid location, sw_hid group, struct sw_call *call)
 {
     struct sw_handle_entry entry = {0};

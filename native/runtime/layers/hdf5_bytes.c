@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much a transfer moves, in as few questions as can be: a call of HDF5 costs some 25 ns.
- * Predefined datatypes cannot be changed or closed, so their sizes are asked once.  They are
- * told by their identifiers: whatever lies between two of them was made with them, when the
- * library started.
+ * Determines how much a transfer moves with as few queries as possible: a call of HDF5 costs some
+ * 25 ns. Predefined datatypes cannot be changed or closed, so their sizes are queried once. They
+ * are recognised by their identifiers: whatever lies between two of them was created with them,
+ * when the library started.
  */
 #include "layers/hdf5.h"
 #include "layers/once.h"
@@ -12,10 +12,11 @@
 #define MOST_COPIES 4
 #define MOST_TYPES 256
 
-/* Bytes of predefined datatypes by copy of HDF5; 0: not asked yet. */
+/* Bytes of predefined datatypes by copy of HDF5; 0: not queried yet. */
 static uint16_t sizes[MOST_COPIES][MOST_TYPES];
 
-/* Where the size of a predefined datatype is kept, NULL: it may be one of the program's. */
+/* Returns where the size of a predefined datatype is cached, NULL if it may be one of the
+ * program's. */
 static uint16_t *kept(const struct sw_h5 *h5, sw_hid type)
 {
     sw_hid first = INT64_MAX;

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the trace says of datasets and of selections.  A dataset is described when it is made or
- * opened, or at its first transfer, and again when extents have changed since; a transfer then
- * costs three calls of HDF5 more: which kind of selection, whether it is regular, and the
- * hyperslab.  Those cannot fail; around all others HDF5's error reporting is switched off.
+ * Records datasets and selections in the trace. A dataset is described when it is created or
+ * opened, or at its first transfer, and again if extents have changed since. A transfer then costs
+ * three more calls of HDF5: for the kind of selection, whether it is regular, and the hyperslab.
+ * Those cannot fail; around all others, HDF5's error reporting is switched off.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 /* H5S_sel_type. */
 enum { SELECTED_NONE = 0, SELECTED_POINTS = 1, SELECTED_HYPERSLABS = 2, SELECTED_ALL = 3 };
 
-/* Extents have changed so many times. */
+/* Number of times that extents have changed. */
 static uint32_t changes;
 
 void sw_h5_extents_changed(void)
@@ -92,9 +92,8 @@ static void ask_storage(const struct sw_h5 *h5, sw_hid dataset, struct sw_object
 }
 
 /*
- * A dataset that is extended in its slowest dimension, step by step, is one object all the same:
- * from the first extension on, that extent is 0.  Nothing depends on it but the number of
- * elements.
+ * A dataset that is extended step by step in its slowest dimension stays one object: from the
+ * first extension on, that extent is recorded as 0. Only the number of elements depends on it.
  */
 static void note_growth(struct sw_object *object, struct sw_handle_entry *entry)
 {
@@ -165,7 +164,7 @@ static bool select_regular(const struct sw_h5 *h5, sw_hid space, struct sw_shape
     return true;
 }
 
-/* Whether a regular selection is not one piece of its extents. */
+/* Returns whether a regular selection is not one contiguous piece of its extents. */
 static bool has_holes(const struct sw_shape *shape)
 {
     size_t d = shape->n_dims;
@@ -181,7 +180,8 @@ static bool has_holes(const struct sw_shape *shape)
     return false;
 }
 
-/* Shape of the buffer, if it has holes (a halo).  Without a memory space that is the file's. */
+/* Returns the shape of the buffer, if it has holes (a halo). Without a memory space, it is that of
+ * the file. */
 static uint32_t intern_memory(const struct sw_h5 *h5, sw_hid memory, sw_hid in_file)
 {
     struct sw_shape shape;
@@ -205,7 +205,7 @@ static uint32_t intern_memory(const struct sw_h5 *h5, sw_hid memory, sw_hid in_f
     return sw_shape_intern(&shape, &position);
 }
 
-/* The first of its boxes, whose number is bounded. */
+/* Gets the first boxes, up to a limit. */
 static bool select_boxes(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape,
                          uint64_t *boxes)
 {
@@ -219,7 +219,7 @@ static bool select_boxes(const struct sw_h5 *h5, sw_hid space, struct sw_shape *
     return true;
 }
 
-/* A point is a box of one element.  The list comes as points; it is spread from its end. */
+/* A point is a box of one element. HDF5 returns points; the list is expanded from its end. */
 static bool select_points(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape,
                           uint64_t *boxes)
 {
@@ -238,7 +238,7 @@ static bool select_points(const struct sw_h5 *h5, sw_hid space, struct sw_shape 
     return true;
 }
 
-/* Rare, and apart: it takes room on the stack. */
+/* Rare and not inlined, because it needs room on the stack. */
 static __attribute__((noinline)) uint32_t intern_listed(const struct sw_h5 *h5, sw_hid space,
                                                         bool points, struct sw_shape *shape,
                                                         int64_t *position)
@@ -307,7 +307,7 @@ static uint32_t intern(const struct sw_h5 *h5, sw_hid space, const struct sw_han
 int64_t sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
                       sw_hid memory, sw_hid in_file, struct sw_call *call)
 {
-    struct sw_shape shape; /* large: what is not read is not set */
+    struct sw_shape shape; /* large: members that are not read are not set */
     int64_t position = 0;
     sw_h5_describe(h5, dataset, entry);
     call->object = entry->object;

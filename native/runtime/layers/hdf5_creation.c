@@ -21,7 +21,7 @@ static enum sw_h5_outcome refuse(struct sw_h5_creation *creation, const char *wh
     return SW_H5_REFUSED;
 }
 
-/* NULL if a dataset of this extent can have these chunks, otherwise why not. */
+/* Returns NULL if a dataset of this extent can have these chunks, otherwise why not. */
 static const char *check_chunk(const struct sw_h5_creation *creation, const uint64_t *chunk,
                                size_t rank)
 {
@@ -66,7 +66,7 @@ static enum sw_h5_outcome set_chunk(struct sw_h5_creation *creation, const char 
     return outcome(h5->H5Pset_chunk(creation->list, (int)rank, chunk));
 }
 
-/* H5D_fill_time_t and H5D_alloc_time_t, by value. */
+/* Names of H5D_fill_time_t and H5D_alloc_time_t, by value. */
 static const char *const fill_times[] = {"alloc", "never", "ifset", NULL};
 static const char *const alloc_times[] = {"default", "early", "late", "incr", NULL};
 
@@ -86,8 +86,8 @@ static enum sw_h5_outcome set_fill_time(struct sw_h5_creation *creation, const c
                                      : outcome(h5->H5Pset_fill_time(creation->list, wanted));
 }
 
-/* What HDF5 takes unless told otherwise goes with the layout: setting chunks, the program's or
- * ours, changes it (H5Pset_alloc_time, documented). */
+/* HDF5's default depends on the layout: setting chunks, by the program or by us, changes it
+ * (H5Pset_alloc_time, documented). */
 static int usual_alloc_time(int layout)
 {
     static const char *const by_layout[] = {"early", "late", "incr", "incr"};

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data of HDF5.  Bytes are selected points x size of the memory type, as the program asked;
- * collective or not is what the transfer list says.
+ * HDF5 data transfers. Bytes are selected points x size of the memory type, as requested by the
+ * program; the transfer list determines whether they are collective.
  *
- * HDF5 is asked after the program's call has succeeded: then it has checked every identifier, no
- * question can fail, and its error reporting need not be touched.  Only the mode is chosen
- * before, where a configuration may want another one.  An asynchronous call is asked before as
- * well, quietly: afterwards a question might wait for the transfer.
+ * HDF5 is queried after the program's call has succeeded: then it has checked every identifier, no
+ * query can fail, and its error reporting need not be changed. Only the mode is chosen before, if
+ * a configuration may require another one. For an asynchronous call, all queries are made before,
+ * without printing errors: afterwards, a query might wait for the transfer.
  */
 #include "layers/hdf5.h"
 #include "layers/once.h"
@@ -20,19 +20,19 @@ struct moving {
     const struct sw_h5 *h5;
     struct sw_file *file;
     sw_hid program_list;
-    sw_hid list; /* what goes to HDF5: the program's or our copy */
+    sw_hid list; /* passed to HDF5: the program's or our copy */
     int64_t bytes;
     bool collective;
     bool asked;
     struct sw_h5_part first;
     size_t count;
-    /* Of more than one. */
+    /* If there are several. */
     const sw_hid *datasets, *types, *memory, *in_file;
 };
 
 /* ---- the mode ------------------------------------------------------------------------ */
 
-/* Puts a copy with the wanted mode in place of the program's list. */
+/* Replaces the program's list by a copy with the wanted mode. */
 static void change_mode(struct moving *moving, int wanted)
 {
     const struct sw_h5 *h5 = moving->h5;
@@ -56,7 +56,8 @@ static void record_mode(const struct sw_handle_entry *entry)
         sw_settings_add(SW_LAYER_HDF5, id, SW_SETTINGS_APPLIED, text);
 }
 
-/* Of a list that is one, or quietly; HDF5's default is independent. */
+/* Returns the mode of a valid list, or of any list without printing errors; HDF5's default is
+ * independent. */
 static int mode_of(const struct sw_h5 *h5, sw_hid list, const struct sw_handle_entry *entry)
 {
     int mode = 0;
@@ -86,7 +87,7 @@ static void choose_mode(struct moving *moving)
 
 /* ---- what is moved ------------------------------------------------------------------- */
 
-/* Elements, -1: not known.  One event cannot name several selections. */
+/* Returns the number of elements, -1 if unknown. One event cannot name several selections. */
 static int64_t capture(struct moving *moving, struct sw_handle_entry *entry)
 {
     if (!sw_capturing() || !moving->h5->describes)
@@ -111,7 +112,7 @@ static int64_t bytes_of_many(const struct moving *moving)
     return bytes;
 }
 
-/* The list of the first dataset decides for all, as HDF5 takes only one. */
+/* The list of the first dataset decides for all, because HDF5 accepts only one. */
 static void ask(struct moving *moving)
 {
     const struct sw_h5 *h5 = moving->h5;
@@ -140,7 +141,8 @@ static void ask_quietly(struct moving *moving)
     sw_h5_quiet_end(moving->h5, &quiet);
 }
 
-/* Of a failed call only the file is told, if that needs no question; it counts as independent. */
+/* For a failed call, only the file is recorded, if that needs no query; it counts as independent.
+ * */
 static void settle_failed(struct moving *moving)
 {
     struct sw_handle_entry entry;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Datasets and groups: made, opened, closed. */
+/* Creation, opening and closing of datasets and groups. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,15 +9,15 @@
 
 #define MAX_DATASET_RECORDS 256 /* applied settings of that many datasets are recorded */
 
-/* One creation of a dataset. */
+/* Creation of a dataset. */
 struct making {
     struct sw_call call;
     struct sw_h5_quiet quiet;
     const struct sw_h5 *h5;
     sw_hid program_list;
-    sw_hid list; /* what goes to HDF5: the program's or our copy */
+    sw_hid list; /* passed to HDF5: the program's or our copy */
     struct sw_handle_entry file;
-    bool later;      /* HDF5 may still be making it when the call returns */
+    bool later;      /* HDF5 may still be creating it when the call returns */
     bool anonymous;  /* gets its name later (H5Olink), if at all */
     char name[1024]; /* in the file */
     char applied[2048];
@@ -90,8 +90,8 @@ static void adopt(struct making *making, sw_hid location, const char *name, sw_h
         (void)h5->H5Pclose(creation.fresh);
 }
 
-/* With a list of ours, errors stay unprinted until retry() or end(): a creation that fails
- * because of us is repeated with the program's list and must not have been heard. */
+/* With a list of ours, errors are not printed until retry() or end(): a creation that fails
+ * because of us is repeated with the program's list, and must not have printed anything. */
 static bool begin(struct making *making, const char *function, const struct sw_h5 *h5,
                   sw_hid location, const char *name, sw_hid space, sw_hid list)
 {
@@ -138,7 +138,7 @@ static void record(const struct making *making)
                         making->applied);
 }
 
-/* Asking of a dataset that is still being made, or opened, would wait for it. */
+/* Querying a dataset that is still being created, or opened, would wait for it. */
 static void describe(const struct sw_h5 *h5, sw_hid dataset, bool later,
                      struct sw_handle_entry *entry, struct sw_call *call)
 {
@@ -203,7 +203,7 @@ CREATE(H5Dcreate_async, name, true,
        (SW_H5_WHERE, sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid link,
         sw_hid creation, sw_hid access, sw_hid events),
        (SW_H5_HERE, location, name, type, space, link, creation, access, events))
-/* Only settings for all datasets of the file can apply: there is no name to match. */
+/* Only settings for all datasets of the file can apply, because there is no name to match. */
 CREATE(H5Dcreate_anon, "", false,
        (sw_hid location, sw_hid type, sw_hid space, sw_hid creation, sw_hid access),
        (location, type, space, creation, access))
@@ -211,7 +211,7 @@ CREATE(H5Dcreate_anon, "", false,
 
 /* ---- opening ------------------------------------------------------------------- */
 
-/* After a real open: remembers the dataset, and counts. */
+/* After a real open: stores the dataset, and counts. */
 static void opened(struct sw_call *call, const struct sw_h5 *h5, sw_hid dataset, bool later)
 {
     struct sw_h5_quiet quiet;

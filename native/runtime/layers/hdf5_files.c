@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files of HDF5.  The program's access list is copied and changed only if the configuration
- * says something for the file.  MPI-IO hints are not touched here: HDF5 passes its MPI_Info
- * to MPI_File_open, where they are merged.
+ * HDF5 files. The program's access list is copied and changed only if the configuration has
+ * settings for the file. MPI-IO hints are not handled here: HDF5 passes its MPI_Info to
+ * MPI_File_open, where they are merged.
  */
 #include <string.h>
 
@@ -15,14 +15,14 @@
 #define ACC_RDWR 0x01u  /* H5F_ACC_RDWR */
 #define ACC_TRUNC 0x02u /* H5F_ACC_TRUNC */
 
-/* One open or creation. */
+/* An open or creation. */
 struct opening {
     struct sw_call call;
     const struct sw_h5 *h5;
     const char *path;
     unsigned flags;
     sw_hid program_list;
-    sw_hid list; /* what goes to HDF5: the program's or our copy */
+    sw_hid list; /* passed to HDF5: the program's or our copy */
     bool parallel;
     char applied[2048];
 };
@@ -43,7 +43,7 @@ static sw_hid copy_list(const struct sw_h5 *h5, sw_hid list)
     return list > 0 ? h5->H5Pcopy(list) : h5->H5Pcreate(*h5->class_file_access);
 }
 
-/* Applies what it can to the copy; true if anything was. */
+/* Applies as many settings to the copy as possible; returns true if there was any. */
 static bool apply(struct opening *opening, struct sw_h5_access *access,
                   const struct sw_setting *settings, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Groups, attributes, links and extents of HDF5: what a program's metadata costs. */
+/* Groups, attributes, links and extents of HDF5: the cost of a program's metadata. */
 #include "layers/hdf5.h"
 
 #define GROUP(type, name, parameters, arguments)                                                  \
@@ -9,7 +9,7 @@
     SW_H5_META(type, name, SW_OP_META, SW_EVENT_ATTRIBUTE, sw_h5_counted_file(h5, location),      \
                parameters, arguments)
 
-/* In the object itself, which no name leads away from. */
+/* For attributes, which are in the object itself, not behind a name. */
 #define ATTRIBUTE_MADE(name, parameters, arguments)                                               \
     SW_H5_MAKE(name, SW_OP_META, SW_EVENT_ATTRIBUTE, sw_h5_counted_file(h5, location),            \
                parameters, arguments)
@@ -66,7 +66,7 @@ ATTRIBUTE(int, H5Aread, (sw_hid location, sw_hid type, void *data), (location, t
 FLUSH(H5Dflush, (sw_hid object), (object))
 FLUSH(H5Fflush, (sw_hid object, int scope), (object, scope))
 
-/* What was posted asynchronously is done in here. */
+/* What was posted asynchronously is carried out in here. */
 SW_H5_META(int, H5ESwait, SW_OP_META, SW_EVENT_WAIT, NULL,
            (sw_hid events, uint64_t timeout, size_t *in_progress, bool *failed),
            (events, timeout, in_progress, failed))
@@ -74,7 +74,7 @@ SW_H5_META(int, H5ESwait, SW_OP_META, SW_EVENT_WAIT, NULL,
 
 /* ---- extents ------------------------------------------------------------------------ */
 
-/* The dataset's entry before the call; its file is counted. */
+/* Finds the dataset's entry before the call; its file is counted. */
 static void find(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
 {
     struct sw_h5_quiet quiet;

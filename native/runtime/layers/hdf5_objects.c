@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* From an identifier of HDF5 to the record of its file. */
+/* Finds the record of the file of an HDF5 identifier. */
 #include <limits.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ void sw_h5_file_name(const struct sw_h5 *h5, sw_hid object, char *name, size_t b
         name[0] = '\0';
 }
 
-/* An object of a file whose opening we did not see: its name is enough for counting. */
+/* For an object of a file whose opening was not seen: its name is sufficient for counting. */
 static void by_name(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry)
 {
     char name[PATH_MAX];
@@ -37,7 +37,7 @@ void sw_h5_file_of(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry
     (void)h5->H5Idec_ref(file);
 }
 
-/* The transfer mode that the configuration wants for a dataset. */
+/* Determines the transfer mode that the configuration specifies for a dataset. */
 static void choose_transfer(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
 {
     static const char *const modes[] = {"independent", "collective", NULL};
@@ -73,16 +73,16 @@ void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_e
     sw_handle_put(&sw_h5_handles, entry);
 }
 
-/* ---- files of objects that a thread has used last ------------------------------------ */
+/* ---- files of objects that a thread has used recently ----------------------------------- */
 
 #define RECENT 8 /* a power of two */
 
-/* HDF5 gives no identifier twice before its files are closed.  A handler may jump out of here:
- * `changes` is stored last. */
+/* HDF5 reuses no identifier before its files are closed. A handler may jump out of here: `changes`
+ * is stored last. */
 static __thread struct {
     uint64_t object;
     struct sw_file *file;
-    uint32_t changes; /* the value of `changes` that it is valid for */
+    uint32_t changes; /* the value of `changes` for which it is valid */
 } recent[RECENT] __attribute__((tls_model("initial-exec")));
 static uint32_t changes = 1;
 
@@ -124,7 +124,7 @@ struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object)
 
 /* ---- closing by other means (h5py drops references) -------------------------------- */
 
-/* What a handle that is given up was: a file, or something else. */
+/* Returns what a released handle was: a file, or something else. */
 static enum sw_op giving_up(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry)
 {
     bool known = sw_handle_find(&sw_h5_handles, sw_h5_key(h5, object), entry);
@@ -161,7 +161,7 @@ SW_EXPORT int H5Idec_ref(sw_hid object)
 GIVE_UP(H5Oclose, (sw_hid object), (object))
 GIVE_UP(H5Oclose_async, (SW_H5_WHERE, sw_hid object, sw_hid events), (SW_H5_HERE, object, events))
 
-/* ---- the end of what the table knows -------------------------------------------- */
+/* ---- closing of entries in the table ---------------------------------------------------- */
 
 struct sw_handle_entry sw_h5_closing(const struct sw_h5 *h5, sw_hid object, struct sw_call *call)
 {

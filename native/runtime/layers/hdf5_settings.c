@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Values of settings as text, and what is said about them. */
+/* Values of settings as text, and reports about them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ void sw_h5_refused(const char *object, const char *key, const char *value, const
     sw_note(note);
 }
 
-/* ---- HDF5's error reporting is the program's: found and left as it was ---------------------- */
+/* ---- HDF5's error reporting belongs to the program, and is restored ----------------------- */
 
 #define DEFAULT_STACK 0
 

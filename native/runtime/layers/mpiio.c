@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* MPI-IO: everything around the data: files, views, sizes, info, sync. */
+/* MPI-IO, except data calls: files, views, sizes, info, sync. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct sw_file *sw_mpi_file(sw_handle file)
     return entry.file;
 }
 
-/* Where and through which view a data call moved something. */
+/* Describes where and through which view a data call moved something. */
 static void describe(struct sw_call *call, const struct sw_handle_entry *entry,
                      sw_mpi_offset offset)
 {
@@ -53,7 +53,8 @@ void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int r
     bool known = sw_handle_find(&sw_mpi_files, file, &entry);
     if (sw_capturing())
         describe(call, &entry, offset);
-    if (result == SW_MPI_SUCCESS && plugin != NULL && count > 0) { /* of nothing: any word */
+    if (result == SW_MPI_SUCCESS && plugin != NULL &&
+        count > 0) { /* an empty one may be any word */
         sw_inside_begin();
         int64_t element = plugin->type_bytes(datatype);
         if (element <= 0 || __builtin_mul_overflow(element, count, &bytes))

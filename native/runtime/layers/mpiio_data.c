@@ -1,20 +1,20 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data calls of MPI-IO: one row per call, and each row makes four functions: the MPI_
- * and the PMPI_ name (Open MPI's Fortran and MPICH's mpi_f08 call the latter), with int and
- * with MPI_Count (`_c`) counts.  Nonblocking and split calls count their bytes at the post and
- * their wait as time.
+ * The data calls of MPI-IO: one row per call, and each row defines four functions: the MPI_ and
+ * the PMPI_ name (Open MPI's Fortran and MPICH's mpi_f08 call the latter), with int and with
+ * MPI_Count (`_c`) counts. Nonblocking and split calls count their bytes when posted and their
+ * wait as time.
  */
 #include <string.h>
 
 #include "layers/mpiio.h"
 
 /*
- * Declares `real`, as SW_REAL does.  Before MPI 4 there are no `_c` functions, but a program that
- * asks by a weak reference whether there are (mpi4py's wheels do) finds ours.  Its calls go to
- * `small`, the function with int counts: the callee looks at the lower half of the word, as for
- * handles (mpiio.h).  `real` is NULL for a count that is no int.
+ * Declares `real`, as SW_REAL does. Before MPI 4 there are no `_c` functions, but a program that
+ * checks for them by a weak reference (mpi4py's wheels do) finds ours. Its calls are passed to
+ * `small`, the function with int counts: the callee reads the lower half of the word, as for
+ * handles (mpiio.h). `real` is NULL for a count that exceeds an int.
  */
 #define REAL_OR_SMALL(name, small, count, arguments)                                              \
     static int(*sw_cached_##name) arguments;                                                      \
@@ -131,7 +131,7 @@ static void *find_real(const char *name, const char *small, const void *caller, 
         return result;                                                                            \
     }
 
-/* With a status the call is over; with a request it is only posted. */
+/* With a status, the call is complete; with a request, it is only posted. */
 #define OVER(call, file, op, result, count, datatype, offset, status)                             \
     sw_mpi_data_done(call, file, op, result, count, datatype, offset)
 #define PLAIN_FUNCTION(name, small, op, flags, count_type)                                        \

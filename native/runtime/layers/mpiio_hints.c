@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Hints: what the configuration says for a file, merged into the program's MPI_Info. */
+/* Hints: the configuration's hints for a file, merged into the program's MPI_Info. */
 #include <string.h>
 
 #include "layers/mpiio.h"
@@ -19,7 +19,7 @@ static size_t lookup(enum sw_setting_group group, const char *path,
     return count;
 }
 
-/* Is `key` one of the "key=value\n" lines of `text`? */
+/* Returns whether `key` is one of the "key=value\n" lines of `text`. */
 static bool has_key(const char *text, const char *key)
 {
     size_t length = strlen(key);
@@ -134,8 +134,8 @@ struct sw_emulator *sw_mpi_hints_tell(const struct sw_mpi_hints *hints, const ch
 
 /* ---- recording ----------------------------------------------------------------- */
 
-/* A program that opens the same file in every step leaves the same text each time: once is
- * enough. */
+/* A program that opens the same file in every step produces the same text each time: it is
+ * recorded once. */
 static void record(int layer, struct sw_file *file, enum sw_settings_kind kind, const char *text)
 {
     uint64_t id = sw_file_id(file);

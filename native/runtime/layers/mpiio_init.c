@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Start and end of MPI.  What MPI_Init itself opens (its own configuration, shared memory) is
- * none of the program's I/O and is not counted; MPI_Finalize may close the program's files
- * (attribute callbacks of HDF5) and is.
+ * Start and end of MPI. What MPI_Init itself opens (its own configuration, shared memory) is not
+ * I/O of the program and is not counted; MPI_Finalize may close the program's files (attribute
+ * callbacks of HDF5) and is counted.
  */
 #include "layers/mpiio.h"
 

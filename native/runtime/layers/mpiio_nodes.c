@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nodes of an emulated machine.  ROMIO places its aggregators by the names of the processors,
- * which it asks for within MPI_File_open: there each virtual node has a name of its own.
- * Elsewhere the program gets the real one.
+ * Nodes of an emulated machine. ROMIO places its aggregators by processor names, which it queries
+ * within MPI_File_open: there, each virtual node has its own name. Elsewhere, the program gets the
+ * real one.
  */
 #include <stdio.h>
 #include <string.h>

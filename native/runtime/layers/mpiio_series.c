@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ranks of a communicator agree on hints for a file of a series, just before they open it.
- * Whether a rank takes part depends on sw_presence_together() and on the communicator alone:
- * everything else is what it says there.
+ * Whether a rank takes part depends only on sw_presence_together() and on the communicator:
+ * everything else is part of what it contributes there.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define TEXT_BYTES 8192
 #define QUARTERS 4 /* of a digest */
 
-/* What a rank says; the sums over the ranks are the same on all of them. */
+/* Contribution of a rank; the sums over the ranks are the same on all of them. */
 enum word {
     WORD_READY,
     WORD_KNOWS, /* a file of the series has been closed */
@@ -24,18 +24,18 @@ enum word {
     WORD_COUNT = WORD_USE + SW_USE_WORDS,
 };
 
-/* One open, as this rank sees it. */
+/* One open, from the view of this rank. */
 struct talk {
     const struct sw_plugin *plugin;
     sw_handle comm;
     int size;
     struct sw_mpi_hints *hints;
     uint64_t key;
-    uint32_t number; /* in its series, from 1 */
+    uint32_t number; /* in its series, counted from 1 */
     int64_t words[WORD_COUNT];
 };
 
-static bool refused; /* for good: the ranks of some communicator differed */
+static bool refused; /* permanently: the ranks of some communicator differed */
 
 /* ---- the outcome, for the launcher ------------------------------------------------- */
 
@@ -70,7 +70,7 @@ static void tell_adopted(const struct talk *talk)
     }
 }
 
-/* ---- what this rank says --------------------------------------------------------------- */
+/* ---- the contribution of this rank ----------------------------------------------------- */
 
 static uint64_t digest_of(const struct talk *talk, uint64_t opens)
 {
@@ -101,9 +101,9 @@ static void say(struct talk *talk, const char *path, int amode)
     talk->words[WORD_READY] = known && !__atomic_load_n(&refused, __ATOMIC_RELAXED);
 }
 
-/* ---- what all ranks say ------------------------------------------------------------------ */
+/* ---- the sums over all ranks ------------------------------------------------------------ */
 
-/* Cauchy and Schwarz.  At most SW_SERIES_SLOTS ranks: no overflow. */
+/* By the Cauchy-Schwarz inequality. At most SW_SERIES_SLOTS ranks: no overflow. */
 static bool all_equal(const struct talk *talk)
 {
     for (int i = 0; i < QUARTERS; i++) {
@@ -114,7 +114,7 @@ static bool all_equal(const struct talk *talk)
     return true;
 }
 
-/* Hints that the table has; all ranks come to the same. */
+/* Returns the hints in the table; all ranks obtain the same. */
 static size_t look_up(const struct talk *talk, struct sw_hint wanted[SW_MAX_SETTINGS])
 {
     struct sw_setting settings[SW_MAX_SETTINGS];
@@ -127,7 +127,8 @@ static size_t look_up(const struct talk *talk, struct sw_hint wanted[SW_MAX_SETT
     return count;
 }
 
-/* The sums, or this rank's own words where it is alone: false if they say no. */
+/* Gets the sums, or this rank's own words if it is alone; returns false if some rank is not ready.
+ * */
 static bool all_are_ready(const struct talk *talk)
 {
     if (!all_equal(talk)) {
@@ -140,7 +141,7 @@ static bool all_are_ready(const struct talk *talk)
     return talk->words[WORD_READY] == talk->size;
 }
 
-/* Every rank comes here or none, with the same hints. */
+/* Called by every rank or by none, with the same hints. */
 static void adopt(struct talk *talk, const struct sw_hint *wanted, size_t count)
 {
     struct sw_mpi_hints with = *talk->hints; /* a rank without hints is not ready */
@@ -173,8 +174,8 @@ static void conclude(struct talk *talk)
 
 /* ---- around the program's calls ------------------------------------------------------------ */
 
-/* A rank that is the only one of its world needs nobody; a communicator of one rank in a larger
- * world is left alone. */
+/* A rank that is the only one of its world needs no agreement; a communicator of one rank in a
+ * larger world gets no settings. */
 static void talk_over(struct talk *talk, const char *path, int amode)
 {
     bool together = talk->size > 1 && sw_presence_together();

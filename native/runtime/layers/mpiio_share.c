@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank moves itself in a collective call, for the emulated storage: it tells requests of
- * its own from those that an aggregator makes for others. */
+/* What a rank itself moves in a collective call, for the emulated storage, which distinguishes its
+ * own requests from those that an aggregator makes for others. */
 #include "layers/mpiio.h"
 
-/* One piece so far, as the filetype is walked. */
+/* The contiguous piece so far, while the filetype is walked. */
 struct piece {
     int64_t start;
     int64_t bytes;
@@ -38,7 +38,8 @@ void sw_mpi_view_piece(struct sw_handle_entry *entry, sw_handle filetype)
     sw_inside_end();
 }
 
-/* Where the bytes from `position` of the view on lie in the file, if they lie together; else -1.
+/* Returns the offset in the file of the bytes from `position` of the view on, if they are
+ * contiguous; else -1.
  */
 static int64_t place_of(const struct sw_handle_entry *entry, int64_t position, int64_t bytes)
 {

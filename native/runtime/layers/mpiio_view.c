@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * File views in the trace: the filetype is flattened where the view is set.  Libraries above
- * MPI-IO set a new view in nearly every collective call.  So that the trace follows the structure
- * of the program, and not the length of its run, a bounded number of theirs is kept; once they
- * are full, nothing of theirs is flattened any more.
+ * File views in the trace: the filetype is flattened where the view is set. Libraries above MPI-IO
+ * set a new view in nearly every collective call. So that the trace grows with the structure of
+ * the program, not with the length of its run, only a limited number of these views is stored;
+ * beyond that, they are not flattened any more.
  */
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ static void flatten(const struct sw_plugin *plugin, const struct sw_view *view, 
         view->pieces->truncated = true;
 }
 
-/* Bytes from the beginning of the file: what a library sets when it has done. */
+/* Bytes from the start of the file: the view that a library sets at the end. */
 static bool is_default(const struct sw_view *view)
 {
     return view->displacement == 0 && view->etype_bytes == 1 && view->filetype_bytes == 1 &&

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for nonblocking I/O is I/O: an MPI may do the work in there (ROMIO writes strided
- * data in MPI_Wait).  As long as no I/O request is open, a wait costs one load more.
+ * Waiting for nonblocking I/O is I/O: an MPI may do the work in there (ROMIO writes strided data
+ * in MPI_Wait). As long as no I/O request is open, a wait costs one more load.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 static struct sw_handle_table requests;
 static unsigned open_requests;
 
-/* A request as the program keeps it: an int or a pointer. */
+/* Reads a request from the program's memory: an int or a pointer. */
 static uint64_t load_request(const void *at, size_t index, size_t bytes)
 {
     uint64_t word = 0;
@@ -38,11 +38,11 @@ void sw_mpi_data_posted(struct sw_call *call, sw_handle file, enum sw_op op, int
     sw_mpi_data_done(call, file, op, result, count, datatype, offset);
 }
 
-/* I/O requests among those that a call waits for. */
+/* I/O requests among those for which a call waits. */
 struct waiting {
     struct sw_call call;
     struct sw_file *file;
-    enum sw_op op; /* of the last one, which gets the time */
+    enum sw_op op; /* of the last one, to which the time is assigned */
     const void *array;
     size_t request_bytes;
     size_t n_watched;
@@ -56,8 +56,8 @@ static void drop(uint64_t handle)
         __atomic_fetch_sub(&open_requests, 1, __ATOMIC_RELAXED);
 }
 
-/* Requests beyond the room are dropped: kept, they would outlive the wait, and a later message
- * with the same handle would pass for I/O. */
+/* Requests for which there is no room are dropped: if kept, they would outlive the wait, and a
+ * later message with the same handle would be mistaken for I/O. */
 static bool watch(struct waiting *waiting, const void *array, int count)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
@@ -89,7 +89,7 @@ static bool begin(struct waiting *waiting, const char *name, const void *array, 
            watch(waiting, array, count) && sw_enter_as(&waiting->call, SW_LAYER_MPIIO, name);
 }
 
-/* A finished request was replaced by MPI_REQUEST_NULL. */
+/* A finished request has been replaced by MPI_REQUEST_NULL. */
 static void end(struct waiting *waiting)
 {
     for (size_t i = 0; i < waiting->n_watched; i++)
@@ -101,7 +101,7 @@ static void end(struct waiting *waiting)
     sw_leave_time(&waiting->call, waiting->file, waiting->op);
 }
 
-/* A function that waits for `count` requests at `array`. */
+/* Defines a function that waits for `count` requests at `array`. */
 #define WAIT_FUNCTION(name, parameters, types, arguments, count, array)                           \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \

@@ -1,15 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A complete layer that wraps nothing: copy it to begin a new one.  Its one entry point
- * enters and leaves without a real call in between, which makes it the probe for what
- * the core itself costs.
+ * A complete layer that wraps nothing: copy it to begin a new one. Its only entry point enters and
+ * leaves without a real call in between, so that it measures the cost of the core itself.
  */
 #include "../core/internal.h"
 
 SW_EXPORT int64_t sw_null_operation(const char *path, int64_t bytes, int64_t offset);
 
-/* Counts a write that never takes place. */
+/* Counts a write that does not take place. */
 int64_t sw_null_operation(const char *path, int64_t bytes, int64_t offset)
 {
     static struct sw_file *file;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* A set of hashes that only grows, without lock. */
+/* A set of hashes that only grows, without a lock. */
 #include <stddef.h>
 
 #include "layers/once.h"

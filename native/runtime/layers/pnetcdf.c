@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* What is asked of PnetCDF: how much an access moves.  All of it is local to the rank. */
+/* Queries to PnetCDF on how much an access moves. All of them are local to the rank. */
 #include <string.h>
 
 #include "layers/pnetcdf.h"
@@ -61,7 +61,7 @@ int64_t sw_pn_boxes(int ncid, int varid, int number, sw_mpi_offset *const *count
     return elements;
 }
 
-/* A record variable counts with the records that the file has. */
+/* A record variable counts with the number of records in the file. */
 int64_t sw_pn_whole(int ncid, int varid)
 {
     int ids[MAX_DIMENSIONS];
@@ -97,7 +97,7 @@ int64_t sw_pn_whole_each(int ncid, int number, const int *varids)
 
 /* ---- bytes ---------------------------------------------------------------------- */
 
-/* Of an element of a variable in the file, by nc_type (pnetcdf.h). */
+/* Returns the bytes of an element of a variable in the file, by nc_type (pnetcdf.h). */
 static int64_t external_bytes(int ncid, int varid)
 {
     static const unsigned char bytes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
@@ -108,9 +108,9 @@ static int64_t external_bytes(int ncid, int varid)
     return bytes[type];
 }
 
-/* Of an MPI datatype; -1 for MPI_DATATYPE_NULL, which means: as in the file, whatever the count.
- * Otherwise PnetCDF does not look at the datatype of nothing: it may be any word, of which MPI
- * must not be asked. */
+/* Returns the bytes of an MPI datatype; -1 for MPI_DATATYPE_NULL, which means the type in the
+ * file, whatever the count. Otherwise, PnetCDF ignores the datatype of an empty access: it may be
+ * any word, which must not be passed to MPI. */
 static int64_t type_bytes(sw_handle datatype, sw_mpi_offset count)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PnetCDF layer, without pnetcdf.h.  PnetCDF's Fortran and C++ interfaces, and netCDF over
- * PnetCDF, call the C functions across a library's border and are seen here too.  MPI handles
+ * The PnetCDF layer, without pnetcdf.h. PnetCDF's Fortran and C++ interfaces, and netCDF over
+ * PnetCDF, call the C functions across a library boundary and are recorded here too. MPI handles
  * are machine words, as in the MPI-IO layer.
  */
 #ifndef STRIPEWISE_PNETCDF_H
@@ -12,9 +12,9 @@
 
 #define SW_PN_SUCCESS 0
 #define SW_PN_FAILURE (-36) /* NC_EINVAL: there is no PnetCDF behind the call */
-#define SW_PN_RANGE (-60)   /* NC_ERANGE: moved, though some values did not fit their type */
+#define SW_PN_RANGE (-60)   /* NC_ERANGE: moved, though some values were out of range */
 
-/* Functions that ask PnetCDF something, each NULL where there is none; none communicates. */
+/* Query functions of PnetCDF, each NULL if it does not exist; none communicates. */
 struct sw_pn_questions {
     int (*varname)(int, int, char *);
     int (*varndims)(int, int, int *);
@@ -24,34 +24,34 @@ struct sw_pn_questions {
     int (*unlimdim)(int, int *);
 };
 extern struct sw_pn_questions sw_pn_ask;
-/* Finds them; once, before a file is opened. */
+/* Finds them, once, before a file is opened. */
 void sw_pn_started(const void *caller);
 
-/* Record of an open file, NULL if unknown. */
+/* Returns the record of an open file, NULL if unknown. */
 struct sw_file *sw_pn_file(int ncid);
 
-/* End of a data call.  `bytes` is asked for only if the call moved data. */
+/* Whether a data call moved data; only then are its bytes computed. */
 static inline bool sw_pn_moved(int result)
 {
     return result == SW_PN_SUCCESS || result == SW_PN_RANGE;
 }
 void sw_pn_data_done(struct sw_call *call, int ncid, enum sw_op op, int result, int64_t bytes);
 
-/* A nonblocking call was posted.  The wait for it moves its bytes. */
+/* Records a posted nonblocking call. The wait for it moves its bytes. */
 void sw_pn_posted(int ncid, enum sw_op op);
 
-/* Elements of an access, to be asked after a successful call; 0 if it cannot be told. */
+/* Returns the elements of an access, after a successful call; 0 if unknown. */
 int64_t sw_pn_box(int ncid, int varid, const sw_mpi_offset *count);
 int64_t sw_pn_boxes(int ncid, int varid, int number, sw_mpi_offset *const *counts);
 int64_t sw_pn_whole(int ncid, int varid);
-/* The same summed over several variables; `counts` NULL: of one element each. */
+/* The same summed over several variables; `counts` NULL: one element each. */
 int64_t sw_pn_box_each(int ncid, int number, const int *varids, sw_mpi_offset *const *counts);
 int64_t sw_pn_whole_each(int ncid, int number, const int *varids);
-/* Bytes of an access that names its own datatype: of its buffer if its count is given,
- * otherwise of its elements.  The datatype of nothing may be any word. */
+/* Returns the bytes of an access with a datatype of its own: of its buffer if the count is given,
+ * otherwise of its elements. An empty access may have any word as datatype. */
 int64_t sw_pn_typed(int ncid, int varid, int64_t elements, sw_mpi_offset count,
                     sw_handle datatype);
-/* The same where a datatype tells the elements too. */
+/* The same if a datatype also defines the elements. */
 int64_t sw_pn_described(sw_handle filetype, sw_mpi_offset count, sw_handle datatype);
 int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elements,
                          const sw_mpi_offset *counts, const void *datatypes);
@@ -75,8 +75,8 @@ int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elemen
 
 #define SW_PN_ACCESSES(X) X(var) X(var1) X(vara) X(vars) X(varm) X(varn)
 
-/* Of each access: its parameters between varid and buffer, their types, the arguments, and
- * the elements that it moves. */
+/* For each access: its parameters between varid and buffer, their types, the arguments, and the
+ * elements that it moves. */
 #define SW_PN_PARAMETERS_var
 #define SW_PN_TYPES_var
 #define SW_PN_ARGUMENTS_var
@@ -110,18 +110,18 @@ int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elemen
 
 /* ---- capture ---------------------------------------------------------------------------- */
 
-/* Variable and selection of an access that moved something, for its event.  Without `count`:
- * one element each; without `stride`: side by side. */
+/* Sets variable and selection of an access that moved something, for its event. Without `count`:
+ * one element each; without `stride`: contiguous. */
 void sw_pn_capture_box(struct sw_call *call, int ncid, int varid, const sw_mpi_offset *start,
                        const sw_mpi_offset *count, const sw_mpi_offset *stride);
 void sw_pn_capture_boxes(struct sw_call *call, int ncid, int varid, int number,
                          sw_mpi_offset *const *starts, sw_mpi_offset *const *counts);
 void sw_pn_capture_whole(struct sw_call *call, int ncid, int varid);
-/* The variable alone. */
+/* Sets only the variable. */
 void sw_pn_capture_variable(struct sw_call *call, int ncid, int varid);
-/* Files were opened or closed, or definitions have changed. */
+/* Call when files were opened or closed, or definitions have changed. */
 void sw_pn_definitions_changed(void);
-/* End of a call without data. */
+/* Ends a call without data. */
 static inline void sw_pn_leave(struct sw_call *call, struct sw_file *file, enum sw_op op,
                                int result)
 {
@@ -139,7 +139,8 @@ static inline void sw_pn_leave(struct sw_call *call, struct sw_file *file, enum 
 #define SW_PN_CAPTURE_vard sw_pn_capture_variable(&call, ncid, varid)
 #define SW_PN_CAPTURE_NOTHING (void)0
 
-/* One exported function: finds the real one and times it; `ended` knows call and result. */
+/* Defines an exported function that finds the real one and times it; `ended` can use call and
+ * result. */
 #define SW_PN_EXPORTED(name, ended, parameters, types, arguments)                                 \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \
@@ -155,7 +156,7 @@ static inline void sw_pn_leave(struct sw_call *call, struct sw_file *file, enum 
         return result;                                                                            \
     }
 
-/* The same of a data call: counts `bytes`. */
+/* The same for a data call: counts `bytes`. */
 #define SW_PN_CALL(name, op, flags, bytes, capture, parameters, types, arguments)                 \
     SW_PN_EXPORTED(name, sw_call_ended(&call); call.event_flags = (flags);                        \
                    if (sw_capturing() && sw_pn_moved(result)) capture;                            \

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the trace says of variables and of selections.  A variable is asked for once, and again
- * when definitions may have changed; all of it is local to the rank.  The record dimension is the
- * slowest and has no extent of its own: it is 0 in the trace, its maximum is unlimited.
+ * Records variables and selections in the trace. A variable is queried once, and again when
+ * definitions may have changed; everything is local to the rank. The record dimension is the
+ * slowest one and has no fixed extent: it is 0 in the trace, and its maximum is unlimited.
  */
 #include <string.h>
 
@@ -88,7 +88,7 @@ static bool describe(struct sw_handle_entry *entry, int ncid, int varid)
     return entry->object != 0;
 }
 
-/* Fills what is common to all selections of a variable; false: nothing is known. */
+/* Fills what all selections of a variable have in common; returns false if nothing is known. */
 static bool look_up(struct sw_call *call, int ncid, int varid, struct sw_shape *shape)
 {
     struct sw_handle_entry entry;
@@ -114,7 +114,7 @@ static bool look_up(struct sw_call *call, int ncid, int varid, struct sw_shape *
     shape->n_boxes = 0;
     shape->total_boxes = 0;
     shape->boxes = NULL;
-    if (entry.n_dims > SW_ENTRY_DIMS) /* rare enough to do without */
+    if (entry.n_dims > SW_ENTRY_DIMS) /* rare enough to be left out */
         return false;
     for (size_t i = 0; i < entry.n_dims; i++)
         shape->extents[i] = entry.extents[i];
@@ -172,7 +172,7 @@ void sw_pn_capture_box(struct sw_call *call, int ncid, int varid, const sw_mpi_o
 
 /* ---- several boxes ------------------------------------------------------------------------ */
 
-/* Elements of a box; 0: it is empty. */
+/* Returns the number of elements of a box; 0 if it is empty. */
 static uint64_t volume(const sw_mpi_offset *count, size_t n)
 {
     uint64_t elements = 1;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* ncmpi_put_* and ncmpi_get_*: every access, of every type, alone and together (`_all`); posted
- * ones, and those of several variables in one call. */
+/* ncmpi_put_* and ncmpi_get_*: every access, of every type, independent and collective (`_all`);
+ * posted ones, and those of several variables in one call. */
 #include "layers/pnetcdf.h"
 
 /* ---- of one type ---------------------------------------------------------------- */
@@ -97,7 +97,7 @@ SW_PN_ACCESSES(POST_OF_ANY_TYPE)
 
 #define LIST_ACCESSES(X) X(var) X(var1) X(vara) X(vars) X(varm)
 
-/* As in pnetcdf.h, for a list of each. */
+/* As in pnetcdf.h, with a list of each. */
 #define LIST_PARAMETERS_var
 #define LIST_TYPES_var
 #define LIST_ARGUMENTS_var

@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files of PnetCDF.  The hints that PnetCDF itself reads (nc_*) are merged into the program's
- * MPI_Info here; those of MPI-IO are merged below, in MPI_File_open, to which PnetCDF passes
- * its info on.
+ * PnetCDF files. The hints that PnetCDF itself reads (nc_*) are merged into the program's MPI_Info
+ * here; those of MPI-IO are merged below, in MPI_File_open, to which PnetCDF passes its info.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 static struct sw_handle_table files;
 static int (*file_info)(int, sw_handle *);
 
-/* Identifiers begin at 0, entries do not. */
+/* Identifiers begin at 0, keys of entries do not. */
 static uint64_t key_of(int ncid)
 {
     return (uint64_t)(uint32_t)ncid + 1;
@@ -34,7 +33,7 @@ struct sw_file *sw_pn_file(int ncid)
 
 /* ---- settings --------------------------------------------------------------------- */
 
-/* Does the variable, "key=value;key=value", name the key? */
+/* Returns whether the variable, "key=value;key=value", contains the key. */
 static bool names_key(const char *hints, const char *key)
 {
     size_t length = strlen(key);
@@ -47,7 +46,7 @@ static bool names_key(const char *hints, const char *key)
     return false;
 }
 
-/* PnetCDF applies the variable over any info, so that nothing we could pass would act. */
+/* PnetCDF applies the variable over any info, so that our hints would have no effect. */
 static void note_overruled(const char *path)
 {
     struct sw_setting settings[SW_MAX_SETTINGS];
@@ -64,7 +63,7 @@ static void note_overruled(const char *path)
     }
 }
 
-/* What PnetCDF says that it uses; asked where it is known, and no communication. */
+/* Records the hints that PnetCDF reports as used; called where that needs no communication. */
 static void record_used(int ncid, struct sw_file *file)
 {
     sw_handle info = 0;
@@ -143,7 +142,7 @@ SW_EXPORT int ncmpi_open(sw_handle comm, const char *path, int mode, sw_handle i
                      SW_OPEN_READ | (mode & NC_WRITE ? SW_OPEN_WRITE : 0));
 }
 
-/* Whatever it returns, the identifier is gone. */
+/* Whatever it returns, the identifier is not valid any more. */
 #define CLOSING(name)                                                                             \
     SW_EXPORT int name(int ncid);                                                                 \
     SW_EXPORT int name(int ncid)                                                                  \

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ncmpi_wait and ncmpi_wait_all move what was posted before: their time is that of reads and
- * writes of the file.  The bytes were counted where they were posted.
+ * ncmpi_wait and ncmpi_wait_all move what was posted before: their time counts as reads and writes
+ * of the file. The bytes were counted where they were posted.
  */
 #include "layers/pnetcdf.h"
 
 #define MAX_FILES 1024 /* PnetCDF's own bound; power of two */
 
-/* Calls that were posted and not waited for yet, by file. */
+/* Number of calls that were posted and not waited for yet, by file. */
 static struct {
     int reads;
     int writes;
@@ -21,7 +21,7 @@ void sw_pn_posted(int ncid, enum sw_op op)
     __atomic_fetch_add(number, 1, __ATOMIC_RELAXED);
 }
 
-/* Takes up to `count` off (negative: all), and tells how many. */
+/* Subtracts up to `count` (negative: all), and returns how many. */
 static int take(int *number, int count)
 {
     int there = __atomic_load_n(number, __ATOMIC_RELAXED);
@@ -30,7 +30,8 @@ static int take(int *number, int count)
     return taken;
 }
 
-/* What a wait for so many requests does mostly; `count` may be NC_REQ_ALL or its like. */
+/* Returns the main kind of operation in a wait for so many requests; `count` may be NC_REQ_ALL or
+ * the like. */
 static enum sw_op waited(int ncid, int count)
 {
     enum { NC_GET_REQ_ALL = -2, NC_PUT_REQ_ALL = -3 };

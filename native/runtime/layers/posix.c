@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The layer's table: which real functions, what happens at load and at the end. */
+/* The layer's table: its real functions, and what happens at load and at the end. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -10,7 +10,7 @@
 struct sw_posix_functions sw_posix_functions;
 bool sw_posix_resolved;
 
-/* Stands for a function that this libc does not have. */
+/* Replaces a function that this libc does not have. */
 static long not_implemented(void)
 {
     errno = ENOSYS;
@@ -66,7 +66,7 @@ static void look_for_rings(int directory, const char *entries, long bytes)
     }
 }
 
-/* Rings that were set up by raw system calls show in the list of open descriptors. */
+/* Rings that were created by raw system calls are found in the list of open descriptors. */
 static void find_io_uring(void)
 {
     _Alignas(8) char entries[1024];
@@ -80,7 +80,7 @@ static void find_io_uring(void)
     sw_sys_close(directory);
 }
 
-/* The kernel closes what is never closed, and that counts too. */
+/* The kernel closes what the program does not, which is counted too. */
 static void end_open(int fd)
 {
     struct sw_call call;

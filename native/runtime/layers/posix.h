@@ -211,10 +211,10 @@ extern struct sw_posix_functions sw_posix_functions;
 extern bool sw_posix_resolved;
 void sw_posix_resolve(void);
 void sw_posix_find_vfork(void);
-/* Asynchronous requests whose results nobody will fetch any more. */
+/* Handles asynchronous requests whose results nobody will fetch any more. */
 void sw_posted_at_exit(void);
 
-/* The real functions.  What the libc lacks answers ENOSYS. */
+/* Returns the real functions. Those that libc lacks fail with ENOSYS. */
 static inline const struct sw_posix_functions *sw_posix(void)
 {
     if (SW_UNLIKELY(!__atomic_load_n(&sw_posix_resolved, __ATOMIC_ACQUIRE)))
@@ -222,7 +222,7 @@ static inline const struct sw_posix_functions *sw_posix(void)
     return &sw_posix_functions;
 }
 
-/* Enters for a tracked descriptor; NULL: pass straight through. */
+/* Enters a call on a tracked descriptor; NULL: pass the call on. */
 static inline struct sw_fd *sw_posix_enter_as(struct sw_call *call, int fd, const char *name)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
@@ -230,12 +230,12 @@ static inline struct sw_fd *sw_posix_enter_as(struct sw_call *call, int fd, cons
         return NULL;
     if (SW_LIKELY(sw_enter_as(call, SW_LAYER_POSIX, name)))
         return entry;
-    sw_fd_add_flags(entry, SW_FD_ASK); /* this call moves the position unseen */
+    sw_fd_add_flags(entry, SW_FD_ASK); /* this call moves the position unnoticed */
     return NULL;
 }
 #define sw_posix_enter(call, fd) sw_posix_enter_as(call, fd, __func__)
 
-/* As sw_posix_enter, for calls that leave the position alone and end by sw_posix_leave. */
+/* Like sw_posix_enter, for calls that do not move the position and end with sw_posix_leave. */
 static inline struct sw_fd *sw_posix_enter_quietly_as(struct sw_call *call, int fd,
                                                       const char *name)
 {
@@ -244,7 +244,7 @@ static inline struct sw_fd *sw_posix_enter_quietly_as(struct sw_call *call, int 
 }
 #define sw_posix_enter_quietly(call, fd) sw_posix_enter_quietly_as(call, fd, __func__)
 
-/* End of a call without data; `failed`: it returned an error. */
+/* Ends a call without data; `failed`: it returned an error. */
 static inline void sw_posix_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op,
                                   bool failed)
 {

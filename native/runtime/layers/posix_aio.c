@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous I/O (ROMIO and OMPIO use it).  Time: in submission, waiting and return; bytes:
- * when the result is fetched.  What went where is remembered in a small table.  Requests that
- * were seen to end, but whose result is never fetched, are counted at the end of the process;
- * files of all others, and of those that find no room in the table, are marked.
+ * Asynchronous I/O (used by ROMIO and OMPIO). Time is counted in submission, waiting and return;
+ * bytes when the result is fetched. The requests are kept in a small table. Requests that were
+ * seen to end, but whose result is never fetched, are counted at the end of the process; the files
+ * of all others, and of those without room in the table, are marked.
  */
 #define _GNU_SOURCE
 #include "posix.h"
 
 #define SLOTS 512
 
-/* In place of a control block's address. */
+/* Used in place of a control block's address. */
 enum { NEVER_USED = 0, USED_BEFORE = 1, BEING_FILLED = 2, LAST_MARK = 2 };
 
 #define UNDER_WAY (-1) /* as far as we know */
@@ -19,7 +19,7 @@ enum { NEVER_USED = 0, USED_BEFORE = 1, BEING_FILLED = 2, LAST_MARK = 2 };
 struct posted {
     uintptr_t request;
     struct sw_file *file;
-    int64_t bytes; /* moved; < 0: UNDER_WAY, or it failed */
+    int64_t bytes; /* moved bytes; < 0: UNDER_WAY, or failed */
     int64_t offset;
     uint32_t generation; /* of sw_options: requests of the parent are not ours */
     uint8_t op;          /* enum sw_op */
@@ -33,7 +33,7 @@ static unsigned slot_of(const void *request)
     return (unsigned)(((uintptr_t)request >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SLOTS;
 }
 
-/* The slot of a request, or NULL. */
+/* Returns the slot of a request, or NULL. */
 static struct posted *recall(const void *request)
 {
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -47,7 +47,7 @@ static struct posted *recall(const void *request)
     return NULL;
 }
 
-/* A slot for a request, which nobody else uses, or NULL. */
+/* Reserves a slot for a request, or returns NULL. */
 static struct posted *claim(const void *request)
 {
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -67,7 +67,7 @@ static void let_go(struct posted *slot)
     __atomic_store_n(&slot->request, USED_BEFORE, __ATOMIC_RELEASE);
 }
 
-/* Nobody will fetch the result: the event of the submission is all that the trace has of it. */
+/* Nobody will fetch the result: the trace has only the event of the submission. */
 static void settle(struct posted *slot)
 {
     if (slot->bytes >= 0)
@@ -116,7 +116,8 @@ static void remember(const void *request, enum sw_op op, struct sw_file *file, o
     __atomic_store_n(&slot->request, (uintptr_t)request, __ATOMIC_RELEASE);
 }
 
-/* It is over: glibc has its result in the control block until it is used anew. */
+/* Records the result of a finished request: glibc keeps it in the control block until that is
+ * reused. */
 static void note_result(const struct aiocb *request)
 {
     struct posted *slot = recall(request);
@@ -126,7 +127,7 @@ static void note_result(const struct aiocb *request)
 
 /* ---- submission --------------------------------------------------------------------- */
 
-/* `bytes` and `offset` were read before: the request may be gone already. */
+/* `bytes` and `offset` were read before: the request may not exist any more. */
 static void submitted(struct sw_call *call, struct sw_fd *entry, const void *request,
                       enum sw_op op, int result, size_t bytes, off_t offset)
 {
@@ -172,7 +173,7 @@ SW_AIO_SUBMIT(aio_read64, aiocb64, SW_OP_READ)
 SW_AIO_SUBMIT(aio_write, aiocb, SW_OP_WRITE)
 SW_AIO_SUBMIT(aio_write64, aiocb64, SW_OP_WRITE)
 
-/* The two control block types have the same members at the same places on 64-bit machines. */
+/* The two control block types have the same layout on 64-bit machines. */
 _Static_assert(sizeof(struct aiocb) == sizeof(struct aiocb64), "one layout of control blocks");
 
 static struct sw_fd *first_tracked(struct aiocb *const *list, int count)
@@ -185,7 +186,7 @@ static struct sw_fd *first_tracked(struct aiocb *const *list, int count)
     return NULL;
 }
 
-/* One request each, before the list is handed over. */
+/* Begins one request for each entry, before the list is submitted. */
 static void ask_list(struct aiocb *const *list, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -227,7 +228,7 @@ static enum sw_op first_op(struct aiocb *const *list, int count)
     return SW_OP_META;
 }
 
-/* Which of them are over. */
+/* Checks which of them have finished. */
 static void look_at_list(struct aiocb *const *list, int count)
 {
     int saved_errno = errno;
@@ -290,7 +291,7 @@ SW_AIO_LIST(lio_listio64, aiocb64)
 SW_AIO_WAIT(aio_suspend, aiocb)
 SW_AIO_WAIT(aio_suspend64, aiocb64)
 
-/* Programs ask again and again. */
+/* Programs call it repeatedly. */
 #define SW_AIO_ERROR(name, type)                                                                  \
     SW_EXPORT int name(const struct type *request)                                                \
     {                                                                                             \

@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) void leave_transfer(struct sw_call 
     sw_leave_data(call, file, op, result, offset);
 }
 
-/* A signal handler's write is not counted, but has to be synced all the same. */
+/* A signal handler's write is not counted, but must be synced nevertheless. */
 static void note_unseen_write(int fd)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
@@ -34,7 +34,7 @@ static void note_unseen_write(int fd)
 
 #define ACTION(op) ((op) == SW_OP_WRITE ? SW_DO_WRITE : SW_DO_READ)
 
-/* `asked`: bytes, UNKNOWN where the kernel has yet to read them. */
+/* `asked`: requested bytes, UNKNOWN if the kernel has not read them yet. */
 #define SW_TRANSFER(name, op, asked, offset, parameters, arguments)                               \
     SW_EXPORT ssize_t name parameters;                                                            \
     SW_EXPORT ssize_t name parameters                                                             \
@@ -90,7 +90,7 @@ SW_TRANSFER(pwritev64, SW_OP_WRITE, UNKNOWN, offset,
             (int fd, const struct iovec *pieces, int count, off64_t offset),
             (fd, pieces, count, offset))
 
-/* Offset -1 stands for the descriptor's own position here. */
+/* Offset -1 means the descriptor's own position here. */
 #define SW_TRANSFER_VECTOR(name, op)                                                              \
     SW_TRANSFER(name, op, UNKNOWN, offset == -1 ? HERE : offset,                                  \
                 (int fd, const struct iovec *pieces, int count, off_t offset, int how),           \
@@ -142,7 +142,7 @@ static bool transfer_enter(struct transfer *transfer, int from, int to, const ch
            sw_enter_as(&transfer->call, SW_LAYER_POSIX, name);
 }
 
-/* Where `bytes` moved.  *offset is read only where the kernel has moved it on. */
+/* Returns where `bytes` moved. *offset is only read if the kernel has advanced it. */
 static int64_t moved_at(int fd, struct sw_fd *entry, const off_t *offset, ssize_t bytes)
 {
     if (bytes < 0)
@@ -150,7 +150,7 @@ static int64_t moved_at(int fd, struct sw_fd *entry, const off_t *offset, ssize_
     return offset != NULL ? *offset - bytes : sw_fd_advance(fd, entry, bytes);
 }
 
-/* The time belongs to the written file, or to the read one where only that is known. */
+/* The time is assigned to the written file, or to the read one if only that is known. */
 static void transfer_leave(struct transfer *transfer, int from, const off_t *from_offset, int to,
                            const off_t *to_offset, ssize_t result)
 {
@@ -168,8 +168,8 @@ static void transfer_leave(struct transfer *transfer, int from, const off_t *fro
     leave_transfer(&transfer->call, to, transfer->to, SW_OP_WRITE, result, written_at);
 }
 
-/* A request to write, of which all is known afterwards: programs ask for as much as there may be.
- * Then one to read what has been written. */
+/* Reports a write request, about which everything is known afterwards: programs request as much as
+ * there may be. Then reports a read request for what has been written. */
 static ssize_t tell_transfer(struct sw_request *request, ssize_t result, const off_t *written,
                              int from, const off_t *read)
 {

@@ -21,7 +21,7 @@
     SW_ON_DESCRIPTOR_AS(type, name, op, action, sw_request_control(action, fd, data), parameters, \
                         arguments)
 
-/* `data`: where the answer goes, for a member that gives it. */
+/* `data`: where the answer is written, for a member that answers. */
 static struct sw_request sw_request_control(enum sw_action action, int fd, void *data)
 {
     struct sw_request request = sw_request_data(action, fd, 0, -1);
@@ -72,7 +72,7 @@ SW_ON_DESCRIPTOR_AS(ssize_t, fgetxattr, SW_OP_META, SW_DO_STAT,
                     (int fd, const char *name, void *value, size_t bytes),
                     (fd, name, value, bytes))
 
-/* The third argument is one word whatever the command. */
+/* The third argument is one word for every command. */
 SW_EXPORT int ioctl(int fd, unsigned long command, ...)
 {
     struct sw_call call;
@@ -90,7 +90,7 @@ SW_EXPORT int ioctl(int fd, unsigned long command, ...)
     return result;
 }
 
-/* These change the file: it has to be synced.  `size`: what the file gets, if that is told. */
+/* These change the file, which must then be synced. `size`: the new size of the file, if known. */
 #define SW_ON_DESCRIPTOR_CHANGING(name, action, size, parameters, arguments, file_flags)          \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
@@ -108,7 +108,7 @@ SW_EXPORT int ioctl(int fd, unsigned long command, ...)
         return result;                                                                            \
     }
 
-/* Without mode: the file reaches to there at least. */
+/* Without mode: the file is at least that long afterwards. */
 #define SW_REACHED(mode) ((mode) == 0 ? offset + bytes : SW_POSITION_OF_CALL)
 
 SW_ON_DESCRIPTOR_CHANGING(ftruncate, SW_DO_TRUNCATE, bytes, (int fd, off_t bytes), (fd, bytes),

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls on a name.  A name is looked at after the call, when the kernel has read it: the pointer
- * may be bad.  Directories count the calls on the names in them; a file that was opened counts
- * its own as well.
+ * Calls on a name. A name is examined after the call, when the kernel has read it, because the
+ * pointer may be invalid. Directories count the calls on the names in them; an opened file also
+ * counts its own.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -48,8 +48,8 @@ static struct sw_request sw_request_attribute(enum sw_action action, const char 
     return request;
 }
 
-/* `answer`: where the call stores what it found; `mark`: of the file if the call succeeds;
- * `size`: what the file gets. */
+/* `answer`: where the call stores its result; `mark`: of the file if the call succeeds; `size`:
+ * the new size of the file. */
 #define SW_ON_NAME_AS(type, name, action, directory, description, mark, size, parameters,         \
                       arguments)                                                                  \
     SW_EXPORT type name parameters;                                                               \
@@ -72,7 +72,7 @@ static struct sw_request sw_request_attribute(enum sw_action action, const char 
     SW_ON_NAME_AS(type, name, action, directory,                                                  \
                   sw_request_answered(action, directory, path, follow, answer), mark, size,       \
                   parameters, arguments)
-/* Of a file's extended attributes. */
+/* For a file's extended attributes. */
 #define SW_ON_ATTRIBUTE(type, name, action, follow, answer, parameters, arguments)                \
     SW_ON_NAME_AS(type, name, action, AT_FDCWD,                                                   \
                   sw_request_attribute(action, path, follow, answer), 0, SW_POSITION_OF_CALL,     \
@@ -83,7 +83,7 @@ static struct sw_request sw_request_attribute(enum sw_action action, const char 
                     parameters, arguments)
 #define FOLLOWS ((flags & AT_SYMLINK_NOFOLLOW) == 0)
 
-/* ---- that look --------------------------------------------------------------------------- */
+/* ---- calls that only read ------------------------------------------------------------------ */
 
 SW_ON_NAME(stat, SW_DO_STAT, AT_FDCWD, true, status, (const char *path, struct stat *status),
            (path, status))
@@ -159,7 +159,7 @@ SW_EXPORT DIR *opendir(const char *path)
     return result > 0 ? (DIR *)result : NULL;
 }
 
-/* ---- that change ------------------------------------------------------------------------- */
+/* ---- calls that change something ----------------------------------------------------------- */
 
 #define SW_CHANGE(name, directory, follow, parameters, arguments)                                 \
     SW_ON_NAME(name, SW_DO_CHANGE, directory, follow, NULL, parameters, arguments)
@@ -209,7 +209,7 @@ SW_ON_NAME_WITH(int, unlinkat, (flags & AT_REMOVEDIR) != 0 ? SW_DO_RMDIR : SW_DO
 SW_ON_NAME_WITH(int, remove, SW_DO_UNLINK, AT_FDCWD, false, NULL, SW_FILE_UNLINKED,
                 SW_POSITION_OF_CALL, (const char *path), (path))
 
-/* ---- with two names ---------------------------------------------------------------------- */
+/* ---- calls with two names ------------------------------------------------------------------ */
 
 /* A rename counts for the old name, a link for the new one. */
 #define SW_ON_NAMES(name, action, from, to, counts, follow, parameters, arguments)                \
@@ -258,7 +258,7 @@ SW_MOVES(fchdir, (int fd), (fd))
 SW_MOVES(chroot, (const char *path), (path))
 SW_MOVES(daemon, (int stay, int keep), (stay, keep))
 
-/* A member may have put the directory elsewhere. */
+/* A member may have moved the directory. */
 SW_EXPORT int chdir(const char *path)
 {
     int result =
@@ -268,7 +268,7 @@ SW_EXPORT int chdir(const char *path)
     return result;
 }
 
-/* From here on each thread may have a directory of its own. */
+/* From here on, each thread may have its own working directory. */
 SW_EXPORT int unshare(int flags)
 {
     if ((flags & 0x200 /* CLONE_FS */) != 0)
@@ -276,7 +276,7 @@ SW_EXPORT int unshare(int flags)
     return sw_posix()->unshare(flags);
 }
 
-/* The libc changes the directory by itself in there, if FTW_CHDIR asks for it. */
+/* libc itself changes the directory in there, if FTW_CHDIR requests it. */
 #define SW_WALK(name, type)                                                                       \
     SW_EXPORT int name(const char *path, type function, int depth, int flags)                     \
     {                                                                                             \

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that make, copy and end descriptors. */
+/* Calls that create, copy and close descriptors. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "posix.h"
 #include "../core/system.h"
 
-/* What is known before an open; a few words, so that small stacks hold it. */
+/* State before an open; only a few words, so that it fits on small stacks. */
 struct opening {
     struct sw_call call;
     struct sw_birth birth;
@@ -35,13 +35,13 @@ static struct sw_request request_open(const struct opening *opening)
     return request;
 }
 
-/* It has no name, and is gone when it is closed. */
+/* Returns whether the file has no name, and disappears when it is closed. */
 static bool is_unnamed(int flags)
 {
     return (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* 0: not opened really; *existed: before it was opened. */
+/* Returns 0 if nothing was really opened; *existed: before the open. */
 static mode_t type_of(const struct opening *opening, int fd, bool *existed)
 {
     bool makes = (opening->flags & O_CREAT) != 0;
@@ -60,7 +60,7 @@ static uint32_t record_flags(int flags, bool existed)
            ((flags & O_TRUNC) != 0 && existed ? SW_FILE_TRUNCATED : 0);
 }
 
-/* SW_OPEN_* of trace.h. */
+/* Returns the SW_OPEN_* bits of trace.h. */
 static int64_t asked_for(int flags)
 {
     int access = flags & O_ACCMODE;
@@ -71,7 +71,7 @@ static int64_t asked_for(int flags)
            ((flags & O_EXCL) != 0 ? SW_OPEN_EXCLUSIVE : 0);
 }
 
-/* Only regular files. */
+/* Tracks only regular files. */
 static struct sw_file *track_opened(const struct opening *opening, int fd, bool existed)
 {
     bool wanted = false;
@@ -101,7 +101,7 @@ static void open_leave(struct opening *opening, struct sw_file *file, bool faile
         sw_leave_uncounted(&opening->call);
 }
 
-/* Pipes and devices are no storage: an open may wait there for somebody else. */
+/* Pipes and devices are not storage: an open may wait there for another process. */
 static void open_counted(struct opening *opening, int fd, int error)
 {
     struct sw_file *file = NULL;
@@ -191,8 +191,8 @@ SW_OPEN_FIXED(creat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, (const char *
 SW_OPEN_FIXED(creat64, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC,
               (const char *path, mode_t mode), (path, mode))
 
-/* The name is made by the call, so it can be read only afterwards; it is always new.  What the
- * call made of a path that a member had changed becomes the program's. */
+/* The call creates the name, so it can only be read afterwards; it is always new. What the call
+ * made of a path that a member had changed is copied to the program's. */
 static void take_name(char *template, const char *path, int suffix)
 {
     size_t made = 6 + (suffix > 0 ? (size_t)suffix : 0);
@@ -224,9 +224,9 @@ SW_MAKE_TEMPORARY(mkostemps, suffix, (char *template, int suffix, int flags),
 SW_MAKE_TEMPORARY(mkostemps64, suffix, (char *template, int suffix, int flags),
                   (path, suffix, flags))
 
-/* ---- end -------------------------------------------------------------------------------- */
+/* ---- closing ------------------------------------------------------------------------------ */
 
-/* The number is free, and may be another thread's, before close() returns. */
+/* The number is free, and may be reused by another thread, before close() returns. */
 static struct sw_request request_close(int fd)
 {
     return sw_request_data(SW_DO_CLOSE, fd, 0, -1);
@@ -243,7 +243,7 @@ SW_EXPORT int close(int fd)
     struct sw_call call;
     struct sw_fd *entry = sw_fd_entry(fd);
     bool own = entry != NULL && sw_running() && sw_own_process();
-    /* A forked child that only closes what it inherited leaves no mark. */
+    /* A forked child that only closes what it inherited records nothing. */
     bool inherited = own && entry->generation != sw_options.generation;
     bool counted = own && !inherited && sw_enter_briefly(&call, SW_LAYER_POSIX);
     struct sw_file *file = counted ? sw_fd_posix(entry) : NULL;
@@ -271,7 +271,7 @@ SW_EXPORT int closedir(DIR *directory)
     return sw_posix()->closedir(directory);
 }
 
-/* The libc closes it, in a call that is not close(). */
+/* libc closes it, in a call other than close(). */
 static void end_tracking(int fd)
 {
     struct sw_request request = request_close(fd);
@@ -312,7 +312,7 @@ static int copied(int fd, int copy)
     return copy;
 }
 
-/* What `copy` stood for is closed by dup2. */
+/* dup2 closes the file that `copy` referred to. */
 static void before_replacing(int fd, int copy)
 {
     struct sw_request request = request_close(copy);
@@ -338,7 +338,7 @@ SW_EXPORT int dup3(int fd, int copy, int flags)
     return copied(fd, sw_posix()->dup3(fd, copy, flags));
 }
 
-/* The third argument is one word whatever the command. */
+/* The third argument is one word for every command. */
 #define SW_FCNTL(name)                                                                            \
     SW_EXPORT int name(int fd, int command, ...)                                                  \
     {                                                                                             \

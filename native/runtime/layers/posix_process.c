@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Ends of the process image, and I/O that no wrapper sees. */
+/* Ends of the process image, and I/O that passes no wrapper. */
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 
 /* ---- exec --------------------------------------------------------------------------- */
 
-/* An exec that returns has failed: then the process goes on as before. */
+/* An exec that returns has failed: then the process continues as before. */
 static int failed(int result)
 {
     int saved_errno = errno;
@@ -76,7 +76,7 @@ SW_EXPORT int execveat(int directory, const char *path, char *const arguments[],
     return failed(sw_posix()->execveat(directory, path, arguments, environment, flags));
 }
 
-/* Arguments of the list forms, the terminating NULL included. */
+/* Counts the arguments of the list forms, including the terminating NULL. */
 static size_t count_arguments(va_list arguments)
 {
     size_t count = 2; /* the first one and the NULL */
@@ -125,9 +125,9 @@ SW_EXPORT int execle(const char *path, const char *first, ...)
 
 #if defined(__x86_64__)
 /*
- * Marks the thread and goes on to the real function: it returns twice to our caller, the second
- * time when the child has let go of the memory, so no frame of ours may be on the stack.  Until
- * the layer is started, fork() stands in for it, which it may.
+ * Marks the thread and continues in the real function: it returns twice to our caller, the second
+ * time when the child has released the memory, so no frame of ours may be on the stack. Until the
+ * layer is started, fork() is used instead, which is permitted.
  */
 _Static_assert(offsetof(struct sw_thread, vforked) == 0, "as the code below has it");
 __attribute__((visibility("hidden"))) pid_t (*sw_real_vfork)(void) = fork;
@@ -195,10 +195,11 @@ SW_EXPORT void quick_exit(int status)
     __builtin_unreachable();
 }
 
-/* ---- stores that are no calls ------------------------------------------------------------- */
+/* ---- memory maps: stores instead of calls ------------------------------------------------------
+ * */
 
-/* An MPI's own threads share memory with its daemon (Open MPI 5 through PMIx): a store in there
- * is no I/O of the program. */
+/* An MPI's own threads share memory with its daemon (Open MPI 5 through PMIx): a store there is
+ * not I/O of the program. */
 static bool is_mpi(const void *caller)
 {
     static const char *const libraries[] = {"libmpi", "libopen-", "libpmix"};
@@ -213,7 +214,7 @@ static bool is_mpi(const void *caller)
     return false;
 }
 
-/* What of a file is not seen from here on. */
+/* Returns the flags for the accesses to a file that are not seen from here on. */
 static uint32_t mapped_flags(int protection, int flags)
 {
     if ((protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0)
@@ -235,7 +236,7 @@ static void *mapped(void *address, int protection, int flags, int fd, const void
     if (!is_mpi(caller)) {
         if (writes)
             sw_fd_wrote(entry);
-        if (sw_thread.active >> SW_LAYER_MPIIO == 0) { /* no I/O library's own business */
+        if (sw_thread.active >> SW_LAYER_MPIIO == 0) { /* not internal to an I/O library */
             sw_file_flag(sw_fd_posix(entry), unseen);
             if (writes)
                 sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
@@ -245,8 +246,8 @@ static void *mapped(void *address, int protection, int flags, int fd, const void
     return address;
 }
 
-/* A preloaded allocator maps memory with its own lock held before we are ready; a symbol that
- * is missing would make dlsym() allocate, and wait for that lock for ever. */
+/* A preloaded allocator maps memory while it holds its own lock, before we are ready; for a
+ * missing symbol, dlsym() would allocate, and wait for that lock for ever. */
 static bool is_early(void)
 {
     return SW_UNLIKELY(!__atomic_load_n(&sw_posix_resolved, __ATOMIC_ACQUIRE));
@@ -275,7 +276,7 @@ SW_EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, i
                   flags, fd, __builtin_return_address(0));
 }
 
-/* Of libaio. */
+/* Function of libaio. */
 SW_EXPORT int io_setup(int requests, void *context);
 SW_EXPORT int io_setup(int requests, void *context)
 {

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that gives up system calls (seccomp) would be killed by one of ours.  It announces
- * that by prctl(): by the filter itself, or by the promise without which the kernel takes no
- * filter of an unprivileged process.  From there on the library makes no system call of its own,
- * in children neither: nothing is counted any more, and no hook is on.
+ * A program that gives up system calls (seccomp) would be killed by one of ours. It announces that
+ * with prctl(): by the filter itself, or by the promise without which the kernel accepts no filter
+ * from an unprivileged process. From then on the library makes no system call of its own, nor in
+ * children: nothing is counted any more, and no hook is active.
  */
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
@@ -20,7 +20,7 @@ static bool gives_up_calls(int option)
     return option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
 }
 
-/* What the program does from there on, no guard sees. */
+/* No guard sees what the program does from then on. */
 static void tell_guard(void)
 {
     char path[PATH_MAX];
@@ -47,7 +47,7 @@ SW_EXPORT int prctl(int option, ...)
     va_list arguments;
     unsigned long word[4];
     va_start(arguments, option);
-    for (int i = 0; i < 4; i++) /* as many as the libc passes on, whatever the program gave */
+    for (int i = 0; i < 4; i++) /* as many as libc passes on, whatever the program passed */
         word[i] = va_arg(arguments, unsigned long);
     va_end(arguments);
     if (gives_up_calls(option) && sw_own_process())

@@ -27,7 +27,7 @@ static void start(void)
     (void)sw_stdio();
 }
 
-/* exit() flushes streams after our destructor: where files are synced, it is done now. */
+/* exit() flushes streams after our destructor: if files are to be synced, they are flushed now. */
 static void finish(enum sw_ending ending)
 {
     if (ending == SW_ENDING_EXIT)
@@ -54,13 +54,13 @@ void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, in
     sw_leave_data(call, file, op, bytes, offset);
 }
 
-/* Macros in optimised builds. */
+/* These are macros in optimised builds. */
 #undef fread_unlocked
 #undef fwrite_unlocked
 #undef fgets_unlocked
 #undef fputs_unlocked
 
-/* Whole items count; a partial one is not told. */
+/* Whole items count; a partial one is not reported. */
 #define SW_STREAM_ITEMS(name, op, parameters, arguments)                                          \
     SW_EXPORT size_t name parameters;                                                             \
     SW_EXPORT size_t name parameters                                                              \
@@ -90,7 +90,7 @@ SW_STREAM_ITEMS(fwrite_unlocked, SW_OP_WRITE,
                 (const void *buffer, size_t size, size_t count, FILE *stream),
                 (buffer, size, count, stream))
 
-/* As the C library has them, where these calls of its own would pass no wrapper. */
+/* As in the C library, whose own implementation would pass no wrapper. */
 SW_EXPORT int getw(FILE *stream)
 {
     int word;
@@ -158,7 +158,7 @@ SW_STREAM_LINE(__getdelim, (char **line, size_t *room, int end, FILE *stream),
 
 /* ---- position ------------------------------------------------------------------------------ */
 
-/* Position after a seek that succeeded; relative to the end it is not known. */
+/* Returns the position after a successful seek; relative to the end it is unknown. */
 static int64_t position_after(const struct sw_fd *entry, int64_t offset, int whence)
 {
     if (whence == SEEK_SET)
@@ -166,8 +166,8 @@ static int64_t position_after(const struct sw_fd *entry, int64_t offset, int whe
     return whence == SEEK_CUR && entry->position >= 0 ? entry->position + offset : -1;
 }
 
-/* A seek writes what is in the buffer, and may read a block at its new place.  `was`: where the
- * kernel was before, as far as libc knows it. */
+/* A seek writes the buffer, and may read a block at its new position. `was`: the kernel's former
+ * position, as far as libc knows it. */
 static void seek_end(struct sw_transfer *transfer, int64_t was, int result, int64_t position)
 {
     struct sw_file *file = sw_fd_stdio(transfer->entry);

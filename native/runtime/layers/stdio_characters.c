@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Characters and formatted text.  Character calls (fgetc, fputc) and scanf are not timed, and not
- * counted one by one: a clock around a call of a few nanoseconds would slow the program down.  The
- * bytes are those that libc moves when its buffer is full or empty, and the file is marked
- * (SW_FILE_CHARACTERS).  After them the offset is not known.
+ * Characters and formatted text. Character calls (fgetc, fputc) and scanf are neither timed nor
+ * counted individually: a clock around a call of a few nanoseconds would slow the program down.
+ * The bytes are those that libc moves when its buffer is full or empty, and the file is marked
+ * (SW_FILE_CHARACTERS). Afterwards, the offset is unknown.
  */
 #define _GNU_SOURCE
 #include "formatted.h"
@@ -51,7 +51,7 @@ SW_FORMATTED(__vprintf_chk, __printf_chk, (int flag, const char *format), format
 #undef putchar
 #undef putchar_unlocked
 
-/* Not timed, and not counted as calls; only what libc writes when the buffer is full. */
+/* Neither timed nor counted as calls, except for what libc writes when the buffer is full. */
 static int put_full(FILE *stream, const struct sw_buffered *before, int result)
 {
     struct sw_fd *entry = sw_stdio_entry(stream);
@@ -100,11 +100,11 @@ SW_EXPORT int putchar_unlocked(int character)
 #undef getchar_unlocked
 
 #define IN_BACKUP 0x100 /* _IO_IN_BACKUP of glibc: characters pushed back have a buffer */
-#define SCANNED 256     /* as much as one scanf takes as a rule */
+#define SCANNED 256     /* typical maximum of one scanf */
 
 /* What libc reads for a call that finds the buffer empty. */
 struct refill {
-    int64_t place; /* of the file before the call; -1: the buffer tells */
+    int64_t place; /* of the file before the call; -1: derived from the buffer */
     const char *end;
     const char *next;
 };
@@ -124,7 +124,7 @@ static struct refill before_refill(FILE *stream, bool ask)
     return refill;
 }
 
-/* Bytes that libc has read since then: without a question one buffer at most. */
+/* Returns the bytes that libc has read since then; without a query, at most one buffer. */
 static int64_t refilled(const FILE *stream, const struct refill *refill)
 {
     if (refill->place >= 0)
@@ -197,7 +197,7 @@ static int scan(scan_function *real, FILE *stream, const char *format, va_list a
     SW_FORMATTED(list_in, name_in, (const char *format), format,                                  \
                  scan(sw_stdio()->real, stdin, format, arguments))
 
-/* Compilers choose by the standard that they follow; the header hides the oldest ones. */
+/* Compilers choose by their language standard; the header hides the oldest ones. */
 SW_EXPORT int plain_vfscanf(FILE *, const char *, va_list) __asm__("vfscanf");
 SW_EXPORT int plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
 SW_EXPORT int plain_vscanf(const char *, va_list) __asm__("vscanf");

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reads and writes that libc makes for a stream pass no wrapper.  They are told from the
+ * The reads and writes that libc makes for a stream pass no wrapper. They are derived from the
  * stream's buffer before and after a call, whose members are part of the ABI.
  * Source: glibc, libio/fileops.c, _IO_new_file_xsputn (a full buffer is written, then all whole
  * blocks of what is left, at once) and _IO_file_xsgetn (whole blocks at once, then a buffer).
@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include "streams.h"
 
-#define SMALLEST_BLOCK 128 /* smaller buffers are passed by */
+#define SMALLEST_BLOCK 128 /* smaller buffers are bypassed */
 
 static void issue(struct sw_fd *entry, int fd, enum sw_op op, int64_t bytes, int64_t offset)
 {
@@ -22,7 +22,7 @@ static void issue(struct sw_fd *entry, int fd, enum sw_op op, int64_t bytes, int
     sw_count_issued(sw_fd_issued(entry), op, (uint64_t)bytes, offset);
 }
 
-/* Lines are written before the buffer is full: such a stream's `filled` is 0. */
+/* Lines are written before the buffer is full: `filled` of such a stream is 0. */
 void sw_issue_writes(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
                      int64_t out, int64_t position)
 {
@@ -77,7 +77,7 @@ int64_t sw_stream_left(const FILE *stream, struct sw_fd *entry)
 
 /* ---- at exit ------------------------------------------------------------------------------ */
 
-/* False: another thread holds it; so libc's order can be kept no longer. */
+/* Returns false if another thread holds it: then libc's order can no longer be kept. */
 static bool end_stream(FILE *stream, bool now)
 {
     struct sw_fd *entry = sw_stdio_entry(stream);
@@ -102,7 +102,7 @@ static bool end_stream(FILE *stream, bool now)
     return true;
 }
 
-/* Only what libc would write: a stream that was read last may be moved by a flush. */
+/* Only what libc would write: a flush may move a stream that was last read. */
 static bool has_written(const FILE *stream)
 {
     return stream->_mode > 0 || stream->_IO_write_ptr > stream->_IO_write_base ||

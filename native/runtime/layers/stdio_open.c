@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Streams: open, flush, close. */
+/* Opening, flushing and closing of streams. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
@@ -17,8 +17,8 @@ struct opening {
     bool reads;
     bool appends;
     bool creates;
-    bool empties; /* what was in the file is gone */
-    bool is_new;  /* or the open fails */
+    bool empties; /* the former content of the file is lost */
+    bool is_new;  /* otherwise the open fails */
     bool unnamed; /* `path` is that of its directory */
 };
 
@@ -68,7 +68,7 @@ static struct sw_file *track_opened(const struct opening *opening, int fd, bool 
     return file;
 }
 
-/* SW_OPEN_* of trace.h. */
+/* Returns the SW_OPEN_* bits of trace.h. */
 static int64_t asked_for(const struct opening *opening)
 {
     return (opening->reads ? SW_OPEN_READ : 0) | (opening->writes ? SW_OPEN_WRITE : 0) |
@@ -88,7 +88,7 @@ static void open_leave(struct opening *opening, struct sw_file *file, bool faile
         sw_leave_uncounted(&opening->call);
 }
 
-/* Pipes and devices are no storage: an open may wait there for somebody else. */
+/* Pipes and devices are not storage: an open may wait there for another process. */
 static void open_counted(struct opening *opening, int fd, int error)
 {
     struct sw_file *file = NULL;
@@ -146,7 +146,7 @@ SW_STREAM_OPEN(fopen64)
 SW_STREAM_TEMPORARY(tmpfile)
 SW_STREAM_TEMPORARY(tmpfile64)
 
-/* Over a descriptor that posix opened: both layers see the file from here on. */
+/* On a descriptor that posix opened: both layers count the file from here on. */
 SW_EXPORT FILE *fdopen(int fd, const char *mode)
 {
     struct sw_call call;
@@ -163,7 +163,7 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
     return stream;
 }
 
-/* ---- end ---------------------------------------------------------------------------------- */
+/* ---- closing -------------------------------------------------------------------------------- */
 
 /* Members of the chain see what libc writes. */
 static int flush(FILE *stream, struct sw_fd *entry)
@@ -180,10 +180,10 @@ static int flush(FILE *stream, struct sw_fd *entry)
     return 0;
 }
 
-/* What is in the buffer goes out before the stream lets go of its descriptor, where somebody
- * wants to see that: character calls are not seen, so every stream that may write counts as
- * written.  Returns errno of a flush that failed, which is the program's to know: its own
- * fclose() finds nothing left to write. */
+/* Writes the content of the buffer before the stream closes its descriptor, if some member must
+ * see that: character calls are not seen, so every stream that may write counts as written.
+ * Returns errno of a failed flush, which the program must learn: its own fclose() finds nothing
+ * left to write. */
 static int let_go(FILE *stream, struct sw_fd *entry, bool *synced)
 {
     struct sw_request request = sw_request_data(SW_DO_CLOSE, fileno_unlocked(stream), 0, -1);
@@ -201,7 +201,7 @@ static int let_go(FILE *stream, struct sw_fd *entry, bool *synced)
     return problem;
 }
 
-/* libc writes the rest of the buffer, then or now. */
+/* libc writes the rest of the buffer, now or earlier. */
 static void issue_rest(FILE *stream, struct sw_fd *entry)
 {
     struct sw_buffered before = sw_buffered(stream);
@@ -240,7 +240,7 @@ SW_EXPORT int fclose(FILE *stream)
     return result;
 }
 
-/* Refused: the stream is closed all the same. */
+/* Refused: the stream is closed nevertheless. */
 static FILE *close_refused(FILE *stream)
 {
     int saved_errno = errno;

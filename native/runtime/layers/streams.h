@@ -6,7 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#undef vfscanf /* the name itself */
+#undef vfscanf /* the function itself */
 
 #include "../core/descriptors.h"
 #include "../core/internal.h"
@@ -78,7 +78,7 @@ static inline const struct sw_stdio_functions *sw_stdio(void)
     return &sw_stdio_functions;
 }
 
-/* Entry of the stream's descriptor if it is tracked. */
+/* Returns the entry of the stream's descriptor if it is tracked. */
 static inline struct sw_fd *sw_stdio_entry(FILE *stream)
 {
     int saved_errno = errno;
@@ -87,7 +87,7 @@ static inline struct sw_fd *sw_stdio_entry(FILE *stream)
     return fd >= 0 ? sw_fd_entry(fd) : NULL;
 }
 
-/* Its descriptor is closed. */
+/* Call when its descriptor is closed. */
 static inline void sw_stream_gone(FILE *stream)
 {
     int saved_errno = errno;
@@ -97,7 +97,7 @@ static inline void sw_stream_gone(FILE *stream)
         sw_descriptor_gone((unsigned)fd, (unsigned)fd);
 }
 
-/* Enters for a stream of a tracked file; NULL: pass straight through. */
+/* Enters a call on a stream of a tracked file; NULL: pass the call on. */
 static inline struct sw_fd *sw_stdio_enter_as(struct sw_call *call, FILE *stream, const char *name)
 {
     struct sw_fd *entry = sw_stdio_entry(stream);
@@ -110,16 +110,16 @@ static inline struct sw_fd *sw_stdio_enter_as(struct sw_call *call, FILE *stream
 }
 #define sw_stdio_enter(call, stream) sw_stdio_enter_as(call, stream, __func__)
 
-/* End of a transfer at the stream's position. */
+/* Ends a transfer at the stream's position. */
 void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, int64_t bytes);
 
 /* ---- what libc does for a stream --------------------------------------------------------- */
 
-/* A stream's buffer before a call. */
+/* State of a stream's buffer before a call. */
 struct sw_buffered {
-    size_t pending; /* written by the program, not by libc yet */
+    size_t pending; /* written by the program, but not by libc yet */
     size_t filled;  /* the same when the buffer is full */
-    size_t ahead;   /* read by libc, not by the program yet */
+    size_t ahead;   /* read by libc, but not by the program yet */
 };
 
 static inline struct sw_buffered sw_buffered(const FILE *stream)
@@ -131,11 +131,11 @@ static inline struct sw_buffered sw_buffered(const FILE *stream)
     };
 }
 
-/* As below, where libc has written `out` bytes. */
+/* As below, if libc has written `out` bytes. */
 void sw_issue_writes(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
                      int64_t out, int64_t position);
 
-/* The program has written `bytes` to the stream, -1 if that failed: counts libc's own writes.
+/* Counts libc's own writes after the program has written `bytes` to the stream, -1 if that failed.
  * `position`: of the stream before the call. */
 static inline void sw_issued_writes(const FILE *stream, struct sw_fd *entry,
                                     const struct sw_buffered *before, int64_t bytes,
@@ -147,16 +147,17 @@ static inline void sw_issued_writes(const FILE *stream, struct sw_fd *entry,
         sw_issue_writes(stream, entry, before, out, position);
 }
 
-/* The program got `bytes` of the `asked` ones (0: it asked for a line). */
+/* Counts libc's own reads after the program got `bytes` of `asked` (0: a line). */
 void sw_issued_reads(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
                      int64_t asked, int64_t bytes);
-/* Libc has read so many bytes, by whole buffers. */
+/* Counts so many bytes that libc has read in whole buffers. */
 void sw_issue_blocks(const FILE *stream, struct sw_fd *entry, int64_t bytes, int64_t block);
-/* The stream leaves its place or its file: marks the file where calls that are not counted have
- * moved it, or wide characters.  Returns where libc knows the kernel to be, -1: it does not. */
+/* Call when the stream changes its position or its file: marks the file if uncounted calls, or
+ * wide characters, have moved the position. Returns the kernel's position according to libc, -1 if
+ * unknown. */
 int64_t sw_stream_left(const FILE *stream, struct sw_fd *entry);
-/* At exit: libc will write what is left, in the order of its own list of streams.  `now`: have it
- * written at once, in that order. */
+/* Counts, at exit, what libc will still write, in the order of its list of streams. `now`: write
+ * it at once, in that order. */
 void sw_issued_at_exit(bool now);
 
 /* ---- a call that moves bytes ---------------------------------------------------------------- */
@@ -180,7 +181,7 @@ static inline bool sw_transfer_begin(struct sw_transfer *transfer, FILE *stream,
     return true;
 }
 
-/* `asked`: bytes of a read, 0: a line. */
+/* `asked`: bytes requested by a read, 0: a line. */
 static inline void sw_transfer_end(struct sw_transfer *transfer, enum sw_op op, int64_t asked,
                                    int64_t bytes)
 {

@@ -14,7 +14,7 @@ struct walk {
 
 static int visit_node(const struct walk *walk, const struct node *node, int64_t offset);
 
-/* So many of them, one after the other. */
+/* Visits so many of them, one after the other. */
 static int visit_run(const struct walk *walk, const struct node *node, int64_t offset,
                      int64_t count)
 {
@@ -44,7 +44,8 @@ static int visit_strided(const struct walk *walk, const struct node *node, int64
     int64_t block = node->arguments[1];
     int64_t stride = node->arguments[2];
     int stopped = 0;
-    if (count > 1 && stride == block * child->extent) /* no holes: no walk through its blocks */
+    if (count > 1 &&
+        stride == block * child->extent) /* no holes: its blocks need not be visited */
         return visit_run(walk, child, offset, count * block);
     for (int64_t i = 0; !stopped && i < count; i++)
         stopped = visit_run(walk, child, offset + i * stride, block);
@@ -62,7 +63,7 @@ static int visit_blocks(const struct walk *walk, const struct node *node, int64_
 
 /* ---- arrays ------------------------------------------------------------------------ */
 
-/* Where a process's elements of one dimension are: blocks at a stride. */
+/* Position of a process's elements of one dimension: blocks at a stride. */
 struct dimension {
     int64_t size;
     int64_t first;
@@ -70,7 +71,8 @@ struct dimension {
     int64_t stride;
 };
 
-/* Elements from the position on that lie side by side; 0: the position is past the end. */
+/* Returns the number of contiguous elements from the position on; 0 if the position is past the
+ * end. */
 static int64_t side_by_side(const struct dimension *dimension, int64_t at)
 {
     int64_t end = dimension->first + dimension->block;
@@ -79,7 +81,7 @@ static int64_t side_by_side(const struct dimension *dimension, int64_t at)
     return (end < dimension->size ? end : dimension->size) - at;
 }
 
-/* The next position; `size` or more: there is none. */
+/* Returns the next position; `size` or more if there is none. */
 static int64_t next_position(const struct dimension *dimension, int64_t at)
 {
     if (side_by_side(dimension, at) > 1)
@@ -88,7 +90,7 @@ static int64_t next_position(const struct dimension *dimension, int64_t at)
            ((at - dimension->first) / dimension->stride + 1) * dimension->stride;
 }
 
-/* The last dimension is the fastest; one that is taken as a whole joins its slower neighbour. */
+/* The last dimension is the fastest; one that is complete is merged with its slower neighbour. */
 static size_t join_whole(struct dimension *dimensions, size_t n, int64_t *unit)
 {
     while (n > 1 && dimensions[n - 1].first == 0 &&

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plug-in: what the core needs from one MPI, compiled with that MPI's own mpi.h.  The
- * same source serves every MPI.  It calls PMPI names, so that no profiling tool counts it,
- * and works under MPI_ERRORS_RETURN, so that trouble of ours never ends the program.
+ * The plug-in: what the core needs from one MPI, compiled with that MPI's own mpi.h. The same
+ * source serves every MPI. It calls PMPI names, so that no profiling tool counts it, and works
+ * under MPI_ERRORS_RETURN, so that our errors never end the program.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #define MAJOR (MPICH_NUMVERSION / 10000000)
 #define BUILT_WITH "MPICH " MPICH_VERSION
 #elif defined(MPI_ABI_VERSION)
-#define FAMILY "abi" /* the standard's own: mpi.h says nothing of who made the library */
+#define FAMILY "abi" /* the standard's own: mpi.h does not identify the library */
 #define MAJOR MPI_ABI_VERSION
 #define BUILT_WITH "MPI ABI"
 #else
@@ -34,14 +34,14 @@
 static const struct sw_plugin_mark mark __attribute__((used)) = {
     .mark = SW_PLUGIN_MARK, .version = SW_PLUGIN_VERSION, .major = MAJOR, .family = FAMILY};
 
-/* ---- no error of ours reaches a handler of the program's; and handles as they are carried ----
+/* ---- no error of ours reaches the program's handlers; conversion of handles ------------------
  */
 
-/* A handle as the core carries it, back in this MPI's type: an int or a pointer. */
+/* Converts a handle from the core back to this MPI's type: an int or a pointer. */
 #define HANDLE(type, word) ((type)(word))
 
-/* Errors of calls without a communicator go to MPI_COMM_WORLD's handler (MPI 3) or to
- * MPI_COMM_SELF's (MPI 4). */
+/* Errors of calls without a communicator are passed to the handler of MPI_COMM_WORLD (MPI 3) or
+ * MPI_COMM_SELF (MPI 4). */
 struct quiet {
     MPI_Errhandler world;
     MPI_Errhandler self;
@@ -93,7 +93,7 @@ static int comm_rank(sw_handle comm, int *rank)
     return PMPI_Comm_rank(HANDLE(MPI_Comm, comm), rank);
 }
 
-/* ---- datatypes: asked only after the program's own call accepted them ---------------- */
+/* ---- datatypes: examined only after the program's own call accepted them ------------- */
 
 static int type_is_null(sw_handle datatype)
 {
@@ -103,7 +103,7 @@ static int type_is_null(sw_handle datatype)
 static int64_t type_bytes(sw_handle datatype)
 {
     MPI_Count bytes = MPI_UNDEFINED;
-    if (type_is_null(datatype)) /* PnetCDF takes it */
+    if (type_is_null(datatype)) /* PnetCDF accepts it */
         return -1;
     if (PMPI_Type_size_x(HANDLE(MPI_Datatype, datatype), &bytes) != MPI_SUCCESS)
         return -1;
@@ -185,7 +185,7 @@ static int file_info_text(sw_handle file, char *text, size_t bytes)
     MPI_File fh = HANDLE(MPI_File, file);
     MPI_Errhandler found = MPI_ERRHANDLER_NULL;
     text[0] = '\0';
-    if (fh == MPI_FILE_NULL) /* MPICH 5's ABI says success where a handler took the error */
+    if (fh == MPI_FILE_NULL) /* MPICH 5's ABI returns success if a handler took the error */
         return MPI_ERR_FILE;
     struct quiet quiet = quiet_begin();
     if (PMPI_File_get_errhandler(fh, &found) == MPI_SUCCESS)
@@ -203,7 +203,7 @@ static int file_info_text(sw_handle file, char *text, size_t bytes)
     return code;
 }
 
-/* Sets one hint unless the program's own stays or it is longer than this MPI takes. */
+/* Sets one hint, unless the program's own is kept or it is too long for this MPI. */
 static int set_hint(MPI_Info info, const struct sw_hint *hint, int *set)
 {
     char value[MPI_MAX_INFO_VAL + 1];
@@ -273,8 +273,8 @@ static int is_spawned(void)
 
 #define RANKS_AT_A_TIME 256
 
-/* Whether all processes of a group are of MPI_COMM_WORLD.  Allocates nothing: the answer must not
- * depend on how much memory a rank has. */
+/* Returns whether all processes of a group are in MPI_COMM_WORLD. Allocates nothing: the answer
+ * must not depend on how much memory a rank has. */
 static int is_within(MPI_Group group, MPI_Group all, int size)
 {
     int ranks[RANKS_AT_A_TIME];
@@ -340,7 +340,7 @@ static int64_t status_bytes(const void *status)
     return bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;
 }
 
-/* Of a file that is open.  A sequential one has no such pointer, and asking is an error. */
+/* For an open file. A sequential one has no such pointer, and querying it is an error. */
 static int64_t file_position(sw_handle file)
 {
     MPI_File fh = HANDLE(MPI_File, file);

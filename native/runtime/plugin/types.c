@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Takes a datatype apart by MPI_Type_get_envelope and MPI_Type_get_contents; from MPI 4 on by
- * their large-count variants, which serve every datatype.  What a constructor was given comes
- * as integers, addresses and counts; `gather` puts them into one list in the order of the
- * constructor's arguments.  Source: MPI 4.1, 5.1.13, tables of the combiners.
+ * Decodes a datatype by MPI_Type_get_envelope and MPI_Type_get_contents; from MPI 4 on by their
+ * large-count variants, which support every datatype. The constructor's arguments are returned as
+ * integers, addresses and counts; `gather` merges them into one list in the order of the
+ * constructor's arguments. Source: MPI 4.1, 5.1.13, tables of the combiners.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define MAX_DEPTH 64
 #define MAX_DIMS 64
 
-/* What was asked of one datatype. */
+/* Result of querying one datatype. */
 struct contents {
     int combiner;
     size_t n_numbers;
@@ -24,7 +24,7 @@ struct contents {
     MPI_Datatype *types;
 };
 
-/* ---- asking --------------------------------------------------------------------------- */
+/* ---- querying --------------------------------------------------------------------------- */
 
 struct raw {
     MPI_Count n_integers;
@@ -75,7 +75,7 @@ static bool is_predefined(int combiner)
         ;
 }
 
-/* Integers of an array's constructor that stand before, and behind, its counts. */
+/* Returns the number of integers of an array's constructor before, and after, its counts. */
 static size_t integers_first(const struct raw *raw, int combiner)
 {
     if (combiner == MPI_COMBINER_SUBARRAY)
@@ -83,7 +83,7 @@ static size_t integers_first(const struct raw *raw, int combiner)
     return combiner == MPI_COMBINER_DARRAY ? 3 : (size_t)raw->n_integers;
 }
 
-/* Counts of the large variants stand where integers did. */
+/* Counts of the large variants replace integers. */
 static void gather(const struct raw *raw, struct contents *contents)
 {
     size_t first =
@@ -111,7 +111,7 @@ static bool ask_room(struct raw *raw, struct contents *contents)
     return raw->integers && raw->addresses && raw->counts && contents->numbers && contents->types;
 }
 
-/* Derived datatypes come as handles of ours, predefined ones do not. */
+/* Handles of derived datatypes belong to us, those of predefined ones do not. */
 static void free_handle(MPI_Datatype type)
 {
     struct raw raw = {0};
@@ -150,7 +150,8 @@ static bool ask(MPI_Datatype type, struct contents *contents)
 
 /* ---- building --------------------------------------------------------------------------- */
 
-/* Room for so many numbers; false: none, or the constructor had fewer than `wanted`. */
+/* Allocates room for so many numbers; returns false if there is none, or the constructor had fewer
+ * than `wanted`. */
 static bool prepare(struct node *node, enum node_kind kind, size_t n, size_t room,
                     const struct contents *contents, size_t wanted)
 {
@@ -187,7 +188,8 @@ static bool build_blocks(struct node *node, const struct contents *contents, int
     return true;
 }
 
-/* Argument of dimension `i` of the tree, whose first is the slowest. */
+/* Returns the argument index of dimension `i` of the tree, whose first dimension is the slowest.
+ * */
 static size_t given_dimension(size_t i, size_t n, int64_t order)
 {
     return order == MPI_ORDER_FORTRAN ? n - 1 - i : i;
@@ -218,8 +220,8 @@ static int64_t darray_block(int64_t size, int64_t distribution, int64_t argument
     return distribution == MPI_DISTRIBUTE_BLOCK ? (size + processes - 1) / processes : 1;
 }
 
-/* size, rank, n_dims, then of each dimension: sizes, distributions, arguments, processes; order.
- * Ranks are laid out in C order, whatever the array's order is. */
+/* Arguments: size, rank, n_dims, then for each dimension sizes, distributions, arguments,
+ * processes; order. Ranks are arranged in C order, whatever the order of the array. */
 static bool build_darray(struct node *node, const struct contents *contents)
 {
     const int64_t *numbers = contents->numbers;
@@ -242,7 +244,7 @@ static bool build_darray(struct node *node, const struct contents *contents)
         out[1] = darray_block(sizes[from], sizes[n + from], sizes[2 * n + from], processes[from]);
         out[2] = processes[from];
         out[3] = place[from];
-        if (out[2] == 1 && out[1] > 0) /* all of it, however it is dealt out */
+        if (out[2] == 1 && out[1] > 0) /* all of it, however it is distributed */
             out[1] = sizes[from];
         if (out[1] <= 0 || out[2] <= 0)
             return false;
@@ -250,7 +252,7 @@ static bool build_darray(struct node *node, const struct contents *contents)
     return true;
 }
 
-/* MPI_SHORT_INT alone has a hole between its parts. */
+/* Only MPI_SHORT_INT has a hole between its parts. */
 static bool build_leaf(struct node *node, MPI_Datatype type)
 {
     struct pair {

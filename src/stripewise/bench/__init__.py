@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what a storage can do in campaigns of benchmarks, and tells what follows."""
+"""Measures what a storage can do in campaigns of benchmarks, and draws conclusions."""
 
 from typing import TYPE_CHECKING
 

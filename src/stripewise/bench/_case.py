@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the records of a campaign: a case, one run of it, and the figures that the run gave."""
+"""Defines the records of a campaign: a case, one run of it, and the figures of the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stripewise.storage.results import Name as Name
 from stripewise.storage.results import Sample as Sample
 from stripewise.storage.results import Seconds as Seconds
 
-# What files of the exchange format may hold; records made in the program are not checked.
+# Limits of what files of the exchange format may contain; records made here are not checked.
 
 Text = Annotated[str, Field(max_length=4000)]
 Short = Annotated[str, Field(max_length=300)]
@@ -24,10 +24,10 @@ Count = Annotated[int, Field(ge=1, le=10_000_000)]
 Number = Annotated[int, Field(ge=0, le=1 << 62)]
 
 ELEMENT_BYTES = 8
-"""Of the patterns blocks and array3d."""
+"""Size of an element in the patterns blocks and array3d."""
 
 Settings = tuple[tuple[str, Value], ...]
-"""Full tunable name and value, sorted by name."""
+"""Full tunable names and values, sorted by name."""
 
 
 @dataclass(frozen=True)
@@ -35,33 +35,34 @@ class Case:
     """One cell of a campaign, without the number of its repeat.
 
     Attributes:
-        series: Name of the line that the case belongs to: "file per process", "MPI-IO".
-        runner: Program that makes it: "kernel", "metadata", "ior", "mdtest", "benchio".
-        operation: "write", "write-read" (what the run has written is read back) or "metadata".
+        series: Name of the line to which the case belongs: "file per process", "MPI-IO".
+        runner: Program that runs it: "kernel", "metadata", "ior", "mdtest", "benchio".
+        operation: "write", "write-read" (the data written is read back) or "metadata".
         directory: Name of a directory of the suite, such as "striped".
-        nodes: Of the job.
-        ranks_per_node: Of each node.
-        pattern: Of the kernel: "blocks", "array3d", ...
-        local: What a rank has, as the kernel's --local takes it; "": its default.
-        size: The whole array, as --size takes it; "": `local` counts.
+        nodes: Number of nodes of the job.
+        ranks_per_node: Number of ranks on each node.
+        pattern: Pattern of the kernel: "blocks", "array3d", ...
+        local: Part of each rank, as in the kernel's --local; empty for its default.
+        size: Whole array, as in --size; empty if `local` is used.
         backend: Library: "posix", "mpiio", "hdf5", "netcdf4", "pnetcdf", "adios2".
         layout: "shared", "per-process" or "per-node".
         mode: "independent", "collective" or "serial".
-        transfer_bytes: Of one call; 0: as large as the pattern lets it be.
-        steps: Of the pattern; segments of IOR.
-        settings: That are applied.
-        sync: fsync within the time.
+        transfer_bytes: Bytes of one call; 0 for as many as the pattern allows.
+        steps: Number of steps of the pattern, or of segments of IOR.
+        settings: Settings that are applied.
+        sync: Whether fsync is within the measured time.
         cache: How the system's cache is kept from answering reads: "shift" (other ranks, on other
-            nodes, read), "drop" (its pages are dropped first), "direct" (requests go past it),
+            nodes, read), "drop" (its pages are dropped first), "direct" (requests bypass it),
             "none".
-        stonewall_seconds: After which ranks stop, and then all do as much as the fastest; 0: off.
-        files: Of each rank, for metadata.
+        stonewall_seconds: Time after which ranks stop, and then all do as much as the fastest; 0
+            for no limit.
+        files: Number of files of each rank, for metadata.
         sharing: Directories of metadata: "shared" or "own".
-        depth: Of the tree of directories, for metadata; 0: no tree.
-        width: Directories in each directory of the tree.
-        file_bytes: Written to each file, for metadata.
-        beside: Series that runs at the same time; "": none.
-        repeats: Runs of this case.
+        depth: Depth of the tree of directories, for metadata; 0 for no tree.
+        width: Number of directories in each directory of the tree.
+        file_bytes: Bytes written to each file, for metadata.
+        beside: Series that runs at the same time; empty if there is none.
+        repeats: Number of runs of this case.
     """
 
     series: Name
@@ -92,12 +93,12 @@ class Case:
 
     @property
     def ranks(self) -> int:
-        """Of the job."""
+        """Number of ranks of the job."""
         return self.nodes * self.ranks_per_node
 
     @property
     def key(self) -> str:
-        """What tells the case from all others of its suite, the same in every campaign."""
+        """Key that identifies the case in its suite and is the same in every campaign."""
         usual = Case(self.series)
         words = [
             f"{field.name}={_text(getattr(self, field.name))}"
@@ -108,7 +109,7 @@ class Case:
         return " ".join([self.series, *words])
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data; `case_of` reads it."""
+        """Return plain data, which `case_of` reads."""
         return {**asdict(self), "settings": dict(self.settings)}
 
 
@@ -116,7 +117,7 @@ def case_of(data: dict[str, Any]) -> Case:
     """Return a case from plain data.
 
     Raises:
-        TypeError: It has another key.
+        TypeError: There is an unknown key.
     """
     given = data.get("settings", {})
     settings = tuple(sorted((name, hashable(value)) for name, value in given.items()))
@@ -124,12 +125,12 @@ def case_of(data: dict[str, Any]) -> Case:
 
 
 def numbers_of(text: str) -> tuple[int, ...]:
-    """Return the sizes of each dimension: "128,128,128"; none for ""."""
+    """Return the sizes of all dimensions: "128,128,128"; empty for an empty text."""
     return tuple(int(word) for word in text.split(",")) if text else ()
 
 
 def hashable(value: Any) -> Value:
-    """Return a setting as a case holds it: a list of numbers as a tuple, so that it has a hash."""
+    """Return a setting as a case stores it: a list of numbers becomes a hashable tuple."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -139,25 +140,25 @@ def _text(value: object) -> str:
     return str(value)
 
 
-# What one run of a case gave: a figure for each operation, with what is known beside it.
+# Result of one run of a case: a figure for each operation, with the circumstances.
 
 
 @dataclass(frozen=True)
 class CaseRun:
-    """One run of a case.
+    """Result of one run of a case.
 
     Attributes:
-        key: Of the case.
+        key: Key of the case.
         repeat: Number of the run among those of its case, from 1.
         status: "ok", "failed", "timeout", "no-space", "no-nodes", "skipped".
-        samples: Its figures; empty where it did not end well.
-        message: Why not, in one line.
-        started_unix_seconds: When it began.
-        elapsed_seconds: Of the whole command.
-        node_seconds: Nodes times the time that they were held.
-        written_bytes: That it put on the storage.
-        hints: That MPI-IO reported of the open file.
-        layout: Of the file as found: "stripe_count", "stripe_size_bytes", "targets".
+        samples: Figures of the run; empty if it failed.
+        message: One line on why it failed.
+        started_unix_seconds: Start of the run.
+        elapsed_seconds: Elapsed time of the whole command.
+        node_seconds: Number of nodes times the time for which they were allocated.
+        written_bytes: Bytes that it wrote to the storage.
+        hints: Hints that MPI-IO reported for the open file.
+        layout: Actual layout of the file: "stripe_count", "stripe_size_bytes", "targets".
         circumstances: "load" (of this host at the start), "other_jobs" (of the batch system),
             "node_list", ...
     """

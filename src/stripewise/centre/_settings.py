@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what settings of the portal and the monitor share: TOML files, and secrets in files."""
+"""Reads TOML files and secrets in files for the settings of the portal and of the monitor."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from stripewise.core.inputs import KEY, open_input, parse_toml
 
 
 def read_toml(path: Path, read: Callable[[Path], bytes]) -> dict[str, Any]:
-    """Return the content of a file with settings.
+    """Read a TOML file with settings and return its content.
 
     Args:
-        path: Of the file.
-        read: Returns its bytes.
+        path: Path of the file.
+        read: Function that returns the bytes of the file.
 
     Raises:
-        ConfigurationError: It cannot be read, or is not TOML.
+        ConfigurationError: The file cannot be read, or is not TOML.
     """
     try:
         return parse_toml(read(path).decode("utf-8"))
@@ -40,7 +40,7 @@ def read_toml(path: Path, read: Callable[[Path], bytes]) -> dict[str, Any]:
 
 
 def keys_of(form: type[BaseModel]) -> set[str]:
-    """Return the keys of a form, and of the forms in it."""
+    """Return the keys that a settings model accepts, including those of nested models."""
     found = set(form.model_fields)
     for field in form.model_fields.values():
         for inner in (field.annotation, *get_args(field.annotation)):
@@ -50,13 +50,14 @@ def keys_of(form: type[BaseModel]) -> set[str]:
 
 
 def read_private(path: Path) -> str:
-    """Return the text of a file that holds a secret.
+    """Return the text of a file that contains a secret.
 
     Raises:
-        ValueError: It cannot be read, or everybody may read it; the message has none of it.
+        ValueError: The file cannot be read, or everybody may read it. The message does not contain
+            its text.
     """
     try:
-        with open_input(path) as file:  # a pipe would be waited for
+        with open_input(path) as file:  # does not block on a pipe
             check_private(path, os.fstat(file.fileno()))
             return file.read(KEY.file_bytes).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -66,10 +67,10 @@ def read_private(path: Path) -> str:
 
 
 def check_private(path: Path, status: os.stat_result) -> None:
-    """See that a file is one that nobody but its owner and group may read or change.
+    """Check that only the owner and the group of a file may read or change it.
 
     Raises:
-        ValueError: It is not.
+        ValueError: Others may.
     """
     if not stat.S_ISREG(status.st_mode):
         raise ValueError(f"{path} is not a file: check its path")

@@ -68,7 +68,7 @@ def compare(campaigns: tuple[Path, ...], page: Path | None, as_json: bool) -> No
 
 
 def _named(campaign: Campaign, path: Path) -> Campaign:
-    """Return a campaign under the name of its file, by which the user knows it."""
+    """Return a campaign renamed to the name of its file, which the user knows."""
     return replace(campaign, name=path.stem if path.suffix else path.name)
 
 

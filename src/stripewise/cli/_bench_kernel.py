@@ -171,14 +171,14 @@ def _replay(
 @option("-np", "--np", "ranks", type=click.IntRange(min=1))
 @option("--keep", is_flag=True)
 def _of_a_replay(**given: object) -> None:
-    """Parse; it is never invoked."""
+    """Parse the options of a replay; this command is never invoked."""
 
 
 def replay_options(arguments: Sequence[str]) -> dict[str, Any]:
-    """Read the words behind `--from` that the command itself does not know.
+    """Parse the words after `--from` that the command itself does not know.
 
     Raises:
-        UsageError: One of them is no option of a replay.
+        UsageError: One of them is not an option of a replay.
     """
     from stripewise.run.runtime import check_compute
 
@@ -194,7 +194,7 @@ def replay_options(arguments: Sequence[str]) -> dict[str, Any]:
 
 @contextmanager
 def replay_directory(named: Path | None, *, keep: bool) -> Iterator[Path]:
-    """Give the directory of a replay; one that nobody named is removed afterwards."""
+    """Yield the directory of a replay, which is removed afterwards unless the user named it."""
     from stripewise.core import OwnedDirectory
 
     if named is not None:
@@ -212,7 +212,7 @@ def replay_directory(named: Path | None, *, keep: bool) -> Iterator[Path]:
 
 
 def call_program(words: Sequence[str]) -> int:
-    """Run with our standard streams; an interrupt reaches the launcher too, so wait for it."""
+    """Run words with this process's standard streams; after an interrupt, wait for their end."""
     from stripewise.run.runtime import launch_environment
 
     try:
@@ -227,7 +227,7 @@ def call_program(words: Sequence[str]) -> int:
         return 128 - code if code < 0 else code
 
 
-# `stripewise bench metadata`: what names cost on a file system, timed operation by operation.
+# `stripewise bench metadata`: costs of metadata operations on a file system.
 
 
 @command(
@@ -309,7 +309,7 @@ def _emulated(
     *,
     as_json: bool,
 ) -> NoReturn:
-    """Run on emulated storage, say what it saw, and exit with the program's code."""
+    """Run on emulated storage, report what it recorded, and exit with the program's code."""
     from stripewise.core import Configuration, temporary_directory
     from stripewise.core.errors import ProgramError
     from stripewise.run import emulation_lines, observation
@@ -330,7 +330,7 @@ def _emulated(
 
 
 def with_emulation(record: Path, done: InPlaceRun) -> dict[str, Any]:
-    """Return the program's document, and that its storage was emulated."""
+    """Return the program's document with a record of the emulated storage."""
     from stripewise.core.inputs import RESULTS, parse_json, read_input
 
     document: dict[str, Any] = parse_json(read_input(record, RESULTS).decode("utf-8"))

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 _file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=False))
 _MANY = 150
-"""Cases from which the limits take long to find."""
+"""Number of cases from which finding the limits takes long."""
 
 _CHARTS = ("curves", "heat map", "bars", "metadata", "percentiles", "runs", "targets", "limits")
 
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A campaign with all that its report needs."""
+    """A campaign with all data for its report."""
 
     campaign: Campaign
     figures: Sequence[CaseFigures]
@@ -102,7 +102,7 @@ def _load(path: Path, wants_limits: bool) -> _Loaded:
     if wants_limits:
         try:
             limits = find_limits([campaign])
-        except StripewiseError as error:  # the campaign does not tell them
+        except StripewiseError as error:  # the campaign does not contain them
             why_not = str(error)
     return _Loaded(campaign, figures, flags_of_campaign(campaign, figures), limits, why_not)
 
@@ -159,11 +159,13 @@ def _lines(loaded: _Loaded, wrote: Sequence[tuple[Path, str]]) -> list[str]:
     lines += limit_lines(loaded.limits) if loaded.limits is not None else []
     if loaded.why_no_limits:
         why = printable(" ".join(loaded.why_no_limits.split()))
-        lines.append(f" limits          the campaign shows no limits: {why}")
+        lines.append(
+            f" limits          the campaign does not show the limits of the storage: {why}"
+        )
     return [*lines, *(f" wrote           {printable(str(path))}   {what}" for path, what in wrote)]
 
 
-# ---- what users of a storage should do
+# ---- advice for users of a storage system
 
 FORMATS = ("text", "html", "markdown", "json", "module", "profile")
 
@@ -240,7 +242,7 @@ def advise_command(
 
 
 def _text(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> str:
-    """Return the advice in one of the forms."""
+    """Return the advice in one of the formats."""
     import json
 
     from stripewise.bench import advice
@@ -257,7 +259,7 @@ def _text(book: AdviceBook, form: str, output: Path | None, why_not: bool) -> st
     return makers[form](book)
 
 
-# ---- what the advice follows from --------------------------------------------------------------
+# ---- the basis of the advice --------------------------------------------------------------
 
 
 def _basis(
@@ -288,7 +290,7 @@ def _basis(
 
 
 def _program(path: Path, nodes: int | None, ranks_per_node: int | None) -> Program:
-    """Return what a trace tells of a program."""
+    """Return the facts about a program from its trace."""
     from stripewise.bench.advice.rules import Program
     from stripewise.evidence.facts import program_facts, with_patterns
     from stripewise.evidence.readers import read_evidence
@@ -306,14 +308,14 @@ def _program(path: Path, nodes: int | None, ranks_per_node: int | None) -> Progr
     return Program(path.name, facts, work)
 
 
-# Campaigns among the arguments of commands that take other things as well.
+# Campaigns among the arguments of commands that also take others.
 
 _MARK = b'"stripewise-campaign"'
 _HEAD = 4096
 
 
 def is_campaign(path: Path) -> bool:
-    """Whether a path is that of a campaign: its directory, or a file of the exchange format."""
+    """Return whether a path is that of a campaign: its directory or an exported file."""
     if path.is_dir():
         return True
     from stripewise.core.inputs import open_input
@@ -326,10 +328,10 @@ def is_campaign(path: Path) -> bool:
 
 
 def read_campaigns(paths: list[Path]) -> list[Campaign]:
-    """Read campaigns.
+    """Return the campaigns read from paths.
 
     Raises:
-        StripewiseError: One cannot be read.
+        StripewiseError: A campaign cannot be read.
     """
     from stripewise.bench.running import read_campaign
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def joined_names(words: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
-    """Put names that hold commas themselves together again; what is not known stays as it is."""
+    """Join words that form a known name with commas; keep other words unchanged."""
     found: list[str] = []
     rest = list(words)
     while rest:
@@ -47,7 +47,7 @@ def joined_names(words: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, .
 
 
 def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Return the built-in suites that begin so."""
+    """Return the built-in suites whose names begin with a text."""
     from stripewise.bench.campaign import suite_names
 
     return [name for name in suite_names() if name.startswith(incomplete)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.upkeep import Status
 
 
-# `stripewise centre init|status|prune|backup|restore`: the database kept in order.
+# `stripewise centre init|status|prune|backup|restore`: maintenance of the database.
 
 _file = click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 
@@ -135,13 +135,13 @@ def prune(database: str, days: int | None, as_json: bool) -> None:
     from stripewise.centre.database import create_engine
     from stripewise.centre.database.upkeep import prune as prune_now
 
-    gone = prune_now(create_engine(database), int(time.time()), days)
+    pruned = prune_now(create_engine(database), int(time.time()), days)
     answer(
         as_json,
-        lambda: asdict(gone),
+        lambda: asdict(pruned),
         lambda: [
-            f"dropped: {gone.samples} samples and roll-ups, {gone.loads} rows of what servers "
-            f"counted for jobs, {gone.files} rows of files, {gone.logins} sessions and tokens"
+            f"dropped: {pruned.samples} samples and roll-ups, {pruned.loads} rows of what servers "
+            f"counted for jobs, {pruned.files} rows of files, {pruned.logins} sessions and tokens"
         ],
     )
 
@@ -196,7 +196,7 @@ def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
     )
 
 
-# ---- what is in the database, for others
+# ---- exports of the database
 
 TABLES = ("jobs", "io", "files", "patterns", "findings", "settings", "served")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes logs, studies, campaigns and Slurm's jobs into the statistics database."""
+"""Imports logs, studies, campaigns and Slurm's jobs into the statistics database."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _watch(
         nonlocal scheduler
         if scheduler is not None and not options.dry_run:
             scheduler.ask(engine, as_json=True)
-            scheduler = replace(scheduler, since=None)  # from then on only what is new
+            scheduler = replace(scheduler, since=None)  # afterwards only new jobs
 
     def passed(tally: Tally) -> None:
         if as_json:
@@ -161,7 +161,7 @@ def _part_of(text: str) -> tuple[int, int]:
 
 @contextmanager
 def _signals() -> Iterator[Callable[[], bool]]:
-    """Let a first Ctrl-C, SIGTERM or SIGHUP end the ingest in order, and a second one at once."""
+    """Make a first Ctrl-C, SIGTERM or SIGHUP end the ingest in order, and a second one at once."""
     came: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -183,7 +183,7 @@ def _signals() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _progress(as_json: bool) -> Iterator[Callable[[Tally], None]]:
-    """Show counts on a terminal while they grow."""
+    """Show the current counts on a terminal."""
     if as_json or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -234,18 +234,18 @@ def _lines(tally: Tally, options: IngestOptions) -> Iterator[str]:
         yield "  interrupted; what was stored is kept: run the same command again to continue"
 
 
-# ---- asking sacct for its jobs
+# ---- querying sacct for its jobs
 
 _MOST_PROBLEMS = 10
 
 
 @dataclass(frozen=True)
 class Scheduler:
-    """How sacct is asked.
+    """Queries of sacct for new jobs.
 
     Attributes:
-        since: From which moment on; None: since it was last asked.
-        cluster: Which; "": sacct's own.
+        since: Start of the interval to query; None for the time of the last query.
+        cluster: Name of the cluster; empty for that of sacct.
     """
 
     since: int | None
@@ -253,10 +253,10 @@ class Scheduler:
 
     @classmethod
     def of(cls, slurm: bool, since: str, cluster: str) -> Scheduler | None:
-        """Return how sacct is to be asked; None: not at all.
+        """Return the query of sacct that options request; None for no query.
 
         Raises:
-            UsageError: The day is none, or is given without a question.
+            UsageError: The day is malformed, or given without --slurm.
         """
         if not slurm:
             if since:
@@ -267,7 +267,7 @@ class Scheduler:
         return cls(JobFilter.parse({"since": since}).since, cluster)
 
     def ask(self, engine: Any, as_json: bool) -> None:
-        """Ask, store, and say what came."""
+        """Query sacct, store the jobs, and report their number."""
         from stripewise.centre.database.ingest import next_window, read_sacct, take_jobs
         from stripewise.run.slurm import Sacct
 

@@ -83,7 +83,7 @@ def metrics(as_json: bool) -> None:
 
 
 def _settings(context: click.Context, own: Path | None) -> tuple[Path | None, MonitorSettings]:
-    """Return the configuration that was named behind the command, or before it."""
+    """Return the configuration named after the command or before it."""
     from stripewise.centre.monitor.agent import read_settings
 
     config = own or context.obj

@@ -128,7 +128,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen()  # who reads the address may come at once, and waits
+        listener.listen()  # who reads the address may connect at once, and has to wait
     except OSError as error:
         listener.close()
         raise StorageError(
@@ -202,7 +202,7 @@ def add(login: str, role: str, person: str | None, has_password: bool, database:
     password = _new_password(login) if has_password else ""
     made = accounts.make(login, by=actor(), role=role, person=person, password=password)
     way = "a password of its own" if made.has_password else "the centre's login"
-    echo(f"account {made.login}: {made.role}, opened by {way}, {_whose(made)}")
+    echo(f"account {made.login}: {made.role}, opened by {way}, {_owner(made)}")
 
 
 @user.command("list", epilog=examples("stripewise centre user list --json | jq '.[].login'"))
@@ -321,7 +321,7 @@ def opened(database: str) -> Engine:
 
 
 def actor() -> str:
-    """Return who runs the command, for the audit trail."""
+    """Return the name of the user who runs the command, for the audit trail."""
     try:
         return f"cli:{getpass.getuser()}"
     except (KeyError, OSError):  # a user without a name
@@ -329,7 +329,7 @@ def actor() -> str:
 
 
 def day(seconds: int | None) -> str:
-    """Return a day for people; "never" if there is none."""
+    """Return seconds since 1970 as a date; "never" if there are none."""
     return "never" if seconds is None else time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
@@ -340,7 +340,7 @@ def _accounts(database: str) -> Accounts:
 
 
 def _new_password(login: str) -> str:
-    """Ask for a password twice, or read a line that is piped in."""
+    """Prompt for a password twice, or read it as a line from a pipe."""
     if sys.stdin.isatty():
         text: str = click.prompt(
             f"New password of {login}", hide_input=True, confirmation_prompt=True, err=True
@@ -369,7 +369,7 @@ def _row(one: Account, projects: list[str]) -> tuple[str, ...]:
             ", ".join(projects) or "-")  # fmt: skip
 
 
-def _whose(one: Account) -> str:
+def _owner(one: Account) -> str:
     return f"own jobs are those of {one.person}" if one.person else "no jobs of its own"
 
 

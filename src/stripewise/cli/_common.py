@@ -36,10 +36,10 @@ def print_json(data: Any, *, indent: int | None = 2) -> None:
 
 
 def echo(text: str = "", *, err: bool = False, wrap: bool = True) -> None:
-    """Print one line; what came from elsewhere in it cannot act on the terminal or make another.
+    """Print one line, in which foreign text cannot control the terminal or start a new line.
 
-    On a terminal a line that is too long is continued below its last column; `wrap` False
-    leaves that to the terminal, so that a command can be copied whole.
+    On a terminal, lines that are too long continue below their last column, unless `wrap` is
+    false, with which a command can be copied as a whole.
     """
     line = printable(text)
     if wrap and (sys.stderr if err else sys.stdout).isatty():
@@ -48,7 +48,7 @@ def echo(text: str = "", *, err: bool = False, wrap: bool = True) -> None:
 
 
 def answer(as_json: bool, data: Callable[[], Any], lines: Callable[[], Iterable[str]]) -> None:
-    """Print what a command found: one JSON document, or else lines."""
+    """Print the result of a command, as one JSON document or as lines."""
     if as_json:
         print_json(data())
         return
@@ -57,7 +57,7 @@ def answer(as_json: bool, data: Callable[[], Any], lines: Callable[[], Iterable[
 
 
 def fitted(line: str, width: int) -> str:
-    """Break a line at spaces so that it fits; the rest stands below its last column."""
+    """Break a line at spaces to fit a width, and continue it below its last column."""
     if len(line) <= width:
         return line
     gaps = [gap.end() for gap in re.finditer(" {2,}", line) if gap.end() <= width * 2 // 3]
@@ -73,19 +73,19 @@ def note(text: str, *, kind: str = "") -> None:
 
 
 class Closing(Protocol):
-    """Something that shows progress until it is closed."""
+    """A display of progress that can be closed."""
 
     def close(self) -> None:
-        """Take it away; safe to call twice."""
+        """Remove the display; it is safe to call this twice."""
 
 
 @contextmanager
 def interruptible(progress: Closing, again: str) -> Iterator[None]:
-    """Close what shows progress at the end; after Ctrl-C say how to continue, and exit.
+    """Close a progress display at the end; after Ctrl-C report how to continue, and exit.
 
     Args:
-        progress: What shows it.
-        again: The command that continues.
+        progress: Display of the progress.
+        again: Command that continues.
     """
     try:
         yield
@@ -98,7 +98,7 @@ def interruptible(progress: Closing, again: str) -> Iterator[None]:
 
 
 def write_noted(path: Path, text: str) -> None:
-    """Write a file that the user asked for, and say so."""
+    """Write a file that the user requested, and report this."""
     from stripewise.core import write_file
 
     write_file(path, text)
@@ -106,7 +106,7 @@ def write_noted(path: Path, text: str) -> None:
 
 
 def note_all(warnings: Iterable[str], errors: Iterable[str]) -> None:
-    """Write what a run ended with to standard error."""
+    """Write the warnings and errors of a run to standard error."""
     for text in warnings:
         note(text, kind="warning")
     for text in errors:
@@ -114,11 +114,11 @@ def note_all(warnings: Iterable[str], errors: Iterable[str]) -> None:
 
 
 def exit_code_of(error: BaseException, words: Sequence[str]) -> int:
-    """Say an error in one line and return the exit code for it.
+    """Report an error in one line, and return its exit code.
 
     Args:
-        error: What ended the command.
-        words: The command line; `--debug` and `--json` in it are obeyed.
+        error: Error that ended the command.
+        words: Command line, of which `--debug` and `--json` are considered.
     """
     own = list(itertools.takewhile(lambda word: word != "--", words))
     if "--debug" in own or os.environ.get("STRIPEWISE_DEBUG") == "1":
@@ -133,7 +133,7 @@ def exit_code_of(error: BaseException, words: Sequence[str]) -> int:
 
 
 def _describe(error: BaseException) -> tuple[str, int]:
-    """Return the message of an error ("" for none) and its exit code."""
+    """Return the message of an error (which may be empty) and its exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return "interrupted", EXIT_INTERRUPTED
     if isinstance(error, BrokenPipeError):
@@ -165,7 +165,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _silence_stdout() -> None:
-    """Keep the interpreter from complaining about the pipe once more at exit."""
+    """Prevent the interpreter from reporting the broken pipe again at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

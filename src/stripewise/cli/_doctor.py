@@ -29,10 +29,10 @@ _PROGRAM = "stripewise.doctor.program"
 
 
 class DoctorGroup(Group):
-    """A group that takes the words of a program behind `--`."""
+    """A group that accepts the words of a program after `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the program off: its words are no command of ours."""
+        """Separate the program's words before parsing, since they are not subcommands."""
         if "--" in args:
             place = args.index("--")
             args, ctx.meta[_PROGRAM] = args[:place], tuple(args[place + 1 :])
@@ -147,7 +147,7 @@ def runtime(as_json: bool) -> None:
     )
 
 
-# ---- what is at a site
+# ---- report on a site
 
 _DEFAULT = "stripewise-site.json"
 
@@ -209,7 +209,7 @@ def site(
 
 
 def _refuse_existing(output: Path, force: bool) -> None:
-    """Say so before a minute of questions."""
+    """Refuse to overwrite a file before the queries, which take a minute."""
     from stripewise.core.errors import UsageError
 
     if os.path.lexists(output) and not force:
@@ -222,7 +222,7 @@ def _usual() -> tuple[Path, ...]:
     return tuple(dict.fromkeys(places))
 
 
-# ---- what the agent that watches storage can do here
+# ---- checks of the monitoring agent
 
 _MOST_NAMES = 6
 _MOST_PROBLEMS = 5

@@ -16,34 +16,34 @@ _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 
 
 class Formatter(click.HelpFormatter):
-    """Wraps lines at spaces alone: no name of an option or command is cut at its hyphens."""
+    """Formatter that wraps lines only at spaces, so that no name is split at its hyphens."""
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""
         super().write_text(text.replace("-", _HYPHEN))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
-        """Write a list of names and what they are."""
+        """Write a list of names and their descriptions."""
         whole = [(name, text.replace("-", _HYPHEN)) for name, text in rows]
         super().write_dl(whole, *args, **kwargs)
 
     def getvalue(self) -> str:
-        """Return the text, with plain hyphens again."""
+        """Return the text with plain hyphens restored."""
         return super().getvalue().replace(_HYPHEN, "-")
 
 
 class Context(click.Context):
-    """A context whose help is written by our formatter."""
+    """A context whose help our formatter writes."""
 
     formatter_class = Formatter
 
 
 class Option(click.Option):
-    """An option that stands under a heading in --help-all.
+    """An option that is listed under a heading in --help-all.
 
     Attributes:
-        group: The heading.
-        rare: It is left out of --help.
+        group: Heading in --help-all.
+        rare: Whether it is left out of --help.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Command(click.Command):
         return [*found[:-1], self._help_all, found[-1]]
 
     def is_shown(self, ctx: click.Context, param: click.Parameter) -> bool:
-        """Whether --help shows an option."""
+        """Return whether --help shows an option."""
         del ctx
         return not (isinstance(param, Option) and param.rare)
 
@@ -110,7 +110,7 @@ class Command(click.Command):
 
 
 class Group(Command, click.Group):
-    """A group of commands; their first sentences are shown whole."""
+    """A group of commands, whose first sentences are not truncated in help."""
 
     command_class = Command
     group_class = type
@@ -140,19 +140,19 @@ option = partial(click.option, cls=Option)
 def command(
     name: str | None = None, *, cls: type[Command] = Command, **attributes: Any
 ) -> Callable[[Callable[..., Any]], Command]:
-    """Return the decorator that makes a function a command of ours."""
+    """Return the decorator that turns a function into our kind of command."""
     return click.command(name, cls=cls, **attributes)
 
 
 def group(
     name: str | None = None, *, cls: type[Group] = Group, **attributes: Any
 ) -> Callable[[Callable[..., Any]], Group]:
-    """Return the decorator that makes a function a group of ours."""
+    """Return the decorator that turns a function into our kind of group."""
     return click.group(name, cls=cls, **attributes)
 
 
 def has_options(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Return the decorator that gives a command these options, in this order."""
+    """Return the decorator that adds options to a command in order."""
 
     def add(function: F) -> F:
         for one in reversed(options):
@@ -163,7 +163,7 @@ def has_options(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def add_all(owner: click.Group, members: Sequence[click.Command]) -> None:
-    """Add commands to a group, in this order."""
+    """Add commands to a group in order."""
     for one in members:
         owner.add_command(one)
 

@@ -52,7 +52,7 @@ def list_(program: str, as_json: bool) -> None:
     from stripewise.learning.knowledge import lessons_table
 
     found = list(_all_entries(program))
-    none = [f"no study is remembered{f' of {program}' if program else ''}"]
+    none = [f"no study is stored{f' of {program}' if program else ''}"]
     answer(
         as_json,
         lambda: [_data(*one) for one in found],
@@ -107,8 +107,8 @@ def forget(
     else:
         ids = store.identities(program)
     forgotten = store.forget(ids)
-    said = f"{plural(forgotten, 'study', 'studies')} forgotten in {store.path}"
-    answer(as_json, lambda: {"forgotten": forgotten, "store": str(store.path)}, lambda: [said])
+    summary = f"{plural(forgotten, 'study', 'studies')} forgotten in {store.path}"
+    answer(as_json, lambda: {"forgotten": forgotten, "store": str(store.path)}, lambda: [summary])
 
 
 @knowledge_command.command(
@@ -190,15 +190,15 @@ def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
         lessons = import_lines(_lines_of(file), file)
     new = store.add(lessons, origin="imported") if lessons else 0
     data = {"read": len(lessons), "new": new, "store": str(store.path)}
-    said = f"{plural(len(lessons), 'study', 'studies')} read, {new} new in {store.path}"
-    answer(as_json, lambda: data, lambda: [said])
+    summary = f"{plural(len(lessons), 'study', 'studies')} read, {new} new in {store.path}"
+    answer(as_json, lambda: data, lambda: [summary])
 
 
 add_all(knowledge_command, (pack, verify, install, train_command, model_command))
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:
-    """Yield lessons with "own", "imported" or "site"; each study once."""
+    """Yield lessons with their origin "own", "imported" or "site", without duplicate studies."""
     from stripewise.learning.knowledge import own_store, site_stores
     from stripewise.settings import load_policy
 

@@ -107,7 +107,7 @@ def train_command(
     from stripewise.learning.performance import make_home
 
     options = _options(**given)
-    make_home()  # hours of runs are not to end with models that cannot be kept
+    make_home()  # check before hours of runs that the models can be stored
     trained = _trained(options)
     from stripewise.study.training import (
         fit_models,
@@ -128,7 +128,7 @@ def train_command(
 
 
 def _kept(fits: Fits) -> int:
-    """Keep the best settings of each pattern; a store that cannot be written is a warning."""
+    """Store the best settings of each pattern; only warn if the store cannot be written."""
     from stripewise.study.training import keep_lessons
 
     try:
@@ -145,10 +145,10 @@ _SIMULATIONS = ("stack",)
 def _check(
     context: click.Context, machine: str | None, here: bool, source: Path | None, *, simulate: bool
 ) -> None:
-    """Refuse options that contradict one another, and those that would have no effect.
+    """Refuse options that contradict each other or would have no effect.
 
     Raises:
-        UsageError: There are such.
+        UsageError: There are such options.
     """
     if (machine is not None) + here + (source is not None) != 1:
         raise UsageError("give --on MACHINE, --here or --from DIR, which says what is measured")
@@ -245,7 +245,7 @@ def _trained(options: TrainingOptions) -> Trained:
         return train_models(options, progress)
 
 
-# `stripewise knowledge model`: the models of performance that are kept.
+# `stripewise knowledge model`: the stored models of performance.
 
 _picture = file_option(
     "--picture", help="Draw predicted against measured into FILE (.svg, .png, .pdf)."
@@ -354,7 +354,7 @@ def _loaded() -> Loaded:
 
 
 def _find(digits: str) -> tuple[Model, Path]:
-    """Return the one model whose name begins so.
+    """Return the only model whose name begins with given digits.
 
     Raises:
         UsageError: There is none, or there are several.

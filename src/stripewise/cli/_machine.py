@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stripewise.storage.machines import Storage
 
 
-# `stripewise machine check`: can a description be used, and what in it may be a slip?
+# `stripewise machine check`: checks whether a description is usable, with warnings.
 
 
 @command(
@@ -196,7 +196,7 @@ def probe(directory: Path, as_json: bool) -> None:
 
 
 def probe_and_print(directory: Path, *, as_json: bool) -> None:
-    """Measure the storage of a directory, keep the record, print it."""
+    """Measure the storage of a directory, store the record, and print it."""
     from stripewise.run.runtime import collective_stacks
     from stripewise.storage.machines import (
         keep_storage,
@@ -219,7 +219,7 @@ def probe_and_print(directory: Path, *, as_json: bool) -> None:
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the command as Ctrl-C does: its directory is removed."""
+    """Make SIGTERM and SIGHUP end the command like Ctrl-C, so that its directory is removed."""
 
     def stop(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)
@@ -248,7 +248,7 @@ def _measured_here() -> list[Storage]:
 add_all(machine_command, (machine_check_command, fit))
 
 
-# `stripewise machine layout`: files on the targets of emulated storage.
+# `stripewise machine layout`: striping of files on emulated storage.
 
 _paths = click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."

@@ -74,10 +74,10 @@ def fit(
     from stripewise.storage.fit import fit_results
 
     mounts = list(map(_mount_of, places))
-    read, said = _read(results, ranks_per_node or 0)
-    targets, stack = targets or said.targets, stack or said.stack
-    base = _tied(_base(read, output, targets, like, stack), mounts, like)
-    fitted = _of_campaigns(said.campaigns, base) if said.alone else fit_results(read, base)
+    read, facts = _read(results, ranks_per_node or 0)
+    targets, stack = targets or facts.targets, stack or facts.stack
+    base = _with_mounts(_base(read, output, targets, like, stack), mounts, like)
+    fitted = _of_campaigns(facts.campaigns, base) if facts.alone else fit_results(read, base)
     _write(output, fitted.storage)
     answer(as_json, lambda: _data(fitted), lambda: _lines(fitted, read))
     if not as_json:
@@ -88,8 +88,8 @@ def fit(
 
 
 @dataclass(frozen=True)
-class _Said:
-    """Campaigns among the results, and what they say of the storage; alone: nothing else is."""
+class _Campaigns:
+    """Facts from campaigns among the results; `alone` if there are no other results."""
 
     campaigns: tuple[Campaign, ...] = ()
     alone: bool = False
@@ -97,14 +97,14 @@ class _Said:
     stack: str = ""
 
 
-def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Said]:
-    """Read results, those of campaigns among them."""
+def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Campaigns]:
+    """Read results, including those of campaigns."""
     from stripewise.cli._bench_report import is_campaign, read_campaigns
     from stripewise.storage.results import Results, read_results
 
     own = [path for path in paths if is_campaign(path)]
     if not own:
-        return read_results(paths, ranks_per_node), _Said()
+        return read_results(paths, ranks_per_node), _Campaigns()
     from stripewise.bench.limits import results_of
 
     campaigns, others = read_campaigns(own), [path for path in paths if path not in own]
@@ -119,12 +119,14 @@ def _read(paths: tuple[Path, ...], ranks_per_node: int) -> tuple[Results, _Said]
     measured = tuple(one for part in parts for one in part.measured)
     numbers = [int(one.about["targets"]) for one in campaigns if one.about.get("targets")]
     stacks = [str(one.about["stack"]) for one in campaigns if one.about.get("stack")]
-    said = _Said(tuple(campaigns), not others, max(numbers, default=None), "".join(stacks[:1]))
-    return Results(measured, operations), said
+    facts = _Campaigns(
+        tuple(campaigns), not others, max(numbers, default=None), "".join(stacks[:1])
+    )
+    return Results(measured, operations), facts
 
 
 def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
-    """Return the limits of campaigns as a fit has them."""
+    """Return the limits of campaigns in the form of a fit."""
     from stripewise.bench.limits import find_limits
     from stripewise.storage.fit import Fitted
 
@@ -134,7 +136,7 @@ def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
 
 
 def _write(output: Path, storage: Storage) -> None:
-    """Write a description that can be read again; directories of descriptions are made."""
+    """Write a description, creating a directory of descriptions if necessary."""
     from stripewise.core import write_file
     from stripewise.storage.machines import description_text, load_description, machine_directories
 
@@ -183,7 +185,7 @@ def _name_of(output: Path) -> str:
 
 
 def _mount_of(place: str) -> Mount:
-    """Return what is mounted where a directory is."""
+    """Return the mount that contains a directory."""
     from stripewise.storage.machines import find_mount
 
     if not place or not Path(place).exists():
@@ -194,8 +196,8 @@ def _mount_of(place: str) -> Mount:
     return find_mount(Path(place))
 
 
-def _tied(storage: Storage, mounts: list[Mount], like: str) -> Storage:
-    """Return the description of the file systems that are mounted."""
+def _with_mounts(storage: Storage, mounts: list[Mount], like: str) -> Storage:
+    """Return the description extended by the file systems mounted here."""
     from stripewise.storage.machines import KINDS, kind_of
 
     if not mounts:
@@ -207,12 +209,12 @@ def _tied(storage: Storage, mounts: list[Mount], like: str) -> Storage:
 
 
 def _data(fitted: Fitted) -> dict[str, Any]:
-    told = {name: fitted.storage.figures[name] for name in fitted.told}
+    figures = {name: fitted.storage.figures[name] for name in fitted.told}
     return {
         "mounts": list(fitted.storage.mounts),
         "figures": {
             name: {"value": one.value, "low": one.low, "high": one.high}
-            for name, one in told.items()
+            for name, one in figures.items()
         },
         "not_told": dict(fitted.untold),
         "median_error": fitted.error,
@@ -236,4 +238,4 @@ def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
         )
         yield f"  {name:<24} {value:>14}   {low} to {high}"
     for name, why in fitted.untold.items():
-        yield f"  {name:<24} {'not known':>14}   {why}"
+        yield f"  {name:<24} {'unknown':>14}   {why}"

@@ -39,7 +39,7 @@ GROUPS = {
         "doctor": "Check what works on this machine; build what is missing.",
     },
 }
-"""Heading -> command -> its one-line help, in the order of `stripewise --help`."""
+"""Commands with their one-line help, by heading, in the order of `stripewise --help`."""
 COMMANDS = {name: text for members in GROUPS.values() for name, text in members.items()}
 _MOVED = {
     "bench": "advise kernel metadata report",
@@ -49,7 +49,7 @@ _MOVED = {
     "machine": "layout",
     "settings": "strategies tunables",
 }
-"""Group -> the commands that became its members."""
+"""Group to the former commands that became its members."""
 FORMER_COMMANDS = {
     **{name: f"{group} {name}" for group, names in _MOVED.items() for name in names.split()},
     "completion": "--completion",
@@ -69,26 +69,26 @@ FORMER_COMMANDS = {
     "trace show": "profile --as calls",
     "web": "centre serve",
 }
-"""Command that users may know from earlier versions -> the one that does it now."""
+"""Command of earlier versions to the command that replaces it."""
 _MORE_HELP = (
     ("stripewise COMMAND --help", "purpose, main options and examples"),
     ("stripewise COMMAND --help-all", "all options, in groups"),
     ("stripewise --completion bash", "completion in your shell"),
 )
 
-# At the end all memory goes back at once; to search it for cycles first would cost 10 ms.
+# All memory is released at exit anyway; searching it for cycles first would cost 10 ms.
 atexit.register(gc.freeze)
 
 
 class LazyGroup(Group):
-    """A group whose commands are `NAME_command` of the modules `_NAME` beside this one."""
+    """A group whose commands are the functions `NAME_command` of the modules `_NAME` here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order in which help shows them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command; None if there is none of that name."""
+        """Import and return one command; None if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"stripewise.cli._{cmd_name}")
@@ -99,7 +99,7 @@ class LazyGroup(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; a former one gets its new name, a misspelt one close matches.
+        """Return a command; report the new name of a former one, and close matches of others.
 
         Raises:
             click.UsageError: There is no such command.
@@ -133,10 +133,10 @@ class LazyGroup(Group):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
-        """Run, and leave with an exit code and at most one line of error."""
+        """Run a command, and exit with its code and at most one line of error."""
         words = list(sys.argv[1:] if args is None else args)
-        # For this process's numpy, which would start a thread on each processor.  `os.environ`,
-        # which the user's program gets, stays as it was.
+        # This is for numpy in this process, which would start a thread on each processor.
+        # `os.environ`, which the user's program inherits, is not changed.
         os.putenv("OPENBLAS_NUM_THREADS", os.environ.get("OPENBLAS_NUM_THREADS", "1"))
         extra["standalone_mode"] = False
         try:
@@ -152,7 +152,7 @@ def _print_completion(ctx: click.Context, param: click.Parameter, value: str | N
     if value is None or ctx.resilient_parsing:
         return
     found = get_completion_class(value)
-    assert found is not None  # the choice of shells is click's
+    assert found is not None  # click defines the shells
     complete = found(ctx.command, {}, "stripewise", "_STRIPEWISE_COMPLETE")
     click.echo(complete.source_template % complete.source_vars())
     ctx.exit()

@@ -24,12 +24,12 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)")
 
 
 class Duration(click.ParamType[float]):
-    """A time such as 90, 90s, 15min, 2h; in seconds."""
+    """Type of a time such as 90, 90s, 15min or 2h, converted to seconds."""
 
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return seconds."""
+        """Convert a time to seconds."""
         if isinstance(value, float):
             return value
         match = _DURATION.fullmatch(str(value).strip().lower())
@@ -39,12 +39,12 @@ class Duration(click.ParamType[float]):
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
-    """Numbers such as 1,2,4; each at least 1."""
+    """Type of numbers such as 1,2,4, each at least 1."""
 
     name = "numbers"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return them without repetitions."""
+        """Convert to numbers without repetitions."""
         if isinstance(value, tuple):
             return value
         words = [word.strip() for word in str(value).split(",")]
@@ -57,12 +57,12 @@ _SHORT = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Size(click.ParamType[int]):
-    """A size such as 1M (as `lfs` has it: 1 MiB), 16MiB or 65536; in bytes."""
+    """Type of a size such as 1M (1 MiB, as for `lfs`), 16MiB or 65536, converted to bytes."""
 
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return bytes."""
+        """Convert a size to bytes."""
         if isinstance(value, int):
             return value
         from stripewise.settings.tunables import size_bytes
@@ -76,12 +76,12 @@ class Size(click.ParamType[int]):
 
 
 class Names(click.ParamType[tuple[str, ...]]):
-    """Names that commas separate."""
+    """Type of names that are separated by commas."""
 
     name = "names"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return them in their order."""
+        """Convert to names in order."""
         if isinstance(value, tuple):
             return value
         return tuple(filter(None, (word.strip() for word in str(value).split(","))))
@@ -91,12 +91,12 @@ _NODE_HOURS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:nh|node-?hours?)?", re.IGNO
 
 
 class NodeHours(click.ParamType[float]):
-    """Node-hours such as 40, 40node-hours or 2.5nh."""
+    """Type of node-hours such as 40, 40node-hours or 2.5nh."""
 
     name = "node-hours"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return node-hours."""
+        """Convert to node-hours."""
         if isinstance(value, float):
             return value
         match = _NODE_HOURS.fullmatch(str(value).strip())
@@ -111,7 +111,7 @@ class NodeHours(click.ParamType[float]):
 def complete_tunable(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete the name of a tunable: `layer.key`, or the key alone."""
+    """Complete the name of a tunable: `layer.key`, or only the key."""
     from stripewise.settings.tunables import all_tunables
 
     del ctx, param
@@ -188,7 +188,7 @@ launcher_words_option = partial(
 )  # fmt: skip
 monitor_option = option(
     "--config", metavar="FILE", help="Settings of the agent (monitor.toml).",
-    # Whether it can be read shows when it is: access(2) does not know of capabilities.
+    # Readability is only checked on reading, since access(2) does not consider capabilities.
     type=click.Path(path_type=Path, readable=False),
 )  # fmt: skip
 campaign_argument = click.argument("campaign", type=click.Path(path_type=Path))
@@ -231,13 +231,13 @@ _of_every_run = (
 
 emulation_options = has_options(_on, *_of_one_run, *_of_every_run)
 emulation_options_of_study = has_options(_on, *_of_every_run)
-"""Without those that a study has in a form of its own, or cannot have."""
+"""Options for emulation in studies, without those that studies define differently or lack."""
 
 
 def take_options(
     given: dict[str, Any], ranks_per_node: int | None = None, seed: int = 0
 ) -> EmulationOptions | None:
-    """Take what these options said out of a command's arguments; None without --on.
+    """Remove and return the values of these options from a command's arguments; None without --on.
 
     Raises:
         UsageError: One of them was given without --on.
@@ -266,10 +266,10 @@ def take_options(
 def storage_to_emulate(
     given: dict[str, Any], *, sync: bool
 ) -> tuple[EmulatedStorage | None, Path | None]:
-    """Take the storage and its root out of the arguments of a command that runs once.
+    """Remove and return the storage and its root from the arguments of a command that runs once.
 
     Raises:
-        UsageError: An option goes with --on alone, or cannot be had on that storage.
+        UsageError: An option requires --on, or is not available on that storage.
         ConfigurationError: There is no such storage.
     """
     root: Path | None = given.pop("root")
@@ -290,10 +290,10 @@ def storage_to_emulate(
 
 
 def study_storage(given: dict[str, Any]) -> EmulationOptions | None:
-    """Take the storage out of the arguments of a study, with its ranks per node.
+    """Remove and return the storage and its ranks per node from the arguments of a study.
 
     Raises:
-        UsageError: An option goes with --on alone, or there are several numbers of ranks.
+        UsageError: An option requires --on, or there are several numbers of ranks.
     """
     ranks: tuple[int, ...] = given.get("ranks_per_node") or ()
     if given["emulated"] is None:

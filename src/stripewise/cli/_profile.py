@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise profile`: shows what a run did to its files, from any log or from a traced run."""
+"""Defines `stripewise profile`, which shows the I/O of a run from a log or a traced run."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ _options = has_options(
 
 
 class ProfileCommand(Command):
-    """Takes logs, or a command behind `--`."""
+    """Command that accepts logs, or a program after `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the command off: its words are no options of ours."""
+        """Separate the program's words before parsing, since they are not our options."""
         if "--" in args:
             place = args.index("--")
             args, ctx.meta[_COMMAND] = args[:place], tuple(args[place + 1 :])
@@ -219,7 +219,7 @@ def _record(
     *,
     sync: bool,
 ) -> tuple[int, Path | None]:
-    """Run a program under the recorder; return its exit code and the trace, None without one."""
+    """Run a program with the recorder; return its exit code and the trace (or None)."""
     from stripewise.run.runtime import find_runtime, run_in_place
 
     if not program:
@@ -263,7 +263,7 @@ def _profile(
     picture: Path | None,
     drishti_csv: Path | None,
 ) -> None:
-    """Diagnose a run and show what was found."""
+    """Diagnose a run and show the findings."""
     from stripewise.evidence.diagnosis import diagnose, profile_to_json
     from stripewise.evidence.patterns import find_patterns
     from stripewise.evidence.readers import read_evidence
@@ -319,7 +319,7 @@ def _profile(
 
 
 def _show(content: Content) -> None:
-    """Print a report; on a terminal its tables and sentences fit, and commands stay whole."""
+    """Print a report; on a terminal, fit tables and sentences but do not break commands."""
     from stripewise.present import fit_encoding
     from stripewise.present.renderers import as_lines
 
@@ -338,7 +338,7 @@ def _try(
 ) -> None:
     """Run the traced program with and without the lines of a finding, and compare.
 
-    A trace carries a command: only the user's own is run.
+    A trace contains a command, which runs only if the trace belongs to the user.
     """
     from stripewise.present import seconds_text
     from stripewise.study.procedure import try_lines

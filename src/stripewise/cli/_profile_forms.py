@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other forms of a profile: patterns, single calls, what a log holds; and files of calls."""
+"""Shows other forms of a profile: patterns, single calls, contents of logs, files of calls."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of a log is included.
+    """Selection of the parts of a log to include.
 
     Attributes:
-        files / datasets / ranks / layers: Only these; empty: all.
-        every_call: Calls that were recorded together are shown one by one.
-        limit: Maximum number of rows; None: the usual number.
-        everything: All rows.
+        files / datasets / ranks / layers: The ones to include; empty for all.
+        every_call: Whether calls that were recorded together are shown one by one.
+        limit: Maximum number of rows; None for the usual number.
+        everything: Whether to show all rows.
     """
 
     files: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Chosen:
         return usual if self.limit is None else self.limit
 
     def has_access(self, file: str, dataset: str) -> bool:
-        """Whether a file and a dataset are included."""
+        """Return whether a file and a dataset are included."""
         return (
             not self.files or any(one in file or fnmatchcase(file, one) for one in self.files)
         ) and (not self.datasets or any(fnmatchcase(dataset, one) for one in self.datasets))
@@ -56,7 +56,7 @@ class Chosen:
 
 
 def show_info(paths: tuple[Path, ...], chosen: Chosen, *, as_json: bool) -> None:
-    """Say what is in a log: processes, calls, files, what was lost, its size."""
+    """Show the contents of a log: processes, calls, files, losses and size."""
     from stripewise.evidence.readers import read_evidence
     from stripewise.evidence.report import info_content, trace_info
     from stripewise.present.renderers import as_lines
@@ -69,8 +69,7 @@ def show_info(paths: tuple[Path, ...], chosen: Chosen, *, as_json: bool) -> None
 def show_calls(paths: tuple[Path, ...], chosen: Chosen, *, as_json: bool) -> None:
     """Show the calls of a trace in order of time; with JSON, a document for each line.
 
-    A folded run of equal calls is one line that says how many there were, how far apart, and
-    the time that they took together.
+    A folded sequence of equal calls is one line with their number, distance and total time.
     """
     from stripewise.evidence.report import row_as_json, select_rows, table_lines
     from stripewise.evidence.trace import expand
@@ -109,10 +108,10 @@ def export(paths: tuple[Path, ...], chosen: Chosen, output: Path) -> None:
 
 
 def collect(sources: tuple[Path, ...], output: Path, *, as_json: bool) -> None:
-    """Copy containers from where the nodes wrote them into one directory.
+    """Copy containers from the directories of the nodes into one directory.
 
-    Each copy appears whole or not at all, readable by its owner alone; the sources stay.
-    Containers of different runs are refused.
+    Each copy is atomic and readable only by its owner; the sources are kept. Containers of
+    different runs are refused.
     """
     from stripewise.evidence.readers import collect_containers
     from stripewise.present import plural
@@ -136,7 +135,7 @@ def _trace_of(paths: tuple[Path, ...]) -> Trace:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, or of the files in a directory and below."""
+    """Return the size of a file, or of all files below a directory."""
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     return sum(file.stat().st_size for file in files)
 
@@ -169,7 +168,7 @@ def _patterns(paths: Sequence[Path], chosen: Chosen) -> list[Pattern]:
 
 
 def _lines(patterns: Sequence[Pattern], *, words: bool) -> Iterator[str]:
-    """Yield the text: a line for each group, then what is to be said of it."""
+    """Yield a line for each group of patterns, followed by details."""
     from stripewise.evidence.patterns import describe, group_patterns
     from stripewise.evidence.report import pattern_heading
 
@@ -183,7 +182,7 @@ def _lines(patterns: Sequence[Pattern], *, words: bool) -> Iterator[str]:
 
 
 def _facts(pattern: Pattern) -> str:
-    """Return the numbers of a pattern in a line."""
+    """Return the figures of a pattern in a line."""
     from stripewise.present import plural
 
     active, n_ranks = pattern.active_ranks, pattern.n_ranks
@@ -211,7 +210,7 @@ def _named(pattern: Pattern) -> str:
 
 
 def pattern_data(pattern: Pattern) -> dict[str, Any]:
-    """Return a pattern as it stands in JSON."""
+    """Return a pattern as data for JSON."""
     from stripewise.evidence.patterns import describe
 
     data = asdict(pattern)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows how far a campaign or a training is: a bar on a terminal, else lines."""
+"""Shows the progress of a campaign or training: a bar on a terminal, otherwise lines."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _LINE_SECONDS = 60.0
 
 
 class _Bar:
-    """A bar on a terminal; elsewhere a line a minute.
+    """A progress bar on a terminal; otherwise one line per minute.
 
     Args:
-        stream: Where the bar is drawn.
-        verb: What is done, in a word.
+        stream: Stream on which the bar is drawn.
+        verb: Name of the activity, in a word.
     """
 
     def __init__(self, stream: TextIO, verb: str) -> None:
@@ -49,21 +49,21 @@ class _Bar:
         )
         self._task = self._bar.add_task("", total=None, now="")
         self._total = self._done = self._before = 0
-        self._begun = self._said = time.monotonic()
+        self._begun = self._last_line = time.monotonic()
 
     def close(self) -> None:
-        """Take the bar away; safe to call twice."""
+        """Remove the bar; it is safe to call this twice."""
         self._bar.stop()
 
     def begin(self, total: int, done: int) -> None:
         """Show the bar."""
         self._total, self._done, self._before = total, done, done
-        self._begun = self._said = time.monotonic()
+        self._begun = self._last_line = time.monotonic()
         self._bar.update(self._task, total=total, completed=done)
         self._bar.start()
 
     def show(self, now: str) -> None:
-        """Show what is done now, or what was done last."""
+        """Show the current or last activity."""
         self._bar.update(self._task, now=now)
 
     def count(self) -> None:
@@ -71,8 +71,8 @@ class _Bar:
         self._done += 1
         self._bar.update(self._task, completed=self._done)
         now = time.monotonic()
-        if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
-            self._said = now
+        if not self._live and (now - self._last_line > _LINE_SECONDS or self._done == self._total):
+            self._last_line = now
             each = (now - self._begun) / max(1, self._done - self._before)
             left = duration_text(each * (self._total - self._done))
             self.say(f"{self._done} of {self._total} runs, {left} left")
@@ -86,7 +86,7 @@ class _Bar:
 
 
 class CampaignProgress(CampaignObserver):
-    """Says how far a campaign is until it is closed."""
+    """Display of the progress of a campaign."""
 
     def __init__(self, stream: TextIO) -> None:
         self._bar = _Bar(stream, "measuring")
@@ -112,14 +112,14 @@ class CampaignProgress(CampaignObserver):
 
 
 class TrainingProgress(TrainingObserver):
-    """Says what a training will cost, then how far each recording is, until it is closed."""
+    """Display of the cost of a training, then of the progress of each recording."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._bar: _Bar | None = None
 
     def close(self) -> None:
-        """Take the bar away; safe to call twice."""
+        """Remove the bar; it is safe to call this twice."""
         if self._bar is not None:
             self._bar.close()
         self._bar = None

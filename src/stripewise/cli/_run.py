@@ -156,7 +156,7 @@ def run_command(
             whole=adopted is not None and adopted.plan.capture,
             series=adopted.series if adopted is not None else (),
         )
-    from stripewise.run import observation, observed_lines  # what it needs would delay the program
+    from stripewise.run import observation, observed_lines  # its imports would delay the program
 
     seen = observation(done, configuration, captured=bool(capture), storage=storage)
     outcome = adopted.finish(seen, quiet=as_json) if adopted is not None else ""
@@ -183,7 +183,7 @@ def run_command(
 
 
 def _report(done: InPlaceRun, configuration: Configuration) -> None:
-    """Leave a report of the run where the user or the site wants it; a note says if it fails."""
+    """Write a report of the run for the user or the site, and note a failure."""
     directory = os.environ.get("STRIPEWISE_REPORTS")
     try:
         if directory is None:
@@ -197,7 +197,7 @@ def _report(done: InPlaceRun, configuration: Configuration) -> None:
         report = report_of(evidence, done.elapsed_seconds, done.exit_code, configuration)
         if why := leave_report(report, Path(directory)):
             note(why)
-    except Exception as error:  # the job has done its work: whatever happens here is one note
+    except Exception as error:  # the job is complete: any failure here is only a note
         note(f"the run is not reported: {type(error).__name__}: {error}")
 
 
@@ -212,7 +212,7 @@ def _reports_by_policy() -> str:
 
 
 def _say_resources(program: tuple[str, ...], configuration: Configuration) -> None:
-    """Say which command is run where the configuration sets ranks or threads."""
+    """Report the actual command if the configuration sets ranks or threads."""
     job = configuration.job
     if not job.resources:
         return
@@ -228,7 +228,7 @@ def _say_resources(program: tuple[str, ...], configuration: Configuration) -> No
 
 
 def _load(path: Path | None, allowed: tuple[str, ...]) -> Configuration:
-    """Load, check and admit a configuration; the empty one without a path."""
+    """Load a configuration, check it and its permission; without a path, return an empty one."""
     from stripewise.core import Configuration
 
     if path is None:
@@ -249,14 +249,14 @@ def _load(path: Path | None, allowed: tuple[str, ...]) -> Configuration:
     return loaded.configuration
 
 
-# ---- where a trace goes
+# ---- the directory of a trace
 
 
 def _capture(given: dict[str, Any], keep_containers: Path | None) -> tuple[str, dict[str, Any]]:
-    """Take how calls are recorded, "" if they are not, and where, out of the arguments.
+    """Remove from the arguments and return how calls are recorded ("" if not), and where.
 
     Raises:
-        UsageError: Options contradict one another.
+        UsageError: Options contradict each other.
     """
     trace, local = given.pop("trace"), given.pop("trace_local")
     every_call = given.pop("every_call")
@@ -276,12 +276,12 @@ def _capture(given: dict[str, Any], keep_containers: Path | None) -> tuple[str, 
 def trace_directory(
     program: tuple[str, ...], name: str | None, local: Path | None = None
 ) -> Iterator[Path | None]:
-    """Give the directory for a trace, which goes again if nothing was recorded; None: no trace.
+    """Yield the directory for a trace (or None); remove it if nothing was recorded.
 
     Args:
-        program: The command line.
-        name: Of the directory; `PROGRAM.trace`: the usual one.
-        local: Directory that each node has of its own.
+        program: Command line of the program.
+        name: Name of the directory, usually `PROGRAM.trace`.
+        local: Directory that is local to each node.
     """
     if local is not None:
         yield _local_directory(local)
@@ -297,7 +297,7 @@ def trace_directory(
 
 
 def what_next(directory: Path, local: Path | None = None) -> str:
-    """Say where a trace is and how to look at it."""
+    """Report the path of a trace and how to show it."""
     if local is not None:
         return (
             f"the trace is in {local} of each node; collect it there: stripewise profile {local} "
@@ -308,11 +308,11 @@ def what_next(directory: Path, local: Path | None = None) -> str:
 
 
 def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
-    """Make a trace's directory, for its owner alone: the named one, or PROGRAM.trace.
+    """Create a private directory for a trace: the named one, or PROGRAM.trace.
 
     Raises:
-        UsageError: It holds something already.
-        StorageError: It cannot be made.
+        UsageError: It is not empty.
+        StorageError: It cannot be created.
     """
     from stripewise.run.runtime import program_name
 
@@ -339,7 +339,7 @@ def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
 
 
 def _local_directory(local: Path) -> Path:
-    """Check a directory for traces that exists on every node, and return it."""
+    """Check a directory for traces that must exist on every node, and return it."""
     if not local.is_dir():
         raise UsageError(f"{local} is not a directory on this node: make it on every node first")
     if any(local.glob("*.sw")):
@@ -347,15 +347,15 @@ def _local_directory(local: Path) -> Path:
     return local
 
 
-# ---- `stripewise run --auto`: what is set is said before the run, and what came of it after
+# ---- `stripewise run --auto`: reports the settings before the run, and their effect after it
 
 
 class Auto:
-    """One run with settings that come from what is known.
+    """A run with automatic settings from earlier knowledge.
 
     Attributes:
-        plan: What is set.
-        series: Settings from the second file of a series on, where the program is not known.
+        plan: Settings to apply.
+        series: Settings from the second file of a series on, if the program is unknown.
     """
 
     def __init__(
@@ -366,7 +366,7 @@ class Auto:
         *,
         sync: bool,
     ) -> None:
-        """Find out what is to be set; warn of what is wrong with the store of studies."""
+        """Determine the settings, and warn of problems with the store of studies."""
         from stripewise.learning.adoption import Adoption
 
         self._directory = root or Path.cwd()
@@ -384,11 +384,11 @@ class Auto:
 
     @property
     def capture(self) -> str:
-        """How single calls are recorded: "fold" where the program is not known, otherwise ""."""
+        """How single calls are recorded: "fold" if the program is unknown, otherwise ""."""
         return "fold" if self.plan.capture else ""
 
     def say(self) -> None:
-        """Say what is set, in one line, and what may not be set."""
+        """Report in one line which settings are applied, and which are forbidden."""
         note(self.plan.prepared.sentence, kind="auto")
         for line in self.plan.prepared.refused:
             note(f"not set: {line}", kind="auto")
@@ -396,11 +396,11 @@ class Auto:
             note("later files of a series get settings, if all ranks agree", kind="auto")
 
     def begin(self) -> None:
-        """Note that the run begins."""
+        """Record that the run begins."""
         self._adoption.begin(self.plan)
 
     def finish(self, seen: Observation, *, quiet: bool) -> str:
-        """Judge the settings and keep what was seen; return what came of them."""
+        """Evaluate the settings and store the observations; return the effect of the settings."""
         from stripewise.learning.adoption import seen_of
 
         kept = seen_of(
@@ -421,7 +421,7 @@ class Auto:
         return line
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is set, as data for `--json`."""
+        """Return the settings as data for `--json`."""
         prepared = self.plan.prepared
         return {
             "level": prepared.level,
@@ -435,7 +435,7 @@ class Auto:
 
 
 def _show_what_is_set(auto: Auto, *, as_json: bool) -> None:
-    """Print what would be set."""
+    """Print the settings that would be applied."""
     if as_json:
         print_json({"auto": auto.as_json()}, indent=None)
         return

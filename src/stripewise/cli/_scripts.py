@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the options for job scripts, and tells scripts from programs."""
+"""Defines the options for job scripts, and distinguishes scripts from programs."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ _SUFFIXES = (".sh", ".bash", ".csh", ".ksh", ".zsh", ".slurm", ".sbatch", ".job"
 _BESIDE = ("node_hours", "dry_run")
 _NO_OPTIONS = ("script", "words", "digest")
 _OF_ANY_STUDY = ("resume", "as_json")
-"""Options that `tune SCRIPT --help` shows beside those for job scripts."""
+"""Options that `tune SCRIPT --help` shows besides those for job scripts."""
 
 
 def is_job_script(word: str) -> bool:
-    """Whether a word on the command line names a script with directives for Slurm.
+    """Return whether a word on the command line names a script with directives for Slurm.
 
     Raises:
-        UsageError: It names one for another batch system.
+        UsageError: The script is for another batch system.
     """
     from stripewise.run.jobs import job_script_heading
 
@@ -97,10 +97,10 @@ def is_job_script(word: str) -> bool:
 
 
 def refuse_missing_script(program: Sequence[str]) -> None:
-    """Refuse a command that is the name of a script which does not exist.
+    """Refuse a command that is the name of a missing script.
 
     Raises:
-        UsageError: It is; the study would say so only once it has copied the directory.
+        UsageError: It is; the study would report this only after it has copied the directory.
     """
     word = program[0] if program else ""
     if Path(word).suffix in _SUFFIXES and not os.path.lexists(word) and not which(word):
@@ -108,13 +108,13 @@ def refuse_missing_script(program: Sequence[str]) -> None:
 
 
 class TuneCommand(Command):
-    """Takes its options behind a job script too: `tune run.sh --budget 40node-hours`."""
+    """Command that accepts options after a job script: `tune run.sh --budget 40node-hours`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Move a job script behind the options that follow it.
+        """Move a job script after the options that follow it, before parsing.
 
         Raises:
-            UsageError: It stands behind `--`, or words for it do not; or it is for another batch
+            UsageError: It is after `--`, or its arguments are not; or it is for another batch
                 system.
         """
         own = args[: args.index("--")] if "--" in args else list(args)
@@ -131,7 +131,7 @@ class TuneCommand(Command):
         return super().parse_args(ctx, args)
 
     def is_shown(self, ctx: click.Context, param: click.Parameter) -> bool:
-        """Show the options for job scripts where there is one, and few others beside them."""
+        """Show the options for job scripts if there is one, with few other options."""
         is_of_scripts = isinstance(param, Option) and param.group == _JOB_SCRIPT
         if "stripewise.script" in ctx.meta:
             is_asked = is_of_scripts or param.name in _OF_ANY_STUDY or not param.expose_value
@@ -140,14 +140,14 @@ class TuneCommand(Command):
         return is_asked and super().is_shown(ctx, param)
 
     def _program(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the words that are no options."""
+        """Return the words that are not options."""
         values, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = values.get("program")
         return list(words) if isinstance(words, list | tuple) else []
 
 
 def take_job(given: dict[str, Any], script: str) -> JobOptions | None:
-    """Take the options for job scripts out of a command's arguments; None without a script.
+    """Remove and return the options for job scripts; return None without a script.
 
     Raises:
         UsageError: One of them was given without a job script.
@@ -171,30 +171,30 @@ def take_job(given: dict[str, Any], script: str) -> JobOptions | None:
     return None
 
 
-# Scripts in the place of a program: refused where a batch system should have run them.
+# Scripts in place of a program, which are refused if a batch system should run them.
 #
-# A program that is no script costs a look at its first bytes.
+# For a program that is not a script, only its first bytes are read.
 
 _NAMES = re.compile(
     r"(?:[a-z]*sh[0-9]*|python[0-9.]*|[a-z]*batch|salloc|[a-z_]*sub|llsubmit|condor_submit\w*|flux"
     r"|hq|find|perl|ruby|Rscript|julia|lua|tclsh|node|php|[gmn]?awk|script|g?make|snakemake"
     r"|nextflow|tmux|screen|eval|flock|su|sg|runuser|watch|at|parallel)"
 )
-"""Programs that may run a script, or submit a job."""
+"""Names of programs that may run a script or submit a job."""
 _BEGINNING_BYTES = 4096
 DASHES = "stripewise.dashes"
 
 
 def refuse_scripts(program: Sequence[str], command: str, *, once: bool = False) -> None:
-    """Refuse a command line that runs a job script on this host, or that submits jobs.
+    """Refuse a command line that runs a job script on this host or submits jobs.
 
     Args:
-        program: The command line.
-        command: Of Stripewise, that would run it: "tune".
-        once: It would be run once, and in place.
+        program: Command line of the program.
+        command: Stripewise command that would run it: "tune".
+        once: Whether it would run once and in place.
 
     Raises:
-        UsageError: With the script and what to do.
+        UsageError: It does; the message has the script and the remedy.
     """
     if any(map(_may_be_script, program)):
         from stripewise.run.jobs import check_command
@@ -203,10 +203,10 @@ def refuse_scripts(program: Sequence[str], command: str, *, once: bool = False) 
 
 
 class ProgramCommand(Command):
-    """Notes whether the program stands behind `--`: then all words behind it are its own."""
+    """Command that records whether the program is after `--`, and so owns all further words."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as others do."""
+        """Parse the arguments, and record whether there is a `--`."""
         words = list(args)
         rest = super().parse_args(ctx, args)
         place = len(words) - len(ctx.params.get("program") or ())
@@ -215,14 +215,14 @@ class ProgramCommand(Command):
 
 
 def refuse_dry_run(program: Sequence[str], *, never: bool) -> None:
-    """Refuse --dry-run behind the program, which would be run with it.
+    """Refuse --dry-run after the program, which would receive it as an argument.
 
     Args:
-        program: The command line.
-        never: Also where it stands behind `--`, so that it is the program's own without doubt.
+        program: Command line of the program.
+        never: Whether to refuse it even after `--`, where it clearly belongs to the program.
 
     Raises:
-        UsageError: With where to write it.
+        UsageError: It is there; the message says where to write it.
     """
     own = click.get_current_context().meta.get(DASHES, False)
     if "--dry-run" in program[1:] and (never or not own):

@@ -375,13 +375,13 @@ def script(
         data = _reverted(path, data)
     else:
         nodes = int(is_directory) if bb_nodes is None else bb_nodes
-        asked = Wanted(
+        tier = Wanted(
             nodes=nodes,
             stage_in=Path(stage_in) if stage_in else None,
             stage_out=Path(stage_out) if stage_out else None,
             **wanted,
         )
-        data, copies = convert_script(path, data, asked, program, note)
+        data, copies = convert_script(path, data, tier, program, note)
     if prints:
         if copies:
             note(f"the script needs {_shown(program)}, which is only written without --print")
@@ -405,7 +405,7 @@ def script(
 
 
 def _shown(path: Path) -> str:
-    """Return a name for people."""
+    """Return a path as people write it."""
     return printable(str(path))
 
 

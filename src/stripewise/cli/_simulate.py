@@ -154,7 +154,7 @@ def _job(storage: Storage, settings: dict[str, Value], given: dict[str, Any]) ->
 
 
 def _check_sweep(context: click.Context, job: Job, sweep: dict[str, tuple[Value, ...]]) -> None:
-    """Refuse what an option and --sweep both say.
+    """Refuse a value that both an option and --sweep set.
 
     Raises:
         UsageError: There is such an option.
@@ -192,7 +192,7 @@ def tune_job(
     trials: int | None,
     seed: int | None,
 ) -> None:
-    """Tune a job and print what was found.
+    """Tune a job and print the result.
 
     Raises:
         UsageError: There is no such strategy, or nothing to tune.
@@ -210,7 +210,7 @@ def tune_job(
 
     check_strategy_options(strategy, {})
     work = workload_of(job, note)
-    job.simulated(storage, work)  # what is impossible is said here
+    job.simulated(storage, work)  # impossible jobs are reported here
     program = simulated_workload(
         storage, work, job.stack, job.transport,
         capacity_bytes=job.capacity_bytes, private=job.private,

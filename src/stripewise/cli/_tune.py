@@ -223,7 +223,7 @@ def tune_command(
 
 
 def _show_plan(options: StudyOptions, as_json: bool) -> None:
-    """Show what a study of a job script would submit, and what it may cost."""
+    """Show the jobs that a study of a job script would submit, and their possible cost."""
     from stripewise.study.job_scripts import plan_jobs
     from stripewise.study.report import job_plan_lines, job_plan_to_json
 
@@ -240,7 +240,7 @@ def _tune(options: StudyOptions, as_json: bool) -> None:
 
 
 def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
-    """Search with the replay, confirm with the program, report both."""
+    """Search with the replay, confirm with the program, and report both."""
     from stripewise.study.procedure import tune_replay
     from stripewise.study.report import result_to_json
 
@@ -256,7 +256,7 @@ def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
 
 
 def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult:
-    """Run a study, write what it leaves, and sum it up for people."""
+    """Run a study, write its outputs, and summarise it for people."""
     from stripewise.study.procedure import run_study
     from stripewise.study.report import (
         ProgressObserver,
@@ -282,17 +282,17 @@ def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult
 
 
 def resume_command(options: StudyOptions) -> str:
-    """Return the command line that goes on with a study."""
+    """Return the command line that continues a study."""
     if options.directory is None:
         return "stripewise tune --resume"
     return f"stripewise tune --resume --study-dir {options.directory}"
 
 
 def _check_launcher(script: str, launcher: str) -> None:
-    """Refuse a launcher that a job script was asked to run by, and would not.
+    """Refuse a launcher option for a job script, which would ignore it.
 
     Raises:
-        UsageError: With how it is run.
+        UsageError: There is one; the message says how the script runs.
     """
     source = click.get_current_context().get_parameter_source("launcher")
     if launcher != "slurm" and source is not click.core.ParameterSource.DEFAULT:
@@ -309,7 +309,7 @@ def _find_cases(
     """Return the cases that --case or --cases name; none in a study of one command.
 
     Raises:
-        UsageError: They contradict one another or the command, or the file is malformed.
+        UsageError: They contradict each other or the command, or the file is malformed.
     """
     from stripewise.study.plan import expand_cases, read_cases
 
@@ -323,7 +323,7 @@ def _find_cases(
 
 
 def _strategy_options(texts: Sequence[str]) -> dict[str, str]:
-    """Read the words of `--strategy-option`.
+    """Parse the values of `--strategy-option`.
 
     Raises:
         UsageError: One is not NAME=VALUE.

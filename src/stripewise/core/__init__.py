@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what all rooms share: records with units, errors, files, owned directories, journals."""
+"""Contains what all packages share: records, errors, files, owned directories and journals."""
 
 from typing import TYPE_CHECKING
 

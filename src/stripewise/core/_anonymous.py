@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes names out of what leaves a site: changes the texts of data, and makes pseudonyms.
+"""Removes names from data that leave a site, and replaces them by pseudonyms.
 
-Who shares something says which texts are names; how they are taken out is the same for all.
+The caller decides which texts are names; they are removed in the same way everywhere.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 
 def with_texts(data: Any, change: Callable[[str, str], str], member: str = "") -> Any:
-    """Return data of JSON with each of its texts changed; keys, numbers and order stay.
+    """Return JSON data with every text changed; keys, numbers and order stay the same.
 
     Args:
-        data: Of objects, lists and plain values.
-        change: Takes a text and the name of the member that it is in, and returns another text.
-        member: In which the data are.
+        data: Objects, lists and plain values.
+        change: Function that takes a text and the name of its member, and returns the new text.
+        member: Name of the member that contains the data.
     """
     if isinstance(data, dict):
         return {key: with_texts(value, change, key) for key, value in data.items()}
@@ -31,19 +31,19 @@ def with_texts(data: Any, change: Callable[[str, str], str], member: str = "") -
 
 
 class Pseudonyms:
-    """Names in place of names: equal ones of a kind get the same, and none can be turned back."""
+    """Irreversible replacements for names; equal names of a kind get the same replacement."""
 
     def __init__(self, key: bytes = b"") -> None:
-        """Take the key of digests; by default a random one that nobody keeps."""
+        """Set the key for the digests; by default a random key that is not kept."""
         self._key = key or os.urandom(32)
         self._numbered: dict[str, dict[str, str]] = {}
 
     def digest(self, kind: str, text: str) -> str:
-        """Return 64 hexadecimal digits, which take no memory however many names there are."""
+        """Return a keyed digest of 64 hexadecimal digits, for which no table is kept."""
         message = json.dumps([kind, text]).encode()
         return hmac.new(self._key, message, hashlib.sha256).hexdigest()
 
     def numbered(self, kind: str, text: str) -> str:
-        """Return a short name by order of appearance: "series no.1"."""
+        """Return a short name, numbered in order of appearance: "series no.1"."""
         known = self._numbered.setdefault(kind, {})
         return known.setdefault(text, f"{kind} no.{len(known) + 1}")

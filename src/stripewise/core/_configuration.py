@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records the settings of a job, of its files and datasets, and of later files of a series."""
+"""Represents the settings of a job, its files and datasets, and later files of a series."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 Value = bool | int | float | str | tuple[int, ...]
-"""A setting's value.  Sizes are bytes; lists (alignment, chunk) are tuples of int."""
+"""Value of a setting.  Sizes are in bytes; lists (alignment, chunk) are tuples of int."""
 
 
 def _frozen(values: Mapping[str, Value]) -> Mapping[str, Value]:
@@ -19,10 +19,10 @@ def _frozen(values: Mapping[str, Value]) -> Mapping[str, Value]:
 
 @dataclass(frozen=True)
 class DatasetRule:
-    """HDF5 creation and transfer properties for datasets whose path matches.
+    """HDF5 creation and transfer properties for the datasets whose path matches a glob.
 
     Attributes:
-        match: Glob on the absolute path of the dataset in its file.
+        match: Glob for the absolute path of the dataset in its file.
         hdf5: Property name to value (`chunk`, `fill_time`, `alloc_time`, `transfer`).
     """
 
@@ -35,14 +35,14 @@ class DatasetRule:
 
 @dataclass(frozen=True)
 class FileRule:
-    """Settings for the files whose name matches.
+    """Settings for the files whose name matches a glob.
 
     Attributes:
-        match: Glob; without slash on the basename, with slashes on trailing components.
+        match: Glob for the basename or, if it has slashes, for as many trailing components.
         mpiio: MPI-IO hint to value.
         hdf5: HDF5 property to value (file access; dataset properties for all datasets).
-        override: Also where the program set the value itself.
-        datasets: Rules per dataset.
+        override: Whether the settings also replace values that the program sets itself.
+        datasets: Rules for datasets in these files.
         pnetcdf: PnetCDF hint to value.
         adios2: ADIOS2 engine parameter to value; `engine` chooses the engine.
     """
@@ -61,7 +61,7 @@ class FileRule:
 
     @property
     def layers(self) -> Mapping[str, Mapping[str, Value]]:
-        """Layer (its name in the canonical form) to what is set there for the file itself."""
+        """The settings of each layer (by its name in TOML) for the file itself."""
         return {name: getattr(self, name) for name in FILE_LAYERS}
 
     @property
@@ -71,24 +71,24 @@ class FileRule:
 
 
 FILE_LAYERS = tuple(item.name for item in fields(FileRule) if item.default_factory is dict)
-"""Layers that are set by file: every field of a rule that maps settings."""
+"""Layers that are set per file: every field of a rule that maps settings."""
 
 
 @dataclass(frozen=True)
 class JobSettings:
-    """What acts on the whole job.
+    """Settings that act on the whole job.
 
     Attributes:
         mca: Open MPI MCA parameter (without `OMPI_MCA_`) to value, e.g. `io = "romio321"`.
         environment: Environment variable to value.
-        ranks: MPI ranks; None: as the command says.
-        ranks_per_node: Ranks on each host; None: as the command says.
-        threads: OpenMP threads of a rank; None: as the environment says.
-        burst_buffer_nodes: Of the job script's burst buffer; 0: the job uses none; None: as the
-            job script says.
-        burst_buffer_files: Globs with commas between them: only these files lie on the burst
-            buffer, the job works on the parallel file system (hybrid); None: all files are
-            where the job works.
+        ranks: Number of MPI ranks; None leaves it as in the command.
+        ranks_per_node: Ranks on each host; None leaves it as in the command.
+        threads: OpenMP threads per rank; None leaves it as in the environment.
+        burst_buffer_nodes: Number of burst-buffer nodes; 0 if the job uses none; None leaves it as
+            in the job script.
+        burst_buffer_files: Comma-separated globs of the files to place on the burst buffer while
+            the job works on the parallel file system (hybrid); None if all files are where the job
+            works.
     """
 
     mca: Mapping[str, Value] = field(default_factory=dict)
@@ -105,12 +105,12 @@ class JobSettings:
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """Names and values of the resources that are set: ranks, ranks_per_node, threads."""
+        """The resources that are set (ranks, ranks_per_node, threads), by name."""
         return {n: v for n, v in self._values.items() if not n.startswith(_BURST_BUFFER)}
 
     @property
     def burst_buffer(self) -> Mapping[str, int | str]:
-        """Names and values of what is set of the burst buffer."""
+        """The burst-buffer settings that are set, by name."""
         return {n: v for n, v in self._values.items() if n.startswith(_BURST_BUFFER)}
 
     @property
@@ -123,15 +123,15 @@ _HINTS = get_type_hints(JobSettings)
 JOB_VALUES: Mapping[str, type] = {
     one.name: get_args(_HINTS[one.name])[0] for one in fields(JobSettings) if one.default is None
 }
-"""Settings of a job that are one value each, to the type of that."""
+"""Names of a job's single-valued settings, to the type of the value."""
 _BURST_BUFFER = "burst_buffer_"
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """Everything Stripewise would set for a program.
+    """All settings that Stripewise applies to a program.
 
-    All file rules that match a file apply in order, later ones winning key by key.
+    All file rules that match a file apply in order; for each key the last rule wins.
     """
 
     files: tuple[FileRule, ...] = ()
@@ -149,25 +149,26 @@ class Configuration:
         )
 
 
-# Settings for the later files of a series, by what its first file was.
+# Settings for the later files of a series, chosen by the access to its earlier files.
 
 _ANY = (0, (1 << 63) - 1)
 
 
 @dataclass(frozen=True)
 class SeriesRule:
-    """What files get whose predecessors, with names that are equal but for digits, were so.
+    """Settings for files whose predecessors (same name except for digits) match conditions.
 
-    All rules that fit apply in order, later ones winning key by key.
+    All rules that match apply in order; for each key the last rule wins.
 
     Attributes:
-        writing: Most bytes were written, otherwise read.
-        collective: At least half of these were moved by collective calls.
-        interleaved: A call moved several pieces of the file, between those of other ranks.
-        ranks: Least and most ranks that opened the file.
-        size_bytes: Least and most bytes that all of them moved.
-        run_bytes: Least and most bytes of a piece that lies together in the file, in the mean.
-        mpiio: Hint to value.
+        writing: Whether most bytes were written; if false, most were read.
+        collective: Whether collective calls moved at least half of these bytes.
+        interleaved: Whether a call moved several pieces of the file, interleaved with those of
+            other ranks.
+        ranks: Minimum and maximum number of ranks that opened the file.
+        size_bytes: Minimum and maximum bytes that all these ranks moved.
+        run_bytes: Minimum and maximum mean size of a contiguous piece of the file.
+        mpiio: MPI-IO hint to value.
     """
 
     writing: bool
@@ -183,7 +184,7 @@ class SeriesRule:
 
     @property
     def kind(self) -> str:
-        """Direction, way and shape, as the runtime library names them."""
+        """Direction, mode and shape of the access, as the runtime library names them."""
         way = "collective" if self.collective else "independent"
         shape = "interleaved" if self.interleaved else "contiguous"
         return f"{'write' if self.writing else 'read'}-{way}-{shape}"

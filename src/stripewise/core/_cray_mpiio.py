@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records the MPI-IO statistics and timers that Cray MPICH prints for a job and its files.
+"""Represents the MPI-IO statistics and timers that Cray MPICH prints for a job and its files.
 
 Source: intro_mpi(3) of Cray MPICH, MPICH_VERSION_DISPLAY, MPICH_MPIIO_HINTS_DISPLAY,
 MPICH_MPIIO_STATS, MPICH_MPIIO_TIMERS; sample outputs of jobs.
@@ -11,28 +11,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# What Cray's MPICH_MPIIO_STATS=1 tells of one file, from whatever source.
+# Statistics of one file that Cray's MPICH_MPIIO_STATS=1 reports.
 #
 # Source: intro_mpi(3) of Cray MPICH, MPICH_MPIIO_STATS; sample blocks in job outputs.
 
 
 @dataclass(frozen=True)
 class MpiioSide:
-    """Writes (or reads) of one file; None: not told.
+    """Statistics of the writes (or reads) of one file; None if a figure is not reported.
 
     Attributes:
-        independent / collective: Calls of the program, over all ranks.
+        independent / collective: Calls that the program made, over all ranks.
         independent_ranks: Ranks that made independent calls ("independent writers").
-        aggregators: Processes that did the system calls of collective ones.
+        aggregators: Processes that made the system calls for collective calls.
         stripe_count / stripe_bytes: Layout of the file.
         system_calls: Writes (reads) that reached the operating system.
-        stripe_sized: Of these, as large as a stripe.
-        active: Collective calls with 1, up to half, more than half, all aggregators active.
-        total_bytes: Moved by the system calls.
-        average_bytes: Of one system call.
-        modify_reads / modify_bytes: Reads before a write, to keep what lies between its pieces.
-        gaps: System calls that did not begin where the one before ended.
-        average_gap_bytes: Mean distance of these.
+        stripe_sized: Number of these that were as large as a stripe.
+        active: Collective calls in which 1, up to half, more than half, or all aggregators were
+            active.
+        total_bytes: Bytes that the system calls moved.
+        average_bytes: Mean size of a system call.
+        modify_reads / modify_bytes: Reads before a write that preserve the data between its
+            pieces.
+        gaps: System calls that did not begin where the previous one ended.
+        average_gap_bytes: Mean size of these gaps.
     """
 
     independent: int = 0
@@ -54,26 +56,26 @@ class MpiioSide:
 
 @dataclass(frozen=True)
 class MpiioStats:
-    """Both sides of one file; None: there is no block for it."""
+    """Statistics of one file in both directions; None if there is no block for a direction."""
 
     path: str
     write: MpiioSide | None = None
     read: MpiioSide | None = None
 
 
-# What Cray's MPICH_MPIIO_TIMERS=1 tells of the phases of one file's writes or reads.
+# Times of the phases of a file's writes or reads that Cray's MPICH_MPIIO_TIMERS=1 reports.
 #
 # Source: intro_mpi(3) of Cray MPICH, MPICH_MPIIO_TIMERS (documented).
 
 
 @dataclass(frozen=True)
 class MpiioPhase:
-    """One phase of collective and independent calls; None: not told.
+    """One phase of collective and independent calls; None if a time is not reported.
 
     Attributes:
-        name: As the block names it: "file write", "data send", "wait for coll".
-        minimum / maximum / average: Over the ranks of the block, in its time unit.
-        share: Of the total, from 0; phases that overlap add up to more than 1.
+        name: Name of the phase in the block: "file write", "data send", "wait for coll".
+        minimum / maximum / average: Times over the ranks of the block, in its time unit.
+        share: Share of the total time; phases that overlap can add up to more than 1.
     """
 
     name: str
@@ -85,17 +87,18 @@ class MpiioPhase:
 
 @dataclass(frozen=True)
 class MpiioTimers:
-    """One block: one direction of one file, on all ranks or some of them.
+    """Timers in one block: one direction of one file, on all ranks or some of them.
 
     Attributes:
-        path: As the program named the file; "" where the output does not tell it.
-        direction: "write" or "read".
-        scale: Whose times these are: "all ranks", "writers", "readers" or "aggregators".
-        active_ranks / idle_ranks: Ranks that wrote (read) and that did not; None: not told.
-        ticks_per_unit: Clock ticks in one unit of the phases' times; None: they are seconds.
-        phases: In the order of the block.
+        path: Name of the file as the program gave it; empty if the output does not contain it.
+        direction: Direction of the calls: "write" or "read".
+        scale: Processes whose times these are: "all ranks", "writers", "readers" or "aggregators".
+        active_ranks / idle_ranks: Ranks that wrote (read), and ranks that did not; None if not
+            reported.
+        ticks_per_unit: Clock ticks in one unit of the phases' times; None if these are in seconds.
+        phases: Phases in the order of the block.
         data_send_bytes_per_second: Rate at which the ranks sent data to the aggregators.
-        raw_bytes_per_second: Rate of the system calls alone.
+        raw_bytes_per_second: Rate of the system calls only.
         net_bytes_per_second: Rate of the whole transfer, with opening and waiting.
     """
 
@@ -111,18 +114,18 @@ class MpiioTimers:
     net_bytes_per_second: float | None = None
 
 
-# What Cray MPICH prints of itself and of each file into the output of a job.
+# Everything that Cray MPICH prints about itself and each file in the output of a job.
 
 
 @dataclass(frozen=True)
 class MpiioFile:
-    """One file of one run; what was closed several times is added up.
+    """MPI-IO figures of one file in one run, summed over all times it was closed.
 
     Attributes:
-        path: Relative to the run's directory where it lies inside, otherwise as printed.
-        write / read: Statistics of each direction; None: none were printed.
-        timers: For each direction and scale the block with most time.
-        hints: In use when the file was opened last.
+        path: Path relative to the run's directory if the file is inside, otherwise as printed.
+        write / read: Statistics of each direction; None if none were printed.
+        timers: The block with the longest time for each direction and scale.
+        hints: Hints in use when the file was last opened.
     """
 
     path: str
@@ -133,17 +136,17 @@ class MpiioFile:
 
     @property
     def total_bytes(self) -> int:
-        """Bytes that its system calls moved."""
+        """The bytes that system calls on the file moved."""
         return sum(side.total_bytes for side in (self.write, self.read) if side is not None)
 
 
 @dataclass(frozen=True)
 class MpiioOutput:
-    """All that one run printed.
+    """All MPI-IO figures that one run printed.
 
     Attributes:
-        mpi_version: "CRAY MPICH version 8.1.27 ..."; "" if it was not printed.
-        files: Largest first.
+        mpi_version: Version line, "CRAY MPICH version 8.1.27 ..."; empty if it was not printed.
+        files: Files, largest first.
     """
 
     mpi_version: str = ""

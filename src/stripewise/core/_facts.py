@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records what a first run showed of a program, which decides what tunables are tried."""
+"""Represents the facts about a program from its first run, which select the tunables to try."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from stripewise.core._amount import Figured
 
 @dataclass(frozen=True)
 class PatternSummary:
-    """What counts of a pattern when programs are compared: its structure, no names, no places.
+    """The structure of an access pattern, without names and places, for comparing programs.
 
     Attributes:
-        writing: Written, otherwise read.
-        distributions: One per dimension, C order: "BLOCK", "CYCLIC(4)", "*".
-        grid: Processes per dimension.
+        writing: Whether the data were written; if false, they were read.
+        distributions: Distribution of each dimension, in C order: "BLOCK", "CYCLIC(4)", "*".
+        grid: Number of processes in each dimension.
         block: Elements per dimension that one process moves.
-        element_bytes: Of one element.
-        steps: Writes (reads) that together make one array, or times that it is repeated.
-        collective: Share of the calls that are collective, 0 to 1.
-        datasets: How many datasets have it.
-        share: Of the bytes that all patterns move, 0 to 1.
-        kind: Text of `PatternKind`.
-        extents: Elements per dimension of one array; empty: not known.
-        halo: Elements per dimension by which neighbours overlap; empty: none.
-        active_ranks: That take part; 0: the product of the grid.
-        bytes: That all ranks moved, of all these datasets and steps; 0: not known.
-        file_class: Place, from 1, of the class of files in the program's facts that they are
-            in; 0: in none that is told apart.
+        element_bytes: Size of one element.
+        steps: Number of writes (reads) that make up one array, or number of its repetitions.
+        collective: Share of the calls that were collective, 0 to 1.
+        datasets: Number of datasets with this pattern.
+        share: Share of the bytes moved by all patterns, 0 to 1.
+        kind: A value of `PatternKind`, as text.
+        extents: Elements of one array in each dimension; empty if unknown.
+        halo: Elements in each dimension by which neighbours overlap; empty if they do not.
+        active_ranks: Number of ranks that take part; 0 stands for the product of the grid.
+        bytes: Bytes that all ranks moved over all these datasets and steps; 0 if unknown.
+        file_class: Number, from 1, of the class in `ProgramFacts.file_classes` that contains the
+            files; 0 if they are in none.
     """
 
     writing: bool
@@ -52,20 +52,20 @@ class PatternSummary:
 
 @dataclass(frozen=True)
 class FileClass:
-    """Files that behave alike.
+    """A class of files with similar access.
 
     Attributes:
-        match: Glob that matches these files and no other that was seen; "" if there is none,
-            so that no setting can be given to them alone.
-        n_files: How many were seen.
-        layers: Interfaces, the one that the program called first: ("hdf5", "mpiio").
-        writes / reads: The program wrote (read) a real share of what it moved.
-        collective: Most bytes of MPI-IO were moved by collective calls.
-        noncontiguous: A file view with holes was set.
-        shared: Several ranks moved data of each file.
+        match: Glob that matches these files and no others of the run; empty if there is none, in
+            which case no setting can be limited to them.
+        n_files: Number of files in the run.
+        layers: Interfaces used, starting with the one that the program called: ("hdf5", "mpiio").
+        writes / reads: Whether writes (reads) are a significant share of the bytes moved.
+        collective: Whether collective calls moved most bytes of MPI-IO.
+        noncontiguous: Whether a file view with holes was set.
+        shared: Whether several ranks accessed each file.
         call_bytes: Mean size of the program's data calls.
-        amplification: Bytes that system calls moved for each byte that the program asked for.
-        io_share: Of the I/O time on all files, 0 to 1.
+        amplification: Bytes that system calls moved for each byte that the program requested.
+        io_share: Share of the I/O time on all files, 0 to 1.
     """
 
     match: str
@@ -83,12 +83,13 @@ class FileClass:
 
 @dataclass(frozen=True)
 class Striping:
-    """What new files can be striped over, where the storage is described.
+    """Striping that new files can have on a described storage system.
 
     Attributes:
-        targets: How many there are.
-        stripe_count / stripe_size: Of a new file by default; -1: all targets; bytes.
-        by_any_mpi: Striping hints act whatever driver MPI-IO has: the storage is emulated.
+        targets: Number of storage targets.
+        stripe_count / stripe_size: Default stripe count (-1 for all targets) and stripe size in
+            bytes of a new file.
+        by_any_mpi: Whether striping hints act with any MPI-IO driver, as on emulated storage.
     """
 
     targets: int
@@ -99,58 +100,61 @@ class Striping:
 
 @dataclass(frozen=True)
 class ProgramFacts(Figured):
-    """Facts that tunables and strategies consult.
+    """Facts about a program that tunables and strategies use.
 
     Attributes:
-        n_ranks: Ranks in MPI_COMM_WORLD; 1 without MPI.
-        n_hosts: Hosts that ranks ran on.
-        mpi_family: "mpich", "openmpi", "other" or "" without MPI.
+        n_ranks: Number of ranks in MPI_COMM_WORLD; 1 without MPI.
+        n_hosts: Number of hosts on which ranks ran.
+        mpi_family: Family of the MPI: "mpich", "openmpi" or "other"; empty without MPI.
         mpi_version: First line of MPI_Get_library_version.
-        mpiio_implementation: "romio" or "ompio"; "" if MPI-IO was not used.
-        mpiio_alternatives: MPI-IO implementations that this MPI could use instead, as the
-            values of MCA `io` ("ompio", "romio321"); empty where there is no choice.
-        uses_hdf5: Any HDF5 file call was seen.
-        uses_parallel_hdf5: An HDF5 file was opened through MPI-IO.
-        uses_pnetcdf: A file was opened through PnetCDF.
-        uses_netcdf4: The netCDF library was in the process and HDF5 was used: its files are
-            netCDF-4 files.
-        uses_adios2: ADIOS2 wrote or read something.
+        mpiio_implementation: MPI-IO implementation: "romio" or "ompio"; empty if MPI-IO was not
+            used.
+        mpiio_alternatives: MPI-IO implementations that this MPI could use instead, as the values
+            of MCA `io` ("ompio", "romio321"); empty if there is no choice.
+        uses_hdf5: Whether any HDF5 file call was made.
+        uses_parallel_hdf5: Whether an HDF5 file was opened through MPI-IO.
+        uses_pnetcdf: Whether a file was opened through PnetCDF.
+        uses_netcdf4: Whether the process had loaded the netCDF library and used HDF5, so that its
+            files are netCDF-4 files.
+        uses_adios2: Whether ADIOS2 wrote or read data.
         collective_bytes / independent_bytes: Bytes of MPI-IO data calls of each kind.
-        mpiio_read_bytes: Bytes that MPI-IO calls of both kinds read.
+        mpiio_read_bytes: Bytes read by both kinds of MPI-IO calls.
         posix_bytes: Bytes of outermost POSIX and stdio data calls.
-        noncontiguous: A noncontiguous file view was set.
-        read_bytes / write_bytes: What the program asked to move.
-        shared_files: Files that more than one rank wrote or read through MPI-IO.
-        write_calls / read_calls: Outermost data calls.
-        io_seconds: I/O time of the run, elapsed_seconds: its whole time.
-        filesystem: Type of the file system that the outputs lie on ("ext4", "lustre", ...), or
-            that they are emulated to lie on; "" where it is not known.
-        mpiio_driver: Driver that ROMIO says it uses for the files ("UFS", "LUSTRE"); "" where
-            it does not say.
-        striping: What new files can be striped over; None where that is not known.
-        burst_buffer_nodes: Of the job as its script says; 0: it has no burst buffer.
-        job_cpus: Of all ranks together, as a job script says: ranks by threads cannot be more;
-            0: not known.
-        in_reach: The library is in the program; if not, its I/O is known from Darshan's logs, and
-            nothing can be set inside it.
-        virtual_nodes: Nodes that ROMIO finds on emulated storage, and places its aggregators by;
-            0: the hosts themselves.
-        network_variables: "NAME=VALUE" of the environment, each of which chooses another set-up
-            of the network, where that is described.
-        matched_calls: All ranks made the same number of HDF5 data calls on every file
-            (what a contract setting needs).
-        matched_metadata: All ranks made the same number of HDF5 calls that open, make, close
-            and describe objects, on every file.
-        pattern: Notation of the access that moved most bytes, "" if none was recognised.
-        interleaved: In the file, a rank's part of it lies in pieces between those of others.
-        block: Elements per dimension that one rank moves of an HDF5 dataset in that access;
-            empty if it is none.
+        noncontiguous: Whether a noncontiguous file view was set.
+        read_bytes / write_bytes: Bytes that the program requested.
+        shared_files: Number of files that more than one rank wrote or read through MPI-IO.
+        write_calls / read_calls: Numbers of outermost data calls.
+        io_seconds / elapsed_seconds: I/O time and elapsed time of the run.
+        filesystem: Type of the file system ("ext4", "lustre", ...) of the outputs, real or
+            emulated; empty if unknown.
+        mpiio_driver: Driver that ROMIO reports for the files ("UFS", "LUSTRE"); empty if it
+            reports none.
+        striping: Striping that new files can have; None if unknown.
+        burst_buffer_nodes: Number of burst-buffer nodes in the job script; 0 without a burst
+            buffer.
+        job_cpus: Number of CPUs that the job script requests for all ranks, an upper limit for
+            ranks times threads; 0 if unknown.
+        in_reach: Whether the runtime library is loaded in the program; if not, its I/O is known
+            from Darshan logs, and no settings can be applied inside it.
+        virtual_nodes: Number of emulated nodes, by which ROMIO places its aggregators; 0 if these
+            are the real hosts.
+        network_variables: Environment variables as "NAME=VALUE", each of which selects another
+            set-up of a described network.
+        matched_calls: Whether all ranks made the same number of HDF5 data calls on every file
+            (required by contract settings).
+        matched_metadata: Whether all ranks made the same number of HDF5 calls that open, make,
+            close and describe objects, on every file.
+        pattern: Notation of the pattern that moved most bytes; empty if none was recognised.
+        interleaved: Whether the pieces of each rank are interleaved with those of others in the
+            file.
+        block: Elements per dimension of an HDF5 dataset that one rank moves in that pattern; empty
+            for other files.
         block_bytes: Bytes of that block.
-        patterns: All patterns that were recognised, the one that moved most first.
-        file_classes: Classes of files with different behaviour, the one with most I/O time
-            first; empty where all files that matter behave alike.
-        missing: Amounts (bytes, calls, seconds) that are not known, or of which this is the
-            least, and why.
+        patterns: All recognised patterns, the one that moved most bytes first.
+        file_classes: Classes of files with different behaviour, the one with most I/O time first;
+            empty if all relevant files behave alike.
+        missing: Amounts (bytes, calls, seconds) that are unknown or only lower bounds, with the
+            reason.
     """
 
     n_ranks: int = 1
@@ -196,11 +200,11 @@ class ProgramFacts(Figured):
 
     @property
     def uses_cray_mpich(self) -> bool:
-        """Whether the MPI is that of Cray, which reads and prints variables of its own."""
+        """Whether the MPI is Cray MPICH, which has its own variables and output."""
         return "cray" in self.mpi_version.lower()
 
     def moved_bytes(self, *, writing: bool) -> int:
-        """Return the bytes in one direction: at least those of its patterns, if not all known."""
+        """Return the bytes in one direction; if incomplete, at least the sum over its patterns."""
         name = "write_bytes" if writing else "read_bytes"
         known = int(getattr(self, name))
         if self.amount(name).is_exact:
@@ -209,5 +213,5 @@ class ProgramFacts(Figured):
 
     @property
     def aggregator_hosts(self) -> int:
-        """Hosts among which ROMIO places its aggregators."""
+        """Number of hosts on which ROMIO places its aggregators."""
         return self.virtual_nodes or self.n_hosts

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes files whole or not at all, and works on trees without following links."""
+"""Writes files atomically, and handles directory trees without following links."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def check_private(descriptor: int, path: Path) -> None:
-    """Refuse what another user owns or can write, before anything in it is believed.
+    """Refuse a file or directory that another user owns or can write to.
 
     Raises:
-        StudyError: Whose it is, or who can write it, and the remedy.
+        StudyError: Another user owns it or can write to it; the message has the remedy.
     """
     status = os.fstat(descriptor)
     if status.st_uid != os.geteuid():
@@ -47,11 +47,11 @@ def _user(number: int) -> str:
 
 
 def open_private(path: Path, flags: int, folder: int | None = None) -> int:
-    """Open a regular file that the caller alone can write; a new one is the caller's alone.
+    """Open a regular file that only the caller can write; create a new one with private access.
 
     Raises:
-        StudyError: It is another user's, or can be written by others.
-        OSError: It cannot be opened, or is a link.
+        StudyError: The file belongs to another user, or others can write to it.
+        OSError: The file cannot be opened, or is a link.
     """
     descriptor = os.open(path, flags | _SAFE | os.O_NONBLOCK, 0o600, dir_fd=folder)
     try:
@@ -65,9 +65,9 @@ def open_private(path: Path, flags: int, folder: int | None = None) -> int:
 
 
 def replace_file(folder: int, name: str, data: bytes) -> None:
-    """Write a file of the caller alone into an open directory, whole or not at all.
+    """Write a private file atomically into an open directory.
 
-    What is there under that name, a link too, is replaced and not followed.
+    An existing file or link of that name is replaced, and a link is not followed.
 
     Raises:
         OSError: The disk is full, read-only, or refuses.
@@ -88,7 +88,7 @@ def replace_file(folder: int, name: str, data: bytes) -> None:
 
 
 def append_durably(descriptor: int, data: bytes) -> None:
-    """Append to an open file: on the disk when this returns, and no part of it after an error.
+    """Append to an open file durably; after an error nothing of the data remains in it.
 
     Raises:
         OSError: The disk is full, or refuses.
@@ -104,7 +104,7 @@ def append_durably(descriptor: int, data: bytes) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Let the names in a directory be on the disk."""
+    """Flush the names in a directory to disk."""
     descriptor = os.open(directory, FOLDER_FLAGS)
     try:
         os.fsync(descriptor)
@@ -113,12 +113,12 @@ def sync_directory(directory: Path) -> None:
 
 
 def remove_tree(folder: int, name: str) -> None:
-    """Remove a name in an open directory, with all that is below it.
+    """Remove an entry of an open directory, with everything below it.
 
-    Links are removed and never followed; another file system that is mounted there is left.
+    Links are removed, never followed; another file system mounted there is left alone.
 
     Raises:
-        OSError: Something cannot be removed, or it is not there.
+        OSError: The entry does not exist, or something in it cannot be removed.
     """
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
@@ -129,14 +129,14 @@ def remove_tree(folder: int, name: str) -> None:
 
 
 def _make_removable(folder: int, name: str, device: int) -> None:
-    """Let the owner into every directory of a tree."""
-    _let_in(folder, name, device)
+    """Give the owner access to every directory of a tree."""
+    _make_accessible(folder, name, device)
     for _, folders, _, descriptor in os.fwalk(name, dir_fd=folder):
         for inner in folders:
-            _let_in(descriptor, inner, device)
+            _make_accessible(descriptor, inner, device)
 
 
-def _let_in(folder: int, name: str, device: int) -> None:
+def _make_accessible(folder: int, name: str, device: int) -> None:
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         return
@@ -150,15 +150,15 @@ def _let_in(folder: int, name: str, device: int) -> None:
             os.close(descriptor)
 
 
-# Files that are written whole or not at all.
+# Files that are written atomically.
 
 
 @contextmanager
 def whole_file(path: Path, mode: int = 0o600) -> Iterator[Path]:
-    """Give a path beside `path` to write to; it becomes `path` when all went well.
+    """Yield a temporary path beside `path`, which replaces `path` if the block succeeds.
 
     Raises:
-        StorageError: The file system refuses.
+        StorageError: The file system refuses the operation.
     """
     place = None
     with _naming(path):
@@ -175,10 +175,10 @@ def whole_file(path: Path, mode: int = 0o600) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file that the user named; a link is followed, an old file keeps its mode.
+    """Write a file that the user named; follow links, and keep the mode of an existing file.
 
     Raises:
-        StorageError: It cannot be written.
+        StorageError: The file cannot be written.
     """
     data = os.fsencode(content)
     with _naming(path):
@@ -197,7 +197,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 def _naming(path: Path) -> Iterator[None]:
     try:
         yield
-    except StorageError:  # it says itself what was refused
+    except StorageError:  # the error already names what was refused
         raise
     except OSError as error:
         why = error.strerror or error

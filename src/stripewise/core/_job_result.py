@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records what a study of a job script found: its rungs, and what they cost."""
+"""Represents the result of a study of a job script: its rungs and their costs."""
 
 from __future__ import annotations
 
@@ -15,34 +15,37 @@ from stripewise.core._trial import Speedup, TrialState
 
 
 class JobStorage(StrEnum):
-    """Where the files of a job lie."""
+    """The storage that contains the files of a job."""
 
     PARALLEL_FILE_SYSTEM = "parallel file system"
     BURST_BUFFER = "burst buffer"
     HYBRID = "hybrid"
-    """The job works on the parallel file system, and some files lie on the burst buffer."""
+    """The job works on the parallel file system, and some files are on the burst buffer."""
 
 
 @dataclass(frozen=True)
 class RungRun:
-    """One rung: one run of the job script's step under one set of settings.
+    """One rung: a run of the job script's step with one configuration.
 
     Attributes:
-        number: Of the trial; 0: the baseline.
-        storage: Where its files lay: a value of `JobStorage`.
-        nodes: Of the burst buffer; 0 without one.
-        aggregators: MPI-IO aggregators of the studied file, as set or as observed.
-        striping_unit_bytes / buffer_bytes: Of the studied file; None: not known.
-        ranks / threads: None: as the job script says.
-        settings: Tunable to value; empty: nothing was changed.
-        io_seconds / elapsed_seconds: I/O time and whole time of the step; NaN without a figure.
-        stage_in_seconds / stage_out_seconds: Before and after the step; None: not known.
-        bandwidth_bytes_per_second: NaN without a figure.
-        system_writes: On the studied file; None: not known.
-        io_ratio: I/O time over that of the baseline; infinite without a figure.
-        state: How it ended: a value of `TrialState`.
-        reason: The rule by which it was made, in plain words.
-        studied_file: File or glob of files that the rungs are about.
+        number: Number of the trial; 0 for the baseline.
+        storage: Storage that contained its files: a value of `JobStorage`.
+        nodes: Number of burst-buffer nodes; 0 without a burst buffer.
+        aggregators: Number of MPI-IO aggregators of the studied file, as set or as observed.
+        striping_unit_bytes / buffer_bytes: Striping unit and collective buffer size of the studied
+            file; None if unknown.
+        ranks / threads: Numbers of ranks and of threads per rank; None if they are as in the job
+            script.
+        settings: Tunable to value; empty if nothing was changed.
+        io_seconds / elapsed_seconds: I/O time and elapsed time of the step; NaN if unknown.
+        stage_in_seconds / stage_out_seconds: Staging times before and after the step; None if
+            unknown.
+        bandwidth_bytes_per_second: I/O bandwidth of the step; NaN if unknown.
+        system_writes: Number of system writes to the studied file; None if unknown.
+        io_ratio: I/O time divided by that of the baseline; infinite if unknown.
+        state: How the run ended: a value of `TrialState`.
+        reason: The rule that proposed this run, in words.
+        studied_file: File, or glob of files, that the study tunes.
     """
 
     number: int
@@ -70,28 +73,29 @@ class RungRun:
 
     @property
     def ok(self) -> bool:
-        """Whether it gave figures that count; a run that was clearly slower gave them once."""
+        """Whether the run gave valid figures; a clearly slower run was measured once."""
         is_run = self.state in (TrialState.COMPLETE, TrialState.HOPELESS)
         return is_run and 0 < self.io_seconds < math.inf
 
     @property
     def is_default(self) -> bool:
-        """Whether nothing but the burst buffer was chosen."""
+        """Whether nothing but the burst buffer was changed."""
         return all(name == "job.burst_buffer_nodes" for name in self.settings)
 
     @property
     def staging_seconds(self) -> float:
-        """Stage-in and stage-out together; 0 where neither is known."""
+        """The total of stage-in and stage-out; 0 if neither is known."""
         return (self.stage_in_seconds or 0.0) + (self.stage_out_seconds or 0.0)
 
 
 @dataclass(frozen=True)
 class RungAhead:
-    """A number of burst-buffer nodes that a search has not come to.
+    """A number of burst-buffer nodes that a search has not reached.
 
     Attributes:
-        nodes: Of the burst buffer.
-        fewest_trials / most_trials: So many more trials it takes to come to it, by what they show.
+        nodes: Number of burst-buffer nodes.
+        fewest_trials / most_trials: Minimum and maximum number of further trials needed to reach
+            it.
     """
 
     nodes: int
@@ -101,13 +105,13 @@ class RungAhead:
 
 @dataclass(frozen=True)
 class MpiioFigure:
-    """One figure that MPI printed of a file.
+    """One figure that MPI printed for a file.
 
     Attributes:
-        file: Relative to the job's directory where it lies inside.
-        name: "system writes", "time in file write, writes", "net write rate".
-        unit: "calls", "B", "B/s", "%" or "".
-        before / after: Of the baseline and of the best run; None: not printed.
+        file: Path of the file, relative to the job's directory if it is inside.
+        name: Name of the figure: "system writes", "time in file write, writes", "net write rate".
+        unit: Unit of the figure: "calls", "B", "B/s", "%" or "".
+        before / after: Values in the baseline and in the best run; None if not printed.
     """
 
     file: str
@@ -119,31 +123,32 @@ class MpiioFigure:
 
 @dataclass(frozen=True)
 class JobStudy:
-    """A study of a job script.
+    """Result of a study of a job script.
 
     Attributes:
         script: Path of the job script.
         step: Number of the step that was tuned, from 1.
         runs: The baseline first, then the trials in order.
-        speedups: Name of a default ("parallel file system", "burst buffer, 1 node, defaults")
-            to the I/O speed-up of the best run against it; NaN as bounds, and no pairs, where it
-            comes from single runs.
-        best: Number of the best run; None: nothing was faster than the baseline.
-        elapsed_speedup: Of the whole time of the step, best against baseline, from pairs;
-            None: there were none.
+        speedups: I/O speed-up of the best run over each default ("parallel file system", "burst
+            buffer, 1 node, defaults"); bounds are NaN, and there are no pairs, if it comes from
+            single runs.
+        best: Number of the best run; None if nothing was faster than the baseline.
+        elapsed_speedup: Speed-up of the elapsed time of the step over the baseline, from pairs;
+            None if there were no pairs.
         node_seconds_spent: Compute nodes times seconds of all runs of the study.
-        node_seconds_per_run_before / node_seconds_per_run_after: Of one run of the job, staging
-            included, without and with the best settings.
-        node_share: Compute nodes of a run with the best settings over those without; below 1
-            where fewer ranks need fewer nodes.
-        n_jobs: Jobs that were submitted.
-        controller_requests: Requests that the study sent to the batch system.
-        hints: Line for a job script that sets the best hints for each file; "" without any.
-        hints_lost: What of the best settings that line cannot hold, a line each.
-        rungs_left: Numbers of burst-buffer nodes that the search has not come to.
+        node_seconds_per_run_before / node_seconds_per_run_after: Node seconds of one run of the
+            job, including staging, without and with the best settings.
+        node_share: Compute nodes of a run with the best settings divided by those without; below 1
+            if fewer ranks need fewer nodes.
+        n_jobs: Number of jobs that were submitted.
+        controller_requests: Number of requests that the study sent to the batch system.
+        hints: Line for a job script that sets the best hints for each file; empty if there are
+            none.
+        hints_lost: The best settings that this line cannot express, a line each.
+        rungs_left: Numbers of burst-buffer nodes that the search has not reached.
         stopped_because: Why the search ended.
-        left_open: Why a budget let nothing be decided; "" if something was.
-        mpiio: What MPI printed of the files, before and after; empty where it printed nothing.
+        left_open: Why the budget ended before anything was decided; empty if something was.
+        mpiio: Figures that MPI printed for the files, before and after; empty if it printed none.
     """
 
     script: str
@@ -170,5 +175,5 @@ class JobStudy:
 
     @property
     def best_run(self) -> RungRun | None:
-        """The best run; None without one."""
+        """The best run; None if there is none."""
         return next((run for run in self.runs if run.number == self.best), None)

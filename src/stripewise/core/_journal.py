@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps an append-only journal: one checked JSON record a line, each fsync'ed.
+"""Keeps an append-only journal with one checksummed, fsync'ed JSON record per line.
 
     {"crc": "1c291ca3", "record": {"kind": "run-planned", "at": 1700000000.0, ...}}
 
-Each checksum is over the record and the checksum before it, so that a line that was taken out,
-doubled or moved is seen.  The last line may be torn by a kill; it is then dropped, with a note.
-Damage anywhere else is an error that names the line, since what follows it would be told out of
-context.
+Each checksum covers the record and the previous checksum, which detects lines that were removed,
+duplicated or moved.  A kill may leave the last line incomplete; it is then dropped, with a note.
+Damage anywhere else is an error that names the line, since the records after it cannot be
+interpreted without it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True)
 class JournalForm:
-    """What the records of a journal hold.
+    """Format of the records in a journal.
 
     Attributes:
-        what: Kind of the first record, "study" or "campaign"; it has the version.
-        version: Of the records; a journal of another one is not gone on with.
-        fields: Kind of a record -> name of what it must hold -> its type, or types.
+        what: Kind of the first record, "study" or "campaign", which contains the version.
+        version: Version of the records; a journal of another version cannot be continued.
+        fields: For each kind of record, its mandatory members and their type or types.
     """
 
     what: str
@@ -45,19 +45,19 @@ class JournalForm:
 
 
 class Journal:
-    """Appends records; what was appended before is in `records`.
+    """A journal file to which records are appended.
 
     Attributes:
-        records: Those read at the start, in order.
-        note: What was repaired at the start; "" if nothing.
+        records: Records that were in the file when it was opened, in order.
+        note: What was repaired when it was opened; empty if nothing was.
     """
 
     def __init__(self, path: Path, form: JournalForm) -> None:
-        """Open or make a journal.
+        """Open or create a journal.
 
         Raises:
-            StudyError: It is damaged elsewhere than in its last line.
-            StorageError: It cannot be read or written.
+            StudyError: It is damaged before its last line.
+            StorageError: The file cannot be read or written.
         """
         self._path, self._form = path, form
         self._checksum = 0
@@ -72,7 +72,7 @@ class Journal:
             raise StorageError(f"cannot open the journal {path}: {error.strerror}") from error
 
     def append(self, kind: str, **data: Any) -> Record:
-        """Write one record; it is on the disk when this returns.
+        """Write one record to disk and wait until it is durable.
 
         Raises:
             StorageError: The disk is full, read-only, or refuses.
@@ -103,21 +103,20 @@ class Journal:
 
 
 def encoded(record: Mapping[str, Any], before: int) -> tuple[bytes, int]:
-    """Return a record's line and its checksum, given that of the line before."""
+    """Return the line for a record and its checksum, given the previous checksum."""
     text = json.dumps(record, separators=(",", ":"))
     checksum = crc32(text.encode(), before)
     return f'{{"crc":"{checksum:08x}","record":{text}}}\n'.encode(), checksum
 
 
 def parse_journal(content: bytes, path: Path, form: JournalForm) -> tuple[list[Record], int, int]:
-    """Read a journal.
+    """Parse the content of a journal.
 
     Returns:
-        Its records; how many bytes they take, less than all if the last line is torn; the last
-        checksum.
+        The records; their size in bytes, without an incomplete last line; and the last checksum.
 
     Raises:
-        StudyError: A line is damaged, but for a last one that is torn.
+        StudyError: A line other than an incomplete last one is damaged.
     """
     records: list[Record] = []
     good_bytes = checksum = 0
@@ -139,7 +138,7 @@ def parse_journal(content: bytes, path: Path, form: JournalForm) -> tuple[list[R
 
 
 def _decode(line: bytes) -> Record | None:
-    """Return the record of a whole line; None if it is torn."""
+    """Return the record in a complete line; None if the line is damaged."""
     try:
         record = json.loads(line)["record"] if line.endswith(b"}\n") else None
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -157,6 +156,6 @@ def _check_version(record: Record, path: Path, form: JournalForm) -> None:
 
 
 def _is_complete(record: Record, form: JournalForm) -> bool:
-    """Whether a record holds what one of its kind holds."""
+    """Return whether a record has all members that its kind requires."""
     fields = {"at": (int, float), **form.fields.get(str(record.get("kind")), {"kind": ()})}
     return all(isinstance(record.get(name), kinds) for name, kinds in fields.items())

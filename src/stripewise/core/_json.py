@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records to and from the plain data of JSON.
+"""Converts records to and from plain JSON data.
 
-By hand and not through a schema library: paths may hold bytes that are not UTF-8 (surrogates).
+No schema library is used, since paths may contain bytes that are not UTF-8 (surrogates).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 
 
 def to_json(value: Any) -> Any:
-    """Turn a record into data: dataclasses to objects, tuples and arrays to lists."""
+    """Convert a record to plain data: dataclasses to objects, tuples and arrays to lists."""
     if type(value) in _PLAIN:
         return value
     if is_dataclass(value) and not isinstance(value, type):
@@ -39,12 +39,12 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: type[Record], data: Any, name: str = "") -> Record:
-    """Restore a record; members that it does not have are passed over.
+    """Restore a record from plain data, ignoring unknown members.
 
     Args:
-        kind: Its dataclass.
-        data: What `to_json` made.
-        name: Where the data stand, for messages.
+        kind: Dataclass of the record.
+        data: Data that `to_json` returned.
+        name: Place of the data, for messages.
 
     Raises:
         ValueError: A member is missing, or is of another type.
@@ -61,10 +61,10 @@ def from_json(kind: type[Record], data: Any, name: str = "") -> Record:
 
 
 def check_json(kind: Any, data: Any, name: str = "") -> None:
-    """Refuse data that are no value of a type: a dataclass, or any of those that one holds.
+    """Raise an error if data are not valid for a dataclass or another type.
 
     Raises:
-        ValueError: They are not.
+        ValueError: The data are not valid.
     """
     _restored(kind, data, name)
 
@@ -96,7 +96,7 @@ def _restored(hint: Any, value: Any, name: str) -> Any:
 
 
 def _one_of(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    """Return the kind that fits exactly (an int is no bool), else the first that takes it."""
+    """Return the type that matches exactly (an int is not a bool), else the first that fits."""
     for kind in sorted(kinds, key=lambda kind: type(value) is not kind):
         try:
             return _restored(kind, value, name)

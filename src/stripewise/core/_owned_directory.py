@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes, trusts, writes into and removes directories that Stripewise owns, temporary ones too."""
+"""Creates, checks, fills and removes directories that Stripewise owns, also temporary ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stripewise.core import _files
 from stripewise.core.errors import StorageError, StudyError
 
 MARK = ".stripewise-mark"
-"""File in a directory that Stripewise made: what for, and a random identity."""
+"""File in each owned directory that contains its purpose and a random identity."""
 LOCK = "lock"
 _FEW_BYTES = 4096
 _OPTIONS = {
@@ -33,18 +33,18 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class OwnedDirectory:
-    """A directory of the user's alone, made by Stripewise, or a folder inside of one.
+    """A private directory that Stripewise created, or a folder inside one.
 
-    Every operation opens it anew by descriptors, component by component without following
-    links, and sees by the mark that it is still the directory that was made.
+    Every operation reopens it by descriptors, component by component without following links, and
+    uses the mark to verify that it is still the same directory.
 
     Attributes:
         root: Absolute path of the directory with the mark.
-        kind: What it was made for: "study", "run", "probe" and the like.
-        identity: Random text in its mark.
-        made: Whether Stripewise made it; else it was an empty directory of the user's.
-        host: On which it was made.
-        parts: Folders below the root that lead to this one; none: it is the root.
+        kind: Purpose of the directory: "study", "run", "probe" and the like.
+        identity: Random text in the mark.
+        made: Whether Stripewise created it; if not, it was an empty directory of the user.
+        host: Name of the host on which it was created.
+        parts: Names of the folders from the root to this one; empty for the root itself.
     """
 
     root: Path
@@ -56,11 +56,11 @@ class OwnedDirectory:
 
     @classmethod
     def take(cls, path: Path, kind: str) -> OwnedDirectory:
-        """Make a directory, take an empty one, or find the one that was made before.
+        """Create a directory, take over an empty one, or find an owned one.
 
         Raises:
-            StudyError: It holds something else, or is not the user's alone.
-            StorageError: It cannot be made.
+            StudyError: It contains something else, or is not private to the user.
+            StorageError: It cannot be created.
         """
         path = path.absolute()
         with _refused("make", path, kind):
@@ -77,14 +77,14 @@ class OwnedDirectory:
 
     @classmethod
     def find(cls, path: Path, kind: str = "") -> OwnedDirectory:
-        """Find a directory that was made before.
+        """Find an owned directory that already exists.
 
         Args:
-            path: Of the directory.
-            kind: What it was made for; any if not given.
+            path: Path of the directory.
+            kind: Expected purpose; any if not given.
 
         Raises:
-            StudyError: It is not there, not the user's alone, or was made for something else.
+            StudyError: It does not exist, is not private to the user, or has another purpose.
         """
         path = path.absolute()
         try:
@@ -99,20 +99,20 @@ class OwnedDirectory:
 
     @property
     def path(self) -> Path:
-        """Its absolute path."""
+        """Absolute path of the directory."""
         return self.root.joinpath(*self.parts)
 
     def inside(self, *parts: str) -> OwnedDirectory:
-        """Return a folder inside, which need not exist."""
+        """Return a folder inside this one, which need not exist."""
         return replace(self, parts=(*self.parts, *parts))
 
     @contextmanager
     def opened(self) -> Iterator[int]:
-        """Open the folder.
+        """Open the folder and yield its descriptor.
 
         Raises:
-            StudyError: The directory is not the one that was made, or a link lies in the way.
-            FileNotFoundError: The folder is not there.
+            StudyError: The directory is no longer the original one, or its path contains a link.
+            FileNotFoundError: The folder does not exist.
         """
         with open_folder(self.root) as root:
             found = _read_mark(root, self.root)
@@ -127,10 +127,10 @@ class OwnedDirectory:
                 yield folder
 
     def make(self) -> Path:
-        """Make the folder with those above it, each for the user alone; return its path.
+        """Create the folder and its parents with private access, and return its path.
 
         Raises:
-            StorageError: It cannot be made.
+            StorageError: It cannot be created.
         """
         with _refused("make", self.path, self.kind):
             for place, part in enumerate(self.parts):
@@ -141,7 +141,7 @@ class OwnedDirectory:
             return self.path
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the directories in it, links not among them."""
+        """Return the names of the directories in the folder, without links."""
         try:
             with self.opened() as folder, os.scandir(folder) as entries:
                 return tuple(sorted(e.name for e in entries if e.is_dir(follow_symlinks=False)))
@@ -149,10 +149,10 @@ class OwnedDirectory:
             return ()
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file in it; None if there is none.
+        """Return the content of a file in the folder; None if it does not exist.
 
         Raises:
-            StudyError: It is another user's, can be written by others, or cannot be read.
+            StudyError: It belongs to another user, others can write to it, or it cannot be read.
         """
         try:
             with self.opened() as folder:
@@ -166,7 +166,7 @@ class OwnedDirectory:
             raise StudyError(f"cannot read {self.path / name}: {why}") from error
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file in it for the user alone, whole or not at all; no link is followed.
+        """Write a private file in the folder atomically, without following links.
 
         Raises:
             StorageError: It cannot be written.
@@ -175,10 +175,10 @@ class OwnedDirectory:
             _files.replace_file(folder, name, data)
 
     def remove(self, name: str) -> None:
-        """Remove a name in it and all that is below; no error if it is gone.
+        """Remove an entry of the folder and all that is below it, if it exists.
 
         Raises:
-            StudyError: The directory is not the one that was made, or a link lies in the way.
+            StudyError: The directory is no longer the original one, or its path contains a link.
             StorageError: It cannot be removed.
         """
         with _refused("remove", self.path / name, self.kind), suppress(FileNotFoundError):
@@ -186,7 +186,7 @@ class OwnedDirectory:
                 _files.remove_tree(folder, name)
 
     def discard(self) -> None:
-        """Remove all that is in it, and itself if Stripewise made it."""
+        """Remove the directory's content, and the directory itself if Stripewise created it."""
         with _refused("remove", self.root, self.kind):
             with self.opened() as folder:
                 names = [name for name in os.listdir(folder) if name != MARK]
@@ -197,10 +197,10 @@ class OwnedDirectory:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes out.
+        """Lock the directory against other processes.
 
         Raises:
-            StudyError: One is in; its pid is named.
+            StudyError: Another process holds the lock; its pid is named.
             StorageError: It cannot be locked.
         """
         with _refused("lock", self.path, self.kind), self.opened() as folder:
@@ -226,7 +226,7 @@ class OwnedDirectory:
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[int]:
-    """Open a directory that is the user's alone; the last component is no link."""
+    """Open a private directory whose last path component is not a link."""
     descriptor = _inner(None, path, path)
     try:
         _files.check_private(descriptor, path)
@@ -248,7 +248,7 @@ def _inner(folder: int | None, name: str | Path, path: Path) -> int:
 
 
 def leave_mark(folder: int, path: Path, kind: str, made: bool) -> None:
-    """Leave the mark in an empty directory; another process's mark is as good."""
+    """Write the mark into an empty directory, or accept the mark of another process."""
     names = os.listdir(folder)
     foreign = [name for name in names if MARK not in name]
     if foreign and MARK not in names:
@@ -290,7 +290,7 @@ def _other(kind: str) -> str:
 
 @contextmanager
 def _refused(what: str, path: Path, kind: str) -> Iterator[None]:
-    """Say what the file system refuses, and the remedy."""
+    """Return an error that says what the file system refused, with the remedy."""
     try:
         yield
     except OSError as error:
@@ -300,32 +300,31 @@ def _refused(what: str, path: Path, kind: str) -> Iterator[None]:
         ) from error
 
 
-# Directories for a while, and what processes that were killed have left of them.
+# Temporary directories, and the removal of those that killed processes left behind.
 
 _BEGINNING_SECONDS = 10.0
-"""A directory so young may belong to a process that has not locked it yet."""
+"""A directory younger than this may belong to a process that has not locked it yet."""
 
 
 @contextmanager
 def temporary_directory(kind: str, parent: Path | None = None) -> Iterator[Path]:
-    """Make a directory under a new name, and remove it with all that came into it.
+    """Create a directory with a new name, and remove it with its content at the end.
 
-    Those of the same kind that killed processes of this host have left beside it are removed
-    first.  What cannot be removed, or is no longer what was made, is left where it is: the work
-    in it is done.
+    Directories of the same kind that killed processes of this host left beside it are removed
+    first.  A directory that cannot be removed, or has been replaced, is left in place.
 
     Args:
-        kind: What for; it is in the name.
-        parent: Where; `TMPDIR` if not given.
+        kind: Purpose, which becomes part of the name.
+        parent: Directory to create it in; `TMPDIR` if not given.
 
     Raises:
-        StorageError: It cannot be made.
+        StorageError: It cannot be created.
     """
     place = Path(parent or tempfile.gettempdir()).absolute()
     prefix = f".stripewise-{kind}-"
     for path in place.glob(f"{prefix}*"):
         with suppress(OSError, StudyError, StorageError):
-            _remove_if_left(path, kind)
+            _remove_if_abandoned(path, kind)
     try:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         with open_folder(path) as folder:
@@ -343,7 +342,7 @@ def temporary_directory(kind: str, parent: Path | None = None) -> Iterator[Path]
             made.discard()
 
 
-def _remove_if_left(path: Path, kind: str) -> None:
+def _remove_if_abandoned(path: Path, kind: str) -> None:
     """Remove a directory that no living process has locked."""
     found = OwnedDirectory.find(path, kind)
     if found.host != os.uname().nodename:

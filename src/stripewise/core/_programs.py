@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the user's program in a command, and reads what an ELF file needs."""
+"""Finds the user's program in a command, and reads which libraries an ELF file needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun", "ibrun")
-"""Names that start MPI ranks; a suffix such as `.mpich` or `.hydra` may follow."""
+"""Commands that start MPI ranks; a suffix such as `.mpich` or `.hydra` may follow."""
 
 _DAEMONS = frozenset(
     "hydra_pmi_proxy hydra_bstrap_proxy orted prted ompirun_wrapper slurmstepd".split()
@@ -26,22 +26,22 @@ _WRAPPERS = frozenset(
 
 
 def is_launcher(name: str) -> bool:
-    """Whether a command's file name is that of an MPI launcher."""
+    """Return whether a command's file name is that of an MPI launcher."""
     return name.split(".")[0] in LAUNCHERS
 
 
 def starts_ranks(name: str) -> bool:
-    """Whether a file name is that of an MPI launcher or of one of its daemons."""
+    """Return whether a file name is that of an MPI launcher or of one of its daemons."""
     return is_launcher(name) or name in _DAEMONS
 
 
 def is_helper(name: str) -> bool:
-    """Whether a file name is that of a launcher, a daemon, a shell or a wrapper."""
+    """Return whether a file name is that of a launcher, a daemon, a shell or a wrapper."""
     return starts_ranks(name) or name in _WRAPPERS
 
 
 def drops_preload(path: Path) -> str:
-    """Return why the loader ignores LD_PRELOAD for an executable; "" if it does not."""
+    """Return why the loader ignores LD_PRELOAD for an executable; empty if it does not."""
     try:
         status = path.stat()
     except OSError:
@@ -59,11 +59,11 @@ def drops_preload(path: Path) -> str:
 
 
 def executables_in(command: Sequence[str], directory: Path | None = None) -> list[Path]:
-    """Return the executable files that words of a command name, symbolic links resolved.
+    """Return the executable files that a command names, with symbolic links resolved.
 
     Args:
-        command: The command; options and data files in it are passed over.
-        directory: Where relative names start from; the current directory if not given.
+        command: The command; its options and data files are skipped.
+        directory: Directory for relative names; the current one if not given.
     """
     base = directory or Path.cwd()
     found: list[Path] = []
@@ -75,9 +75,9 @@ def executables_in(command: Sequence[str], directory: Path | None = None) -> lis
     return list(dict.fromkeys(found))
 
 
-# ELF files, read without running them: whether something can be preloaded, what they need.
+# ELF files, read without running them: whether preloading works, and which libraries they need.
 #
-# A library for ELF (pyelftools) takes longer to load than a whole run of a short program may take.
+# A library for ELF (pyelftools) takes longer to load than a short program takes to run.
 
 _MAGIC = b"\x7fELF"
 _PT_INTERP = 3
@@ -89,15 +89,15 @@ _VERSIONS = {
     "pnetcdf": re.compile(rb"\0libpnetcdf\.(so\.[0-9.]+)\0"),
     "adios2": re.compile(rb"\0libadios2_\w+\.(so\.[0-9.]+)\0"),
 }
-_HEADERS_BYTES = 64 << 10  # they hold any program header table
+_HEADERS_BYTES = 64 << 10  # enough for any program header table
 _MOST_BYTES = 64 << 20
 _MOST_SEARCHED_BYTES = 256 << 20
 
 
 def is_static(path: Path) -> bool:
-    """Whether an executable names no dynamic loader, so that nothing is preloaded.
+    """Return whether an executable names no dynamic loader, so that nothing is preloaded.
 
-    False if it is no ELF file, or cannot be read.
+    Return False if it is not an ELF file, or cannot be read.
     """
     data = _elf(path, _HEADERS_BYTES)
     if len(data) < 64:
@@ -115,12 +115,12 @@ def is_static(path: Path) -> bool:
 
 
 def is_elf(path: Path) -> bool:
-    """Whether the file is an ELF object; False if it cannot be read."""
+    """Return whether the file is an ELF object; False if it cannot be read."""
     return bool(_elf(path, len(_MAGIC)))
 
 
 def holds(path: str | Path, text: bytes) -> bool:
-    """Whether the first 256 MiB of a file contain a text; False if it cannot be read."""
+    """Return whether the first 256 MiB of a file contain a text; False if it cannot be read."""
     try:
         if not os.path.isfile(path):
             return False
@@ -134,7 +134,7 @@ def holds(path: str | Path, text: bytes) -> bool:
 
 
 def mpi_family_of_file(path: Path) -> str:
-    """Return the family of the libmpi that an ELF file names; "" if it names none."""
+    """Return the family of the libmpi that an ELF file names; empty if it names none."""
     found = _MPI.search(_elf(path))
     if not found:
         return ""
@@ -142,14 +142,14 @@ def mpi_family_of_file(path: Path) -> str:
 
 
 def hdf5_names_in_file(path: Path) -> frozenset[str]:
-    """Return the libhdf5 (without its companions) that an ELF file needs, or is."""
+    """Return the names of the libhdf5 that an ELF file needs or is."""
     return frozenset(name.decode() for name in _HDF5.findall(_elf(path)))
 
 
 def library_versions(path: Path) -> dict[str, str]:
-    """Return the I/O libraries that an ELF file names, to their interface numbers ("so.103").
+    """Return the I/O libraries that an ELF file names, with their interface numbers ("so.103").
 
-    A script, or a program that loads its libraries later, names none.
+    Scripts, and programs that load their libraries later, name none.
     """
     data = _elf(path)
     found = {name: pattern.search(data) for name, pattern in _VERSIONS.items()}
@@ -157,7 +157,7 @@ def library_versions(path: Path) -> dict[str, str]:
 
 
 def _elf(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:
-    """Return the beginning of an ELF file; nothing of other files and where it cannot be read."""
+    """Return the beginning of an ELF file; empty for other files and if it cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes)

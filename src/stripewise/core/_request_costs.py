@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records the costs of requests as intervals, and what follows from them."""
+"""Represents the costs of requests as intervals, and computes costs of transfers from them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 MIB = 1 << 20
 SIZED = ("write", "read", "sync")
-"""Tables of costs by the size of a request."""
+"""Operations whose cost is tabulated by size."""
 
 
 class Interval(NamedTuple):
-    """Seconds: at least, expected, at most."""
+    """Duration in seconds: lower bound, expected value, upper bound."""
 
     low: float
     middle: float
@@ -26,21 +26,21 @@ class Interval(NamedTuple):
         return Interval(self.low * factor, self.middle * factor, self.high * factor)
 
     def plus(self, other: Interval) -> Interval:
-        """Return the sum; both may be at their ends at the same time."""
+        """Return the sum, in which both may be at their bounds at the same time."""
         return Interval(self.low + other.low, self.middle + other.middle, self.high + other.high)
 
     def minus(self, other: Interval) -> Interval:
-        """Return the difference; both may be at their ends at the same time."""
+        """Return the difference, in which both may be at their bounds at the same time."""
         return Interval(self.low - other.high, self.middle - other.middle, self.high - other.low)
 
 
 def around(seconds: float, spread: float) -> Interval:
-    """Return a duration give or take a share of it."""
+    """Return a duration plus or minus a share of it."""
     return Interval(seconds * max(0.0, 1 - spread), seconds, seconds * (1 + spread))
 
 
 def interval_of(batches: Sequence[float]) -> Interval:
-    """Return the lower quartile, the median and the upper quartile of some batches."""
+    """Return the lower quartile, median and upper quartile of a set of measured batches."""
     ordered = sorted(batches)
     last = len(ordered) - 1
     low, middle, high = (ordered[round(share * last)] for share in (0.25, 0.5, 0.75))
@@ -54,30 +54,31 @@ ASSUMED_CALLS = {
     "unlink": Interval(3e-6, 1e-4, 1e-2),
     "sync": Interval(1e-4, 1e-2, 1e-1),
 }
-"""Used where nothing is measured: a local disk to a busy parallel file system. Assumed."""
+"""Costs of calls if nothing was measured: from a local disk to a busy parallel file system.
+Assumed."""
 
 ASSUMED_RATE = (float(4 << 30), float(1 << 30), float(100 << 20))
-"""Bytes a second of one process in large requests: at best, expected, at worst. Assumed."""
+"""Bytes per second of one process in large requests: best, expected, worst. Assumed."""
 
 ASSUMED_REQUEST = (5e-7, 2e-5, 1e-3)
-"""Seconds of a request beside its bytes. Assumed."""
+"""Fixed cost of a request in seconds, without its bytes. Assumed."""
 
 COPY = Interval(1e-8, 3e-8, 1e-7)
-"""Seconds to put a few bytes into a buffer of the process: one call of a function. Assumed."""
+"""Seconds to copy a few bytes into a buffer of the process: one function call. Assumed."""
 
 LEAST_SPREAD, ASSUMED_SPREAD, MOST_SPREAD = 0.1, 0.3, 0.5
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """Cost of transfers of interleaved pieces by several ranks, through file views.
+    """Costs of transfers of interleaved pieces by several ranks through file views.
 
     Attributes:
-        stack: "mpich", "openmpi" or "openmpi-romio".
-        ranks: That took part.
-        collective: Otherwise each rank moves its pieces by itself.
-        opening: Seconds to open and close a file together.
-        write / read: Piece size in bytes -> seconds for each byte of all ranks together.
+        stack: MPI-IO stack: "mpich", "openmpi" or "openmpi-romio".
+        ranks: Number of ranks that took part.
+        collective: Whether calls are collective; if not, each rank moves its own pieces.
+        opening: Seconds to open and close a file collectively.
+        write / read: Piece size in bytes to seconds per byte of all ranks.
     """
 
     stack: str
@@ -90,16 +91,17 @@ class Exchange:
 
 @dataclass(frozen=True)
 class StorageCosts:
-    """What requests cost on one file system of one machine.
+    """Costs of requests on one file system of one machine.
 
     Attributes:
-        host / processors: The machine.
-        measured: Seconds since 1970; 0: nothing was measured, every cost is assumed.
-        write / read: Request size in bytes -> seconds of one request, in a new file and in the
+        host / processors: Name of the machine and its number of processors.
+        measured: Time of the measurement in seconds since 1970; 0 if every cost is assumed.
+        write / read: Request size in bytes to seconds per request, in a new file and in the
             system's cache.
-        sync: Bytes that were written before -> seconds of one fsync.
-        calls: "open" (with close), "create" (with close), "stat", "unlink" -> seconds.
-        exchange: Of each stack, number of ranks and mode that was measured.
+        sync: Bytes written before to seconds of one fsync.
+        calls: Name of a call, "open" (with close), "create" (with close), "stat" or "unlink", to
+            seconds.
+        exchange: Costs for each stack, number of ranks and mode that was measured.
     """
 
     host: str = ""
@@ -113,12 +115,12 @@ class StorageCosts:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the costs were measured, and not assumed."""
+        """Whether the costs were measured rather than assumed."""
         return self.measured > 0
 
     @property
     def spread(self) -> float:
-        """Return the noise of a measured time: half the width of the costs here, 10 to 50 %."""
+        """The noise of a measured time: half the relative width of these costs, 10 to 50 %."""
         if not self.is_measured:
             return ASSUMED_SPREAD
         costs = [cost for table in (self.write, self.read) for cost in table.values()]
@@ -127,7 +129,7 @@ class StorageCosts:
         return min(max(LEAST_SPREAD, middle), MOST_SPREAD)
 
     def request(self, size: float, *, writing: bool) -> Interval:
-        """Return seconds of one request of a size in bytes."""
+        """Return the seconds that one request of a size in bytes takes."""
         table = self.write if writing else self.read
         if table:
             return interpolated(table, size)
@@ -137,24 +139,25 @@ class StorageCosts:
         return Interval(low, middle, high)
 
     def bulk(self, moved: float, *, writing: bool) -> Interval:
-        """Return seconds of bytes in requests of 1 MiB."""
+        """Return the seconds to move some bytes in requests of 1 MiB."""
         return self.request(MIB, writing=writing).scaled(moved / MIB)
 
     def synced(self, moved: float) -> Interval:
-        """Return seconds of one fsync after that many bytes."""
+        """Return the seconds of one fsync after that many bytes."""
         if self.sync:
             return interpolated(self.sync, moved)
         return ASSUMED_CALLS["sync"].plus(self.bulk(moved, writing=True))
 
     def call(self, name: str) -> Interval:
-        """Return seconds of a call that moves no data."""
+        """Return the seconds of a call that moves no data."""
         return self.calls.get(name, ASSUMED_CALLS[name])
 
     def exchanged(self, stack: str, ranks: int, *, collective: bool) -> Exchange | None:
-        """Return the costs that hold for some ranks on one node; None: not measured.
+        """Return the exchange costs for a number of ranks on one node; None if not measured.
 
-        Ranks that share processors wait for one another in every exchange, so only what as many
-        ranks took holds for them.  Otherwise the most ranks that were measured stand for more.
+        Ranks that share processors wait for one another in every exchange, so a measurement is
+        valid for them only with the same number of ranks.  Otherwise the largest number of ranks
+        that was measured represents larger ones.
         """
         known = {
             one.ranks: one
@@ -170,10 +173,10 @@ class StorageCosts:
 def interpolated(
     table: Mapping[int, Interval], size: float, *, per_byte: bool = False
 ) -> Interval:
-    """Return a cost between measured sizes, on logarithmic scales.
+    """Return the cost of a size, interpolated between measured sizes on logarithmic scales.
 
-    Beyond the largest size the cost grows with the bytes, below the smallest it stays (by byte:
-    the other way round, since each piece costs the same).
+    Above the largest size the cost grows with the bytes, below the smallest it stays constant (a
+    cost per byte does the opposite, since each piece costs the same).
     """
     sizes = sorted(table)
     if size <= sizes[0]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records what a study found, and the evidence for it."""
+"""Represents the result of a study, with the evidence for it."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from stripewise.core._trial import Measurement, RunStatus, Speedup, Trial
 
 
 class RunRole(StrEnum):
-    """Why a run was made."""
+    """The purpose of a run."""
 
     WARM_UP = "warm-up"
-    """Discarded as a measurement; it shows what the program does."""
+    """Not counted as a measurement; it shows what the program does."""
     BASELINE = "baseline"
     TRIAL = "trial"
     PAIR_BASELINE = "pair-baseline"
     PAIR_WINNER = "pair-winner"
     REFERENCE = "reference"
-    """A run of a pair against other settings than the unchanged program's."""
+    """The reference of a pair, with settings other than the unchanged program's."""
     REFERENCE_WINNER = "reference-winner"
     UNSYNCED_BASELINE = "unsynced-baseline"
     UNSYNCED_WINNER = "unsynced-winner"
 
 
 BASELINE_ROLES = (RunRole.BASELINE, RunRole.PAIR_BASELINE)
-"""Synced runs of the unchanged program."""
+"""Roles of synced runs of the unchanged program."""
 
 
 @dataclass(frozen=True)
 class RunEntry:
-    """One run of a study, in the order in which they were made.
+    """One run of a study.
 
     Attributes:
-        role / measurement: Why it was made, what it gave.
-        trial_number / pair_number: Of which trial and pair.
-        case: Name of its case; "" in a study of one command.
+        role / measurement: Purpose and measurement of the run.
+        trial_number / pair_number: Numbers of the trial and the pair that the run belongs to.
+        case: Name of its case; empty in a study of one command.
     """
 
     role: RunRole
@@ -54,12 +54,12 @@ class RunEntry:
 
 @dataclass(frozen=True)
 class Price:
-    """What a study cost.
+    """Cost of a study.
 
     Attributes:
-        n_runs: Executions, the warm-up included.
-        node_seconds: Of all of them together.
-        default_run_node_seconds: Of one run of the unchanged program (of each case).
+        n_runs: Number of runs, including the warm-up.
+        node_seconds: Node seconds of all runs.
+        default_run_node_seconds: Node seconds of one run of the unchanged program (of each case).
     """
 
     n_runs: int
@@ -68,14 +68,14 @@ class Price:
 
     @property
     def ratio(self) -> float:
-        """How many runs of the unchanged program would have cost as much."""
+        """Number of runs of the unchanged program that would have cost as much."""
         one = self.default_run_node_seconds
         return self.node_seconds / one if one > 0 else float("nan")
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision of the study with its reason, in plain words."""
+    """One decision of the study with its reason, in words."""
 
     at_unix_seconds: float
     text: str
@@ -85,12 +85,12 @@ class VerificationStatus(StrEnum):
     """Outcome of comparing the winner's files with the baseline's."""
 
     IDENTICAL = "identical"
-    """Bit for bit."""
+    """All files are equal bit for bit."""
     SAME_CONTENT = "same content"
-    """HDF5 objects, attributes, types and every element; other bytes."""
+    """HDF5 objects, attributes, types and all elements are equal; other bytes differ."""
     DIFFERENT = "different"
     NOT_VERIFIABLE = "not verifiable"
-    """Two baselines differ from one another, or nothing is written."""
+    """Two baselines differ from each other, or nothing is written."""
     NOT_DONE = "not done"
 
 
@@ -100,9 +100,9 @@ class Verification:
 
     Attributes:
         status: Outcome over all files.
-        compared: Files found equal (relative paths).
-        not_verifiable: Files in which two baselines differ already, with the reason.
-        differences: File to what differs, where status is DIFFERENT.
+        compared: Relative paths of the files that are equal.
+        not_verifiable: Files in which two baselines already differ, with the reason.
+        differences: File to its differences, if status is DIFFERENT.
     """
 
     status: VerificationStatus
@@ -112,33 +112,33 @@ class Verification:
 
 
 class CaseOutcome(StrEnum):
-    """What the fresh pairs showed of one case."""
+    """Outcome of the fresh pairs for one case."""
 
     FASTER = "faster"
-    """The interval of its I/O speed-up lies above 1."""
+    """The interval of its I/O speed-up is above 1."""
     SLOWER = "slower"
-    """Its I/O or its whole time got worse by more than the tolerance."""
+    """Its I/O time or elapsed time got worse by more than the tolerance."""
     OPEN = "left open"
-    """It may have got slower, and the budget ended before its pairs could tell."""
+    """It may have become slower, and the budget ended before its pairs could decide."""
     UNCHANGED = "no significant change"
     UNKNOWN = ""
-    """No configuration came to the pairs."""
+    """No configuration reached the pairs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """What the unchanged program and the winning configuration gave.
+    """Comparison of the unchanged program with the winning configuration.
 
     Attributes:
-        facts: What the first run showed.
+        facts: Facts about the program from the first run.
         baseline: The baseline measurements (before the search).
-        speedup: Of I/O time, from the winner's fresh pairs; None if there were none.
-        elapsed_speedup: Of the whole time, from the same pairs.
-        pairs: (baseline, winner) measurements of the fresh pairs.
-        unsynced: (baseline, winner) run without fsync at close, for the record.
-        verification: Of the winner against the baseline.
-        rejected: Trial number to the verification that rejected it.
-        resolution: What the spread of the baseline lets such a study see, in plain words.
+        speedup: Speed-up of the I/O time, from the winner's fresh pairs; None if there were none.
+        elapsed_speedup: Speed-up of the elapsed time, from the same pairs.
+        pairs: Measurements of the fresh pairs, as (baseline, winner).
+        unsynced: Measurements without fsync at close, as (baseline, winner), for the record.
+        verification: Comparison of the winner's output files with the baseline's.
+        rejected: Number of a rejected trial to the verification that rejected it.
+        resolution: Smallest gain that the noise of the baseline allows to detect, in words.
     """
 
     facts: ProgramFacts = field(default_factory=ProgramFacts)
@@ -156,14 +156,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class CaseResult(Compared):
-    """One case (an input, a command) of a study; a plain study has one, without a name.
+    """Result of one case (an input or a command) of a study; a plain study has one unnamed case.
 
     Attributes:
-        name: Of the case; "" in a study of one command.
-        command: Its command.
-        weight: Of its I/O-time ratio in the score of a trial.
-        tunables: Names of those that can act on it.
-        outcome: What the configuration that came to the fresh pairs did to it.
+        name: Name of the case; empty in a study of one command.
+        command: Command of the case.
+        weight: Weight of its I/O-time ratio in the score of a trial.
+        tunables: Names of the tunables that can act on it.
+        outcome: Effect of the configuration that was tested in the fresh pairs.
     """
 
     name: str
@@ -175,13 +175,13 @@ class CaseResult(Compared):
 
 @dataclass(frozen=True)
 class Reference:
-    """The winner compared, in fresh pairs, with settings that a user would otherwise have.
+    """Comparison, in fresh pairs, of the winner with settings that a user might otherwise use.
 
     Attributes:
-        name: Of what it is compared with, for people.
-        settings: Of that.
-        speedup / elapsed_speedup: Of the I/O time and of the whole time.
-        pairs: (reference, winner) measurements.
+        name: Name of the reference, for people.
+        settings: Settings of the reference.
+        speedup / elapsed_speedup: Speed-ups of the I/O time and of the elapsed time.
+        pairs: Measurements of the pairs, as (reference, winner).
     """
 
     name: str
@@ -193,20 +193,20 @@ class Reference:
 
 @dataclass(frozen=True)
 class JobFigures:
-    """What a study of a job script knows beside its runs.
+    """Figures of a study of a job script other than its runs.
 
     Attributes:
         script: Path of the job script, as the user gave it.
         step: Number of the launch line that was tuned, from 1.
-        compute_nodes: Of a run of the script as it is.
-        winner_nodes: Compute nodes of a run of the winner; 0: as many.
-        baseline_nodes: Burst-buffer nodes of the script as it is; 0: none.
-        n_jobs: Jobs that were submitted.
-        controller_requests: Requests to the batch system in the last session.
-        node_seconds: Of all jobs.
-        reasons: Trial number to why it was tried.
-        tuned_script: Path of the script that was left; "" if none was.
-        no_script: Why none was left although settings were found; "" if that is not so.
+        compute_nodes: Compute nodes of a run of the unchanged script.
+        winner_nodes: Compute nodes of a run of the winner; 0 if the number is the same.
+        baseline_nodes: Burst-buffer nodes of the unchanged script; 0 for none.
+        n_jobs: Number of jobs that were submitted.
+        controller_requests: Number of requests to the batch system in the last session.
+        node_seconds: Node seconds of all jobs.
+        reasons: Trial number to the reason why it was tried.
+        tuned_script: Path of the tuned script; empty if none was written.
+        no_script: Why no script was written although settings were found; empty otherwise.
     """
 
     script: str
@@ -224,31 +224,32 @@ class JobFigures:
 
 @dataclass(frozen=True)
 class StudyResult(Compared):
-    """Everything that a report shows.
+    """Result of a study: everything that a report shows.
 
-    Where there are several cases, speed-ups are of the weighted geometric mean over them,
-    `verification` and `rejected` name the case before each file, `facts` are merged, and
-    `baseline`, `pairs` and `unsynced` are empty: they are found in `cases`.
+    With several cases, speed-ups are weighted geometric means over them, `verification` and
+    `rejected` put the case before each file name, `facts` are merged, and `baseline`, `pairs` and
+    `unsynced` are empty, since `cases` contains them.
 
     Attributes:
-        command: The user's command; of several, the first or the one with `{case}` in it.
+        command: The user's command; with several, the first or the one that contains `{case}`.
         directory: The study's directory (absolute path).
-        runs: Every run, in order.
-        trials: Every trial, in order.
-        winner: Trial of the winning configuration; None if nothing beat the baseline.
-        improved: Whether fresh pairs showed an I/O speed-up whose interval excludes 1 and the
-            whole time did not get worse, overall, and that no case got slower.
+        runs: All runs, in the order in which they were made.
+        trials: All trials, in order.
+        winner: Trial of the winning configuration; None if no trial was faster than the baseline.
+        improved: Whether fresh pairs showed an overall I/O speed-up whose interval excludes 1, no
+            increase of the overall elapsed time, and no slower case.
         stopped_because: Why the search ended.
-        left_open: Why a budget ended the study before anything was decided; "" if something was.
-        rungs_left: Numbers of burst-buffer nodes that it has not come to, though it would have.
-        decisions: In order.
-        warnings: For the user (oversubscription, settings that cannot act, ...).
-        searched: Tunable name to the values tried.
-        left_out: Tunable name to the reason why it was not tried.
-        provenance: Versions, host, storage, date, seed, strategy; text to text.
-        cases: What each case showed, in the order given.
-        job: Of a study of a job script.
-        references: The winner against other settings than the unchanged program's.
+        left_open: Why the budget ended the study before anything was decided; empty if something
+            was.
+        rungs_left: Numbers of burst-buffer nodes that the search planned but did not reach.
+        decisions: Decisions, in order.
+        warnings: Warnings for the user (oversubscription, settings that cannot act, ...).
+        searched: Tunable name to the values that were tried.
+        left_out: Name of a tunable that was not tried to the reason.
+        provenance: Versions, host, storage, date, seed and strategy, each as text by name.
+        cases: Result of each case, in the given order.
+        job: Figures of a study of a job script; None for other studies.
+        references: Comparisons of the winner with settings other than the unchanged program's.
     """
 
     command: tuple[str, ...]
@@ -271,12 +272,12 @@ class StudyResult(Compared):
 
     @property
     def emulated(self) -> str:
-        """Storage that was emulated in every run: "archer2-hdd@1/64"; "" if none was."""
+        """Storage that every run emulated, such as "archer2-hdd@1/64"; empty if none did."""
         return self.provenance.get("emulated", "")
 
     @property
     def outcome(self) -> str:
-        """In two words: "improved", "no improvement", "undecided", "nothing tried"."""
+        """Outcome in words: "improved", "no improvement", "undecided" or "nothing tried"."""
         if self.improved:
             return "improved"
         if not self.left_open:
@@ -285,12 +286,12 @@ class StudyResult(Compared):
 
     @property
     def is_ensemble(self) -> bool:
-        """Whether there are several cases."""
+        """Whether the study has several cases."""
         return len(self.cases) > 1
 
     @property
     def price(self) -> Price:
-        """What the study cost, on as many nodes as its first run had."""
+        """Cost of the study, on as many nodes as its first run used."""
         made = [run for run in self.runs if run.measurement.status is not RunStatus.CANCELLED]
         hosts = {case.name: max(1, case.facts.n_hosts) for case in self.cases}
         spent = sum(run.measurement.elapsed_seconds * hosts.get(run.case, 1) for run in made)

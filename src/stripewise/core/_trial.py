@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records what one run of a program measured, and what all runs of a candidate gave."""
+"""Represents the measurements of one run of a program, and those of all runs of a trial."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stripewise.core._amount import Amount, Figured, reasons, total
 from stripewise.core._configuration import Configuration, Value
 from stripewise.core._cray_mpiio import MpiioFile
 
-# What one run of a program gave.
+# The measurement of one run of a program.
 
 
 class RunStatus(StrEnum):
@@ -20,58 +20,59 @@ class RunStatus(StrEnum):
 
     OK = "ok"
     FAILED = "failed"
-    """Non-zero exit status or a signal."""
+    """The command had a non-zero exit status or was ended by a signal."""
     TIMEOUT = "timeout"
-    """Stopped by its time limit; a deadlock looks like this."""
+    """The run was stopped by its time limit, as in a deadlock."""
     CANCELLED = "cancelled"
-    """Stopped by the tuner's end; it counts as never run."""
+    """The run was stopped because the tuner ended; it counts as if it had never run."""
     UNSEEN = "unseen"
-    """It ran, but the library did not see it (static program, preload dropped, ...)."""
+    """The program ran without the runtime library (static program, preload dropped, ...)."""
 
 
 class FailureCause(StrEnum):
-    """Why a run did not end well."""
+    """Why a run failed."""
 
     NONE = ""
     PROGRAM = "program"
-    """Its own: an exit code, a crash, output that cannot be seen."""
+    """The program itself: an exit code, a crash, or output that cannot be observed."""
     HANG = "hang"
-    """Stopped by its time limit."""
+    """The run was stopped by its time limit."""
     SIGNAL = "signal"
-    """Ended from outside."""
+    """The run was ended by a signal from outside."""
     STORAGE = "storage"
-    """No room, a storage that fails, or its directory was removed."""
+    """The storage was full or failed, or the run's directory was removed."""
     LAUNCH = "launch"
-    """Its launcher did not come up."""
+    """The launcher could not start the program."""
     HOST = "host"
-    """This host was too slow for the storage that it emulates."""
+    """The host was too slow for the storage that it emulated."""
 
     @property
     def is_outside(self) -> bool:
-        """Whether it says nothing about the settings of the run."""
+        """Whether the cause says nothing about the settings of the run."""
         return self not in (FailureCause.NONE, FailureCause.PROGRAM, FailureCause.HANG)
 
 
 @dataclass(frozen=True)
 class ObservedFile(Figured):
-    """What was observed of one file in one run: effective settings, not requested ones.
+    """Observations of one file in one run: effective settings, not requested ones.
 
     Attributes:
-        path: Relative to the run's directory where it lies inside, otherwise absolute.
-        read_bytes / write_bytes: What the program asked to move (outermost calls).
-        io_seconds: Outermost time, maximum over ranks.
-        interface: Highest layer that the program used: "hdf5", "mpiio", "stdio", "posix".
-        writers: Ranks (processes) that issued system writes.
-        readers: Ranks (processes) that issued system reads; 0 in journals of earlier versions.
-        system_writes: Number of system writes; system_write_bytes: their bytes.
-        system_reads: Number of system reads; system_read_bytes: their bytes.
-        median_write_bytes: Approximate (from bins) median size of a system write.
+        path: Path relative to the run's directory if the file is inside, otherwise absolute.
+        read_bytes / write_bytes: Bytes that the program requested (outermost calls).
+        io_seconds: Time in outermost calls, maximum over ranks.
+        interface: Highest interface that the program used: "hdf5", "mpiio", "stdio", "posix".
+        writers: Number of ranks (processes) that issued system writes.
+        readers: Number of ranks (processes) that issued system reads; 0 in journals of earlier
+            versions.
+        system_writes / system_write_bytes: Number of system writes, and their bytes.
+        system_reads / system_read_bytes: Number of system reads, and their bytes.
+        median_write_bytes: Approximate median size of a system write, from bins.
         largest_write_bytes: Largest system write.
-        aligned_fraction: {alignment_bytes: fraction of system writes whose offset and size
-            are multiples of it} for 4 KiB, 64 KiB and 1 MiB.
-        requested / applied / reported: Hints that the program passed, that Stripewise added,
-            and that MPI_File_get_info echoed.
-        missing: Figures that are not known, or of which this is the least, and why.
+        aligned_fraction: Alignment in bytes (4 KiB, 64 KiB, 1 MiB) to the fraction of system
+            writes whose offset and size are multiples of it.
+        requested / applied / reported: Hints that the program passed, that Stripewise added, and
+            that MPI_File_get_info returned.
+        missing: Figures that are unknown or only lower bounds, with the reason.
     """
 
     path: str
@@ -96,27 +97,29 @@ class ObservedFile(Figured):
 
 @dataclass(frozen=True)
 class Measurement(Figured):
-    """One run.
+    """Measurement of one run.
 
     Attributes:
-        run_id: UUID text.
-        status: How it ended.
-        exit_code: Of the command; negative: minus the signal; None if it never started.
-        elapsed_seconds: Wall clock of the command.
+        run_id: UUID of the run, as text.
+        status: How the run ended.
+        exit_code: Exit code of the command; minus the number of the signal that ended it; None if
+            it never started.
+        elapsed_seconds: Wall-clock time of the command.
         io_seconds: Maximum over ranks of the time in outermost I/O calls.
-        read_bytes / write_bytes: What the program asked to move, over all ranks.
-        started_unix_seconds: When it started.
-        files: What was observed, largest first.
-        message: One line where status is not OK.
-        cause: Why status is not OK.
-        limits: What its requests waited for on an emulated storage, in words.
-        bypassed: What else a user should know of an emulated run, such as what bypassed it.
-        stage_in_seconds: Copying its files to a burst buffer took so long, before the command
-            started; None: nothing was copied.
-        stage_out_seconds: Copying back, likewise.
-        mpiio: What Cray MPICH printed of its files, largest first.
-        missing: Of `io_seconds`, `read_bytes` and `write_bytes` those that are not known, or
-            of which this is the least, and why.
+        read_bytes / write_bytes: Bytes that the program requested, over all ranks.
+        started_unix_seconds: Start of the run in seconds since 1970.
+        files: Observations of each file, largest first.
+        message: One line of explanation if status is not OK.
+        cause: Cause of the failure if status is not OK.
+        limits: What its requests waited for on emulated storage, in words.
+        bypassed: Remarks on an emulated run for the user, such as I/O that bypassed the emulation.
+        stage_in_seconds: Time to copy its files to a burst buffer before the command started; None
+            if nothing was copied.
+        stage_out_seconds: Time to copy its files back after the command; None if nothing was
+            copied.
+        mpiio: Figures that Cray MPICH printed for its files, largest first.
+        missing: Which of `io_seconds`, `read_bytes` and `write_bytes` are unknown or only lower
+            bounds, with the reason.
     """
 
     run_id: str
@@ -144,17 +147,17 @@ class Measurement(Figured):
 
     @property
     def total_bytes(self) -> int:
-        """Bytes that the program asked to move, as far as they are known."""
+        """Bytes that the program requested, as far as they are known."""
         return self.read_bytes + self.write_bytes
 
     @property
     def total_amount(self) -> Amount:
-        """Bytes that the program asked to move."""
+        """Bytes that the program requested, as an amount that may be incomplete."""
         return total(map(self.amount, ("read_bytes", "write_bytes")))
 
     @property
     def bandwidth(self) -> Amount:
-        """Bytes over I/O time: nothing is known of it where a part of either is missing."""
+        """Bytes divided by I/O time; unknown if a part of either is missing."""
         moved, seconds = self.total_amount, self.amount("io_seconds")
         why = reasons((moved.why, seconds.why))
         if why or not seconds.value:
@@ -163,16 +166,16 @@ class Measurement(Figured):
 
 
 MOST_ATTEMPTS = 3
-"""So often a run is made that fails each time."""
+"""Maximum number of attempts at a run that keeps failing."""
 FAILURES_THAT_COUNT = 2
 
 
 def is_settled(attempts: Sequence[Measurement], failures: int = FAILURES_THAT_COUNT) -> bool:
-    """Whether attempts at one run need no other: one did well, or the same failure came again.
+    """Return whether a run needs no more attempts: one succeeded, or a failure was repeated.
 
     Args:
-        attempts: In order, at least one.
-        failures: So many of the program's own, with the same exit, count.
+        attempts: Attempts at the run in order, at least one.
+        failures: Number of the program's own failures with the same exit that settle the run.
     """
     own = [_end(run) for run in attempts if not run.cause.is_outside]
     again = len(own) >= failures and len(set(own[-failures:])) == 1
@@ -180,16 +183,16 @@ def is_settled(attempts: Sequence[Measurement], failures: int = FAILURES_THAT_CO
 
 
 def _end(run: Measurement) -> tuple[RunStatus, int | None]:
-    """Say how a run ended; the exit code of one that was stopped says only how it was."""
+    """Return how a run ended, with its exit code unless the tuner stopped it."""
     return run.status, None if run.status is RunStatus.TIMEOUT else run.exit_code
 
 
 def joint_cause(
     attempts: Sequence[Measurement], failures: int = FAILURES_THAT_COUNT
 ) -> FailureCause:
-    """Return why a run failed, from all attempts at it; an outside cause if nothing is known.
+    """Return why a run failed, from all attempts at it; an outside cause if that is unclear.
 
-    A failure says something about the settings only if the program's own repeats.
+    A failure counts against the settings only if the program's own failure repeats.
     """
     if attempts[-1].ok:
         return FailureCause.NONE
@@ -199,22 +202,22 @@ def joint_cause(
     return next(run.cause for run in reversed(attempts) if not run.cause.is_outside)
 
 
-# A candidate configuration and what its runs gave.
+# A trial: a configuration and the measurements of its runs.
 
 
 class TrialState(StrEnum):
-    """The state of a trial."""
+    """State of a trial."""
 
     COMPLETE = "complete"
     HOPELESS = "hopeless"
-    """Stopped early: clearly slower than the baseline."""
+    """The trial was stopped early, since it was clearly slower than the baseline."""
     FAILED = "failed"
-    """The program failed, timed out or was not seen under this configuration."""
+    """The program failed, timed out or was not observed with this configuration."""
     LOST = "lost"
-    """Nothing is known of these settings: what ended its runs came from outside, or its output
-    differs from the baseline's in one run and not in the next."""
+    """Nothing is known about these settings: an outside cause ended the runs, or the output
+    differs from the baseline's in some runs and not in others."""
     REJECTED = "rejected"
-    """Its output differs from the baseline's."""
+    """The output differs from the baseline's."""
 
 
 @dataclass(frozen=True)
@@ -222,11 +225,11 @@ class Speedup:
     """Ratio baseline / candidate of I/O times from paired runs.
 
     Attributes:
-        median: exp(median of the log-ratios).
-        low / high: Bounds of the interval; NaN where there were too few pairs.
+        median: Median speed-up: exp(median of the log-ratios).
+        low / high: Bounds of the confidence interval; NaN if there were too few pairs.
         n_pairs: Number of pairs.
         confidence: Nominal level of the interval, 0.95.
-        method: Name of the method.
+        method: Name of the method that computed the interval.
     """
 
     median: float
@@ -239,11 +242,11 @@ class Speedup:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A point to try.
+    """A point of the search space to try.
 
     Attributes:
-        settings: Tunable name to value; tunables not named stay at their default.
-        reason: Why this one, in plain words.
+        settings: Tunable name to value; other tunables keep their defaults.
+        reason: Why this point is proposed, in words.
     """
 
     settings: Mapping[str, Value]
@@ -252,24 +255,23 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of the search.
+    """One point of the search with its runs.
 
     Attributes:
-        number: From 1.
-        settings: Tunable name to value, e.g. {"mpiio.cb_nodes": 4}; the rest at default.
-        configuration: What is applied.
-        state: Outcome.
-        measurements: Its runs.
-        io_ratio: Median over its runs of I/O time / that of the baseline run(s) next to
-            them (smaller is better); inf if it failed.  What strategies minimise.  Of
-            several cases the weighted geometric mean, or the worst case if that got clearly
-            slower.
-        elapsed_ratio: The same of the whole time.
+        number: Number of the trial, from 1.
+        settings: Tunable name to value, e.g. {"mpiio.cb_nodes": 4}; others keep their defaults.
+        configuration: Configuration that is applied.
+        state: Outcome of the trial.
+        measurements: Measurements of its runs.
+        io_ratio: I/O time divided by that of the neighbouring baseline runs, the median over its
+            runs; infinite if it failed.  Strategies minimise it.  With several cases it is the
+            weighted geometric mean, or the worst case if that became clearly slower.
+        elapsed_ratio: The same ratio for the elapsed time.
         message: One line of explanation.
-        details: What it did, for people.
-        case_ratios: Case to its I/O-time ratio, of those that ran; empty with one case.
-        class_ratios: Glob of a class of files to the ratio of the I/O time on these; empty
-            where the files of a program are of one class.
+        details: Details of its effect, for people.
+        case_ratios: Name of each case that ran to its I/O-time ratio; empty with one case.
+        class_ratios: Glob of a class of files to the ratio of the I/O time on them; empty if all
+            files of the program are in one class.
     """
 
     number: int

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines all errors of Stripewise; the CLI makes of each a line and an exit code.
+"""Defines all errors of Stripewise, which the CLI reports as a line with an exit code.
 
-A message says what is wrong, the value, and the remedy.
+A message says what is wrong, and gives the value and the remedy.
 """
 
 from __future__ import annotations
 
 
 class StripewiseError(Exception):
-    """Root of all errors of Stripewise."""
+    """Base class of all errors of Stripewise."""
 
     exit_code = 1
 
@@ -27,25 +27,25 @@ class ConfigurationError(UsageError):
 
 
 class PolicyError(StripewiseError, PermissionError):
-    """The site's or the user's policy forbids it."""
+    """The policy of the site or the user forbids a setting or an action."""
 
     exit_code = 4
 
 
 class RuntimeMissingError(StripewiseError, FileNotFoundError):
-    """The runtime library, a plug-in or an optional package is not there, or for another MPI."""
+    """The runtime library, a plug-in or an optional package is missing or for another MPI."""
 
     exit_code = 5
 
 
 class ProgramError(StripewiseError, RuntimeError):
-    """The user's program cannot be started, fails, or does no I/O that can be seen."""
+    """The user's program cannot be started, fails, or does no I/O that can be observed."""
 
     exit_code = 6
 
 
 class StudyError(StripewiseError, RuntimeError):
-    """A study cannot go on: directory in use, journal damaged, inputs gone."""
+    """A study cannot continue: directory in use, journal damaged, or input missing."""
 
     exit_code = 7
 
@@ -57,24 +57,24 @@ class StorageError(StripewiseError, OSError):
 
 
 class ContainerError(StripewiseError, ValueError):
-    """A container file is not one, is damaged, or is of another version."""
+    """A file is not a container, is damaged, or has another version."""
 
     exit_code = 9
 
 
 class TraceError(StripewiseError, ValueError):
-    """A trace, log or profile is of no known form, cannot be read, or is too large."""
+    """A trace, log or profile has an unknown format, cannot be read, or is too large."""
 
     exit_code = 9
 
 
 class LoginError(StripewiseError, PermissionError):
-    """Somebody may not log in; the message is for them."""
+    """A login is refused; the message is for the person who tried to log in."""
 
     exit_code = 4
 
 
 class LoginServiceError(StripewiseError, ConnectionError):
-    """A directory or an identity provider cannot be reached, or does not do as it is to."""
+    """A directory or an identity provider cannot be reached, or breaks its protocol."""
 
     exit_code = 8

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Knows the optional parts of the package: what each needs, and how to get it."""
+"""Checks the optional extras of the package: the modules they need, and how to install them."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ MODULES = {
         "vl_convert",
     ),
 }
-"""Extra to the modules that it brings."""
+"""Extra to the modules that it installs."""
 BRINGS = {"web": "db"}
-"""Extra to another one that it brings."""
+"""Extra to another extra that it includes."""
 PURPOSES = {"client": "the portal's client", "db": "the statistics database", "web": "the portal"}
-"""What an extra is for, as the subject of a sentence."""
+"""Purpose of an extra, as the subject of a sentence."""
 _OURS = {"stripewise", *sys.stdlib_module_names}
 
 
 def missing(extra: str) -> str:
-    """Say which modules of an extra are not installed, with the remedy; "" if all are."""
+    """Return which modules of an extra are missing, with the remedy; empty if none is."""
     wanted = sorted({*MODULES[extra], *MODULES.get(BRINGS.get(extra, ""), ())})
     absent = [module for module in wanted if not _is_here(module)]
     if not absent:
@@ -53,24 +53,24 @@ def missing(extra: str) -> str:
 
 
 def require(extra: str, purpose: str) -> None:
-    """Refuse to go on without an extra.
+    """Raise an error if an extra is not installed.
 
     Args:
-        extra: Its name.
-        purpose: What needs it, as the subject of a sentence: "the strategy tpe".
+        extra: Name of the extra.
+        purpose: The feature that needs it, as the subject of a sentence: "the strategy tpe".
 
     Raises:
-        RuntimeMissingError: A module is not installed.
+        RuntimeMissingError: A module of the extra is not installed.
     """
     if why := missing(extra):
         raise RuntimeMissingError(f"{purpose} is not available: {why}")
 
 
 def explain(error: ImportError) -> str:
-    """Say in a line that an optional package is missing, with the remedy; "" if it is another.
+    """Return a line about a missing optional package, with the remedy; empty for other errors.
 
     Args:
-        error: What importing a module of Stripewise came to.
+        error: Error of an import of a module of Stripewise.
     """
     name = (error.name or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or not name or name in _OURS:
@@ -84,5 +84,5 @@ def explain(error: ImportError) -> str:
 def _is_here(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ValueError:  # hidden on purpose: None in sys.modules
+    except ValueError:  # hidden on purpose by None in sys.modules
         return False

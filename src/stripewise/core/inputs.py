@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens, bounds and parses what users give: one way, with a budget for each kind.
+"""Opens and parses input files within a budget for each kind of input.
 
-docs/reference/budgets.md has the table; a test compares the two.
+The table in docs/reference/budgets.md is compared with this file by a test.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _PIECE = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 
 @dataclass(frozen=True)
 class Budget:
-    """What one kind of input may cost.
+    """Limits for one kind of input.
 
     Attributes:
-        what: The input, in words.
-        file_bytes: Largest file.
-        entries: Most rules, lines or calls in it; 0: they are not counted.
-        entry: What is counted, in words.
+        what: Name of the input, in words.
+        file_bytes: Maximum size of a file.
+        entries: Maximum number of rules, lines or calls in it; 0 if they are not limited.
+        entry: Name of an entry, in words.
         remedy: What to do about an input that is too large.
-        error: What is raised then; it has the exit code.
+        error: Error class for an input that is too large, which determines the exit code.
     """
 
     what: str
@@ -83,7 +83,7 @@ CAMPAIGN = Budget("a campaign of benchmarks", 64 * _MIB)
 HISTORY = Budget("the figures of a history", 256 * _MIB)
 SURVEY = Budget("a survey of applications", _MIB, error=ConfigurationError)
 JOB_SCRIPT = Budget("a job script", 4 * _MIB)
-"""Source: slurm.conf(5), max_script_size: 4 MiB unless the site says otherwise (documented)."""
+"""Source: slurm.conf(5), max_script_size: 4 MiB unless the site changes it (documented)."""
 SITE_ADVICE = Budget("a page of advice", _MIB)
 PACK = Budget("a pack of knowledge", 512 * _MIB)
 KEY = Budget("a key or a signature", _MIB)
@@ -145,16 +145,16 @@ DARSHAN_LOG = Budget(
 DARSHAN_MEMORY_BYTES = 4 << 30
 DARSHAN_SECONDS = 60
 MOST_KEY_PARTS = 32
-"""Parts of a dotted TOML key; the parser's work grows with their square."""
+"""Maximum number of parts of a dotted TOML key; the parser's work grows with its square."""
 
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PIECE}\.[ \t]*+){{{MOST_KEY_PARTS}}}")
 
 
 def open_input(path: Path) -> BinaryIO:
-    """Open a regular file; a pipe, a device or a directory is refused, and never waited for.
+    """Open a regular file; refuse a pipe, a device or a directory without waiting for it.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     try:
@@ -171,8 +171,8 @@ def read_input(path: Path, budget: Budget) -> bytes:
     """Read a whole file within its budget.
 
     Raises:
-        OSError: It cannot be read, or is no regular file.
-        StripewiseError: It is larger than its budget; the class is the budget's.
+        OSError: It cannot be read, or is not a regular file.
+        StripewiseError: It exceeds its budget, which determines the class of the error.
     """
     with open_input(path) as file:
         data = file.read(budget.file_bytes + 1)
@@ -181,11 +181,11 @@ def read_input(path: Path, budget: Budget) -> bytes:
 
 
 def input_lines(path: Path, budget: Budget) -> Iterator[str]:
-    """Yield the lines of a file within its budget; the file is never held as a whole.
+    """Yield the lines of a file within its budget, without loading the whole file.
 
     Raises:
-        OSError: It cannot be read, or is no regular file.
-        StripewiseError: It is larger than its budget; the class is the budget's.
+        OSError: It cannot be read, or is not a regular file.
+        StripewiseError: It exceeds its budget, which determines the class of the error.
     """
     read_bytes = 0
     with open_input(path) as file:
@@ -196,10 +196,10 @@ def input_lines(path: Path, budget: Budget) -> Iterator[str]:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML whose keys are of a reasonable depth.
+    """Parse TOML, with a limit on the depth of keys.
 
     Raises:
-        ValueError: It is not TOML, or is nested too deeply.
+        ValueError: The text is not TOML, or is nested too deeply.
     """
     import tomllib
 
@@ -212,10 +212,10 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse JSON as it is defined: without infinities, without NaN.
+    """Parse standard JSON, without infinities and NaN.
 
     Raises:
-        ValueError: It is not JSON, or is nested too deeply.
+        ValueError: The text is not JSON, or is nested too deeply.
     """
     try:
         return json.loads(text, parse_constant=_no_number, parse_float=_finite)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Imports the names of a package when they are first used.
+"""Imports the names that a package exports when they are first used.
 
-The package lists them once, as imports `NAME as NAME` under `if TYPE_CHECKING:`, which type
-checkers and the lint of import directions read; here the same lines are read again, as text.
+The package lists them as imports `NAME as NAME` under `if TYPE_CHECKING:`, which type checkers and
+the lint of import directions read; this module parses the same lines as text.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _IMPORT = re.compile(r"^    from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILI
 
 
 def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
-    """Make `__getattr__` and `__all__` of a package with imports under `if TYPE_CHECKING:`.
+    """Create `__getattr__` and `__all__` for a package from its `if TYPE_CHECKING:` imports.
 
     Args:
-        package: Its name.
+        package: Name of the package.
     """
     homes = _homes(package)
 
@@ -37,7 +37,7 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
 
 
 def _homes(package: str) -> dict[str, tuple[str, str]]:
-    """Return each exported name, with the module that has it and its name there."""
+    """Return each exported name with the module that defines it and its name there."""
     spec = sys.modules[package].__spec__
     source = spec.loader.get_source(package) if spec and spec.loader else ""  # type: ignore[attr-defined]
     return {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what a room concludes: numbers, tables of the terminal, charts and the frame of pages."""
+"""Presents results: numbers, tables on the terminal, charts and the frame of pages."""
 
 from typing import TYPE_CHECKING
 

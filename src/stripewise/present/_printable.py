@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes foreign text safe to show or to write to CSV."""
+"""Makes foreign text safe to display or to write to CSV."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories that act on a terminal or a page instead of standing in it."""
+"""Unicode categories of characters that control a terminal or a page instead of being shown."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", *"\uff1d\uff0b\uff0d\uff20")
-"""The last four are the wide forms of the first, which a spreadsheet in Japanese takes for them.
-Source: OWASP, CSV Injection."""
+"""Characters that begin a formula; the last four are full-width forms, which a Japanese
+spreadsheet accepts too. Source: OWASP, CSV Injection."""
 
 
 def text_of(path: Path, errors: str = "replace") -> str:
-    """Return what a file holds as text; "" if it cannot be read."""
+    """Return the content of a file as text; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors=errors)
     except OSError:
@@ -27,8 +27,8 @@ def text_of(path: Path, errors: str = "replace") -> str:
 def printable(text: str) -> str:
     r"""Make any text safe to show on one line.
 
-    Bytes that are not UTF-8 (surrogates) and control characters become \xNN, characters that
-    change the direction or the breaking of text \uNNNN.
+    Bytes that are not UTF-8 (surrogates) and control characters become \xNN; characters that
+    change the direction or line breaks of text become \uNNNN.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -47,7 +47,7 @@ def _show(character: str) -> str:
 
 
 def csv_cell(value: Any) -> Any:
-    """Return a cell of CSV that no spreadsheet takes for a formula; numbers stay as they are."""
+    """Return a CSV cell that no spreadsheet interprets as a formula; numbers stay unchanged."""
     if not isinstance(value, str):
         return value
     shown = printable(value)
@@ -55,8 +55,8 @@ def csv_cell(value: Any) -> Any:
 
 
 def finite(data: Any) -> Any:
-    """Return the same data with every number that JSON cannot hold as None."""
-    kind = type(data)  # most are plain numbers and texts: nothing else is asked of them
+    """Return the data with None for every number that JSON cannot represent."""
+    kind = type(data)  # most values are plain numbers and texts, which need no further checks
     if kind is float:
         return data if math.isfinite(data) else None
     if kind is str or kind is int:

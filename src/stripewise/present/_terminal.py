@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Aligned columns of text that stay readable where the terminal is narrower than the table."""
+"""Aligns columns of text, so that they stay readable on a terminal narrower than the table."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from rich.text import Text
 
 _GAP = "  "
 LABEL = 17
-"""Columns of a label and the blanks around it."""
+"""Width of the label column, including blanks."""
 
 _Row = TypeVar("_Row")
 Columns = Sequence[tuple[str, Callable[[_Row], str]]]
-"""Of a table: the heading of each column, and what a row has in it."""
+"""Columns of a table: the heading and the function that returns a row's cell."""
 
 
 def line(label: str, text: str) -> str:
-    """Lay a summary line out: a label column, then text."""
+    """Return a summary line: a label column, then text."""
     return f" {label:<{LABEL - 2}} {text}".rstrip()
 
 
 def labelled(label: str, texts: Iterable[str]) -> list[str]:
-    """Lay lines out of which the first alone has a label."""
+    """Return lines of which only the first has a label."""
     return [line("" if place else label, text) for place, text in enumerate(texts)]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Align cells at the left, in one block; the first row are the headings."""
+    """Return left-aligned lines of cells, in one block; the first row contains the headings."""
     every = frozenset(range(len(rows[0])))
     return next(TextTable(rows[0], rows[1:], left=every).blocks())
 
@@ -42,10 +42,10 @@ class TextTable:
     """Rows of cells under headings.
 
     Attributes:
-        headings: One for each column.
+        headings: Heading of each column.
         rows: Cells of each row, as many as there are headings.
-        keys: So many columns, from the first, are repeated in every block.
-        left: Columns whose cells stand at the left; all others stand at the right.
+        keys: Number of leading columns that are repeated in every block.
+        left: Left-aligned columns; all others are right-aligned.
     """
 
     headings: Sequence[str]
@@ -57,20 +57,20 @@ class TextTable:
     def of(
         cls, columns: Columns[_Row], rows: Iterable[_Row], *, keys: int = 1, left: int = 1
     ) -> TextTable:
-        """Make a table whose first `left` columns stand at the left."""
+        """Create a table whose first `left` columns are left-aligned."""
         headings = [heading for heading, _ in columns]
         cells = [[show(row) for _, show in columns] for row in rows]
         return cls(headings, cells, keys, frozenset(range(left)))
 
     def blocks(self, width: int | None = None) -> Iterator[list[str]]:
-        """Yield the lines of each block, headings first: one block if `width` holds all."""
+        """Yield the lines of each block, headings first; one block if all fit in `width`."""
         cells = [self.headings, *self.rows]
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
         for columns in self._split(widths, width):
             yield [self._line(row, columns, widths) for row in cells]
 
     def _split(self, widths: Sequence[int], width: int | None) -> Iterator[list[int]]:
-        """Yield the columns of each block; one that is too wide by itself stays whole."""
+        """Yield the columns of each block; a column that is wider than a block is not split."""
         keys = list(range(self.keys))
         block = list(keys)
         for column in range(self.keys, len(widths)):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds charts as Vega-Lite specifications, and writes them as pictures.
+"""Builds charts as Vega-Lite specifications, and exports them as pictures.
 
-A page carries its charts as data, and one script that draws them (tooltips, zoom, the width of
-the window); it reads nothing from elsewhere.
+A page contains its charts as data and one script that draws them (tooltips, zoom, the width of the
+window); it loads nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _CONFIG: Spec = {
 }
 
 _THEME = {MUTED: "muted", INK: "ink", "#e3e7ee": "line", "#b9c0cb": "line"}
-"""Colours of the configuration, and what a page's style calls them."""
+"""Colours of the chart configuration, with their names in a page's style sheet."""
 ZOOM: Spec = {
     "name": "zoom",
     "select": {
@@ -57,19 +57,19 @@ ZOOM: Spec = {
     },
     "bind": "scales",
 }
-"""Lets readers move along the time, and zoom by the wheel while they hold Ctrl."""
+"""Selection that lets readers pan along the time axis, and zoom with Ctrl and the wheel."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A specification, and what a reader who cannot see the drawing should know."""
+    """A chart specification, with a description for readers who cannot see the drawing."""
 
     spec: Spec
     description: str
 
     @property
     def data(self) -> Markup:
-        """JSON that can stand in an attribute of a page, between single quotes."""
+        """JSON for an attribute of a page in single quotes."""
         text = json.dumps(
             _shown(self.spec), separators=(",", ":"), allow_nan=False, ensure_ascii=False
         )
@@ -94,7 +94,7 @@ def points(encoding: Spec, **looks: Any) -> Spec:
 
 
 def constant(mark: str, encoding: Spec, **looks: Any) -> Spec:
-    """Return one mark that no data move."""
+    """Return one mark that does not depend on data."""
     return {"data": {"values": [{}]}, **layer(mark, encoding, **looks)}
 
 
@@ -112,13 +112,13 @@ _APART = ("color", "stroke", "strokeDash", "shape", "x", "y")
 
 
 def column(*parts: Spec) -> Spec:
-    """Put charts above each other."""
+    """Return charts stacked vertically."""
     apart = {"scale": dict.fromkeys(_APART, "independent")}
     return {"vconcat": list(parts), "config": _CONFIG, "spacing": 14, "resolve": apart}
 
 
 def themed(spec: Spec) -> Spec:
-    """Return a chart whose axes and words have the colours of the page that shows it."""
+    """Return a chart whose axes and texts have the colours of the page that shows it."""
     config = json.dumps(spec["config"])
     for colour, name in _THEME.items():
         config = config.replace(colour, f"var(--{name})")
@@ -126,20 +126,20 @@ def themed(spec: Spec) -> Spec:
 
 
 def tips(**fields: str) -> list[Spec]:
-    """Return what a tooltip shows: name of the field to its title."""
+    """Return the fields that a tooltip shows, given their titles by name."""
     return [{"field": name, "title": title} for name, title in fields.items()]
 
 
 def tip(field: str, title: str) -> Spec:
-    """Return a number of a tooltip."""
+    """Return a number for a tooltip."""
     return number(field, title, format=",.3~r")
 
 
 def write_picture(spec: Spec, path: Path) -> None:
-    """Write a chart as a picture; the suffix chooses the format.
+    """Write a chart as a picture in the format of the path's suffix.
 
     Raises:
-        UsageError: The suffix is of no picture.
+        UsageError: The suffix is not one of a picture format.
         StorageError: The file cannot be written.
     """
     if path.suffix not in SUFFIXES:
@@ -148,10 +148,10 @@ def write_picture(spec: Spec, path: Path) -> None:
 
 
 def picture(spec: Spec, suffix: str) -> bytes:
-    """Draw a chart as a picture; the suffix, one of SUFFIXES, chooses the format.
+    """Return a chart drawn as a picture in the format of the suffix, one of SUFFIXES.
 
     Raises:
-        RuntimeMissingError: What draws is not installed.
+        RuntimeMissingError: The drawing library is not installed.
     """
     require("report", "a page or a picture")
     import vl_convert as vega
@@ -160,8 +160,8 @@ def picture(spec: Spec, suffix: str) -> bytes:
     if suffix == ".svg":
         svg = _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION))
         if words := shown.get("description"):
-            said = Markup('<svg role="img" aria-label="{}" ').format(words)
-            svg = svg.replace("<svg ", said, 1)
+            tag = Markup('<svg role="img" aria-label="{}" ').format(words)
+            svg = svg.replace("<svg ", tag, 1)
         return svg.encode()
     if suffix == ".png":
         return bytes(vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2))
@@ -169,7 +169,7 @@ def picture(spec: Spec, suffix: str) -> bytes:
 
 
 def _numbered(svg: str) -> str:
-    """Number the ids anew, so that the same chart is the same file."""
+    """Renumber the ids, so that the same chart always gives the same file."""
     names: dict[str, str] = {}
     return re.sub(
         r"\b(clip|gradient_)\d+\b",
@@ -179,7 +179,7 @@ def _numbered(svg: str) -> str:
 
 
 def _shown(part: Any) -> Any:
-    """Make every text of a specification printable."""
+    """Return a specification in which every text is printable."""
     if isinstance(part, Mapping):
         return {printable(str(name)): _shown(value) for name, value in part.items()}
     if isinstance(part, list | tuple):
@@ -188,7 +188,7 @@ def _shown(part: Any) -> Any:
 
 
 def time_unit(seconds: float) -> tuple[str, float]:
-    """Choose the unit of an axis of time: its name, and how many seconds it has."""
+    """Return the unit of a time axis: its name and its length in seconds."""
     if seconds < 300:
         return ("seconds", 1.0) if seconds >= 0.1 else ("milliseconds", 1e-3)
     return ("minutes", 60.0) if seconds < 3 * 3600 else ("hours", 3600.0)
@@ -201,13 +201,13 @@ COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
 def against(
     rows: Sequence[dict[str, Any]], unit: str, title: str, *, shapes: Sequence[str] = ()
 ) -> Spec:
-    """Draw predicted against measured values: a dot each, and a band around equality.
+    """Return a chart of predicted against measured values, with a band around equality.
 
     Args:
-        rows: With "measured", "predicted", "set" (its colour), "cell" (its tooltip) and, where
-            there are shapes, "fitted".
-        unit: Of the values.
-        title: Of the chart.
+        rows: One row per dot with "measured", "predicted", "set" (its colour), "cell" (its
+            tooltip) and, if there are shapes, "fitted".
+        unit: Unit of the values.
+        title: Title of the chart.
         shapes: The two values of "fitted".
     """
     values = [float(str(row[key])) for row in rows for key in ("measured", "predicted")]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes numbers, names and lines as people read them, the same quantity the same everywhere.
+"""Formats numbers, names and lines for people, with one format for each quantity.
 
-Sizes, times, rates and shares have three significant digits and no zeros at their end, speed-ups
-have two.
+Sizes, times, rates and shares have three significant digits and no trailing zeros; speed-ups have
+two digits.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ASCII = str.maketrans(
 
 
 def number_text(value: float) -> str:
-    """Write a number: three significant digits, blanks from 10 000 on, exponents for tiny ones."""
+    """Format a number: three significant digits, blanks from 10 000, exponents if tiny."""
     if not math.isfinite(value):
         return "?"
     magnitude = abs(value)
@@ -60,17 +60,17 @@ def number_text(value: float) -> str:
 
 
 def count_text(number: float) -> str:
-    """Write a whole number: 9999, 10 000."""
+    """Format a whole number: 9999, 10 000."""
     return f"{number:,.0f}".replace(",", " ") if abs(number) >= 9999.5 else f"{number:.0f}"
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:
-    """Count a noun: "1 run", "3 runs"; `nouns` where an s is not enough."""
+    """Return a number with its noun: "1 run", "3 runs"; `nouns` is an irregular plural."""
     return f"{count_text(number)} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
 def size_text(size_bytes: float) -> str:
-    """Write a size in the largest binary unit that fits: 767 B, 1.5 MiB."""
+    """Format a size in the largest binary unit that fits: 767 B, 1.5 MiB."""
     for unit, scale in _UNITS:
         if abs(size_bytes) >= scale:
             return f"{number_text(size_bytes / scale)} {unit}"
@@ -78,26 +78,26 @@ def size_text(size_bytes: float) -> str:
 
 
 def rate_text(bytes_per_second: float) -> str:
-    """Write a bandwidth: 850 MiB/s, 1.1 GiB/s."""
+    """Format a bandwidth: 850 MiB/s, 1.1 GiB/s."""
     if not math.isfinite(bytes_per_second) or bytes_per_second <= 0:
         return "no bandwidth"
     return f"{size_text(bytes_per_second)}/s"
 
 
 def operations_text(per_second: float, noun: str = "operations") -> str:
-    """Write a rate of operations: 12 500 operations/s."""
+    """Format a rate of operations: 12 500 operations/s."""
     return f"{number_text(per_second)} {noun}/s"
 
 
 def throughput_text(rate: float, *, of_data: bool) -> str:
-    """Write what a benchmark measured: bytes, or operations, a second."""
+    """Format the rate that a benchmark measured: bytes or operations per second."""
     if math.isinf(rate):
         return "any bandwidth" if of_data else "any rate"
     return rate_text(rate) if of_data else operations_text(rate)
 
 
 def seconds_text(value: float) -> str:
-    """Write a measured time: s, or ms and µs below a tenth of a second."""
+    """Format a measured time in s, or in ms or µs below a tenth of a second."""
     if not math.isfinite(value):
         return "?"
     if value == 0 or abs(value) >= 0.0995:
@@ -108,19 +108,19 @@ def seconds_text(value: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Write how long something takes, or its age: 9.4 ms, 95 s, 12 min, 2.5 h."""
+    """Format a duration or an age: 9.4 ms, 95 s, 12 min, 2.5 h."""
     if not seconds >= 119.5:
         return seconds_text(round(seconds) if seconds >= 10 else seconds)
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{number_text(seconds / 3600)} h"
 
 
 def percent_text(share: float) -> str:
-    """Write a share: 12.5 %."""
+    """Format a share: 12.5 %."""
     return f"{number_text(100 * share)} %"
 
 
 def ratio_text(value: float) -> str:
-    """Write a speed-up without its sign: 5.2, 1.04, 18."""
+    """Format a speed-up without the x: 5.2, 1.04, 18."""
     if not math.isfinite(value):
         return "?"
     if value >= 9.95:
@@ -131,24 +131,24 @@ def ratio_text(value: float) -> str:
 def known(
     value: float | None, show: Callable[[float], str] = seconds_text, unknown: str = "not known"
 ) -> str:
-    """Write a number, or say that it is not known (None, NaN, infinite)."""
+    """Format a number, or return `unknown` for None, NaN and infinity."""
     return unknown if value is None or not math.isfinite(value) else show(value)
 
 
 def amount_words(row: Figured, name: str, show: Callable[[float], str] = seconds_text) -> str:
-    """Write a figure with what is missing of it: "3 s", "at least 3 s", "unknown"."""
+    """Format a figure that may be incomplete: "3 s", "at least 3 s", "unknown"."""
     return row.amount(name).words(show)
 
 
 def bandwidth_words(figures: Figured) -> str:
-    """Write the bandwidth of figures: "3 GiB/s"; "bandwidth unknown" where a part is missing."""
+    """Format the bandwidth of figures: "3 GiB/s", or "bandwidth unknown" if a part is missing."""
     name = "bandwidth_bytes_per_second"
     missing = name in figures.missing
     return "bandwidth unknown" if missing else rate_text(getattr(figures, name))
 
 
 def interval_text(speedup: Speedup) -> str:
-    """Write the evidence: "[4.6–5.7, 95 %, 6 paired runs]"."""
+    """Format the interval of a speed-up: "[4.6–5.7, 95 %, 6 paired runs]"."""
     runs = plural(speedup.n_pairs, "paired run")
     if not (math.isfinite(speedup.low) and math.isfinite(speedup.high)):
         return f"[{runs}: too few for an interval]"
@@ -158,9 +158,9 @@ def interval_text(speedup: Speedup) -> str:
 
 
 def value_text(value: Value) -> str:
-    """Write a setting's value: true, 4, 1 MiB,1 MiB.
+    """Format a setting's value: true, 4, 1 MiB,1 MiB.
 
-    Integers from 64 KiB on that are whole KiB are sizes.
+    Integers of at least 64 KiB that are whole KiB are formatted as sizes.
     """
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -172,15 +172,15 @@ def value_text(value: Value) -> str:
 
 
 def command_line(command: Sequence[str]) -> str:
-    """Quote a command for a shell, printable."""
+    """Return a command quoted for a shell, with only printable characters."""
     return printable(shlex.join(command))
 
 
 def fit_encoding(line: str, encoding: str | None = None) -> str:
-    """Replace what an encoding cannot show.
+    """Return a line in which characters that an encoding lacks are replaced.
 
     Args:
-        line: Text.
+        line: Line of text.
         encoding: Name of the encoding; None means that of the standard output.
     """
     name = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
@@ -196,7 +196,7 @@ def fit_encoding(line: str, encoding: str | None = None) -> str:
 
 
 def evidence_figure(value: float | int | str, name: str) -> str:
-    """Write a number of a finding's evidence by its name: bytes, seconds, shares."""
+    """Format a number of a finding's evidence by its name: bytes, seconds, shares."""
     if isinstance(value, str):
         return value
     if not math.isfinite(value):
@@ -222,7 +222,7 @@ def name_of(path: str) -> str:
 
 
 def files_of(paths: Sequence[str], n_files: int = 0) -> str:
-    """Name files: "out.h5", "a.dat and b.dat", "128 files (out.0 and others)"."""
+    """Return file names in words: "out.h5", "a.dat and b.dat", "128 files (out.0 and others)"."""
     n_files = max(n_files, len(paths))
     if not paths:
         return "the files"

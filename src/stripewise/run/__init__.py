@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs programs: the preloaded library, launchers, Slurm, job scripts, burst buffers."""
+"""Runs programs: the preloaded library, launchers, Slurm, job scripts and burst buffers."""
 
 from typing import TYPE_CHECKING
 

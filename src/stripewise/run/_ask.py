@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks other programs short questions, within a limited time and with nothing left behind."""
+"""Runs short commands of other programs with a time limit, and leaves no processes behind."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _BUDGET_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class Answer:
-    """What a program said.
+    """Result of a short command.
 
     Attributes:
-        exit_code: None: it could not be run, or did not end in time.
-        text / error: Its standard output and standard error, cut to a budget.
-        problem: Why there is no exit code; "" if there is one.
-        is_late: It did not end in time.
+        exit_code: Exit code; None if the program could not be run or did not end in time.
+        text / error: Standard output and standard error, truncated to a budget.
+        problem: Why there is no exit code; empty if there is one.
+        is_late: Whether the program did not end in time.
     """
 
     exit_code: int | None = None
@@ -38,11 +38,11 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether it ended well."""
+        """Whether the program ended successfully."""
         return self.exit_code == 0
 
     def failure(self) -> dict[str, Any]:
-        """Return how it failed, as plain data; empty if it ended well."""
+        """Return how the program failed, as plain data; empty if it succeeded."""
         if self.ok:
             return {}
         if self.exit_code is None:
@@ -64,19 +64,20 @@ def ask(
     umask: int = -1,
     output: IO[bytes] | None = None,
 ) -> Answer:
-    """Run a program in a session of its own; all of it is killed at the time limit.
+    """Run a program in its own session, which is killed as a whole at the time limit.
 
-    Its output goes to files: a process that cannot be killed (a dead file system) or that left
-    children behind then holds nobody up.  Never raises for what the program does.
+    Its output goes to files, so that a process that cannot be killed (on a dead file system) or
+    that leaves children behind does not block the caller.  No failure of the program raises an
+    error.
 
     Args:
-        command: Words, not a shell line.
-        text: Its standard input.
-        timeout_seconds: After which it is killed.
-        environment: Of the program, PATH included; this process's own if not given.
-        directory: Where it runs.
-        umask: Of the program; -1: this process's own.
-        output: File that gets its standard output, of any length; then `Answer.text` is "".
+        command: Words of the command, not a shell line.
+        text: Standard input of the program.
+        timeout_seconds: Time after which the program is killed.
+        environment: Environment of the program, including PATH; that of this process if not given.
+        directory: Working directory of the program.
+        umask: Umask of the program; -1 for that of this process.
+        output: File for its standard output of any length, in which case `Answer.text` is empty.
     """
     path = (os.environ if environment is None else environment).get("PATH")
     located = shutil.which(command[0], path=path)
@@ -106,7 +107,7 @@ def ask(
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_seconds: float) -> bool:
-    """Wait for the end of a program; return whether it was killed since it took too long."""
+    """Wait for the end of a program; return whether it was killed at the time limit."""
     try:
         process.wait(timeout_seconds)
     except subprocess.TimeoutExpired:
@@ -119,7 +120,7 @@ def _wait(process: subprocess.Popen[bytes], timeout_seconds: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a session; one that even that does not end is left to the kernel."""
+    """Kill a session, without waiting for processes that do not end."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(_AFTER_KILL_SECONDS)

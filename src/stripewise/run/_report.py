@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells after a program has run what was requested, applied, reported and observed."""
+"""Reports on a run: what was requested, applied, reported and observed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SHOWN_HINTS = 6
 
 @dataclass(frozen=True)
 class Observation:
-    """What a run showed; `warnings` and `errors` are printed apart from the rest."""
+    """Observations of a run; `warnings` and `errors` are printed separately from the rest."""
 
     run: InPlaceRun
     files: Sequence[ObservedFile]
@@ -48,7 +48,7 @@ class Observation:
     errors: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data; sizes in bytes, times in seconds."""
+        """Return the observations as plain data, with sizes in bytes and times in seconds."""
         amounts = _amounts(self.run)
         return {
             "run_id": self.run.run_id,
@@ -80,13 +80,13 @@ def observation(
     captured: bool = False,
     storage: EmulatedStorage | None = None,
 ) -> Observation:
-    """Sum up a run that has ended.
+    """Summarise a run that has ended.
 
     Args:
-        run: That has ended.
-        configuration: That it had.
-        captured: Single calls were to be recorded.
-        storage: That was emulated.
+        run: Run that has ended.
+        configuration: Configuration of the run.
+        captured: Whether single calls were to be recorded.
+        storage: Storage that was emulated.
     """
     from stripewise.evidence.containers import NOT_RECORDED
     from stripewise.evidence.facts import FilesSeen, program_facts
@@ -126,12 +126,12 @@ def observation(
 
 
 def _is_counted(run: InPlaceRun, warning: str) -> bool:
-    """Whether a note of a process is among what the emulated storage has counted."""
+    """Return whether the emulated storage already counts what a warning reports."""
     return run.emulated is not None and ": emulation: " in warning
 
 
 def _not_emulated(run: InPlaceRun, warnings: list[str]) -> list[str]:
-    """Take out of the warnings what means that the program ran on this host's storage."""
+    """Remove and return the warnings that mean that the program used this host's storage."""
     if run.emulated is None or run.handshake.ok or run.problem or run.exit_code:
         return []
     found = [f"nothing was emulated for a part of the program: {text}" for text in warnings]
@@ -140,11 +140,11 @@ def _not_emulated(run: InPlaceRun, warnings: list[str]) -> list[str]:
 
 
 def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
-    """Return what was observed as lines for people.
+    """Return the observations as lines for people.
 
     Args:
-        seen: Of the run.
-        everything: All files and all reported hints, not only the largest and the first.
+        seen: Observations of the run.
+        everything: Whether to list all files and reported hints, not only the first of them.
     """
     if seen.run.handshake.state in _UNSEEN:
         return []
@@ -165,7 +165,7 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
 
 
 def _amounts(run: InPlaceRun) -> dict[str, Amount]:
-    """Return what the run moved, and how long it took; those not known with their reason."""
+    """Return the bytes moved and the times of the run, with reasons for unknown ones."""
     profile = run.profile
     amounts = {
         "io_seconds": profile.io_amount,
@@ -187,7 +187,7 @@ def _bandwidth(run: InPlaceRun) -> float | None:
 
 
 def _headline(seen: Observation) -> str:
-    """Return how long the I/O took and how much it moved, in one line."""
+    """Return the time and the amount of the I/O in one line."""
     facts, amounts = seen.facts, _amounts(seen.run)
     words = [
         f"stripewise: I/O {amounts['io_seconds'].words(seconds_text)}"
@@ -241,11 +241,11 @@ def _hints(hints: Mapping[str, str], everything: bool) -> str:
     return printable(" ".join(pairs[:_SHOWN_HINTS])) + f" and {more} more"
 
 
-# What is told of a run on an emulated storage.
+# Report on a run on emulated storage.
 
 
 def emulation_lines(run: EmulatedRun) -> list[str]:
-    """Return what the emulated storage saw, as lines below those of the files."""
+    """Return what the emulated storage recorded, as lines to follow those of the files."""
     requests = f"{plural(run.requests, 'request')}, {run.held} held back"
     lines = [
         f"   {printable(run.storage)}   emulated: {requests} "
@@ -259,7 +259,7 @@ def emulation_lines(run: EmulatedRun) -> list[str]:
 
 
 def emulation_json(run: EmulatedRun, n_ranks: int) -> dict[str, Any]:
-    """Return what the emulated storage saw as plain data; times in seconds."""
+    """Return what the emulated storage recorded as plain data, with times in seconds."""
     problem = run.why_it_hangs(n_ranks) or run.problem
     return {
         **{name: getattr(run, name) for name in ("storage", "machine", "slowdown")},

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what can be set: tunables, formats of configurations, and what policies allow."""
+"""Defines what can be set: tunables, formats of configurations, and policies."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads the policies of site and user: which tunables and how much a study may use."""
+"""Loads the policies of site and user: which tunables and resources a study may use."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from stripewise.settings.tunables import Layer, SafetyClass, Tunable, all_settin
 
 _MCA_PREFIX = "OMPI_MCA_"
 _LAYOUT_WORDS = ("strip", "iodevice", "layout", "pool")
-"""Words in the names of tunables that set the layout of files, whatever their class."""
+"""Words in the names of tunables that set the layout of files, independent of their class."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Tunables allowed, layout locked, caps; a cap of None is no cap.
+    """Policy for tunables, the layout of files and resources; a limit of None means no limit.
 
     Attributes:
-        allowed: Groups of globs on tunable names, one group a policy file; a tunable must be
-            matched in every group.
-        denied: Globs on tunable names that may not be used.
-        lock_layout: No tunable may change the layout of files or stripes.
-        max_trials / max_runs: Of one study.
-        max_bytes: That a study may write in all.
-        max_concurrency: Runs at the same time.
-        knowledge: The site's stores of what earlier studies found.
+        allowed: Groups of globs for names of tunables, one group per policy file; a tunable must
+            match in every group.
+        denied: Globs for names of tunables that may not be used.
+        lock_layout: Whether tunables that change the layout of files or stripes are forbidden.
+        max_trials / max_runs: Maximum numbers of trials and runs of one study.
+        max_bytes: Maximum bytes that a study may write in total.
+        max_concurrency: Maximum number of simultaneous runs.
+        knowledge: Files of the site with results of earlier studies.
         models: The site's directories of performance models.
-        hybrid: How hybrid jobs lead large files to the burst buffer: "links", "redirect"; "": no
-            preference.
-        pack_keys: Public keys whose packs of knowledge may be installed.
-        reports: Directory in which runs report themselves; "": they do not.
-        sources: Files that it was read from.
+        hybrid: How hybrid jobs place large files on the burst buffer, "links" or "redirect"; empty
+            for no preference.
+        pack_keys: Public keys for verifying signatures; packs signed with them may be installed.
+        reports: Directory in which runs leave a report; empty if they leave none.
+        sources: Policy files from which the policy was read.
     """
 
     allowed: tuple[tuple[str, ...], ...] = ()
@@ -56,17 +56,17 @@ class Policy:
     sources: tuple[str, ...] = ()
 
     def narrowed(self, other: Policy) -> Policy:
-        """Return what both allow."""
+        """Return a policy that allows only what both allow."""
         caps = ("max_trials", "max_runs", "max_bytes", "max_concurrency")
         lists = ("allowed", "denied", "knowledge", "models", "pack_keys", "sources")
         both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in lists}
         both |= {name: _smaller(getattr(self, name), getattr(other, name)) for name in caps}
         both["reports"] = other.reports or self.reports
-        both["hybrid"] = other.hybrid or self.hybrid  # the user's own: it permits nothing more
+        both["hybrid"] = other.hybrid or self.hybrid  # the user's own policy permits nothing more
         return Policy(lock_layout=self.lock_layout or other.lock_layout, **both)
 
     def why_not(self, tunable: Tunable) -> str:
-        """Return the reason why a tunable may not be used; "" if it may."""
+        """Return the reason why a tunable may not be used; empty if it may."""
         by_name = any(word in tunable.key.lower() for word in _LAYOUT_WORDS)
         if self.lock_layout and (tunable.safety is SafetyClass.LAYOUT or by_name):
             return "policy: the layout of files is locked"
@@ -75,18 +75,18 @@ class Policy:
         return self._why_not_name(tunable.name)
 
     def check(self, configuration: Configuration) -> None:
-        """Accept a configuration, or refuse it.
+        """Raise an error if the policy forbids a setting of a configuration.
 
         Raises:
-            PolicyError: A setting in it is not allowed.
+            PolicyError: A setting is not allowed.
         """
-        for where, name, why in self._judged(configuration):
+        for where, name, why in self._refusals(configuration):
             if why:
-                said = f" (from {' and '.join(self.sources)})" if self.sources else ""
-                raise PolicyError(f"{where}: {name} is not allowed, {why}{said}; take it out")
+                origin = f" (from {' and '.join(self.sources)})" if self.sources else ""
+                raise PolicyError(f"{where}: {name} is not allowed, {why}{origin}; take it out")
 
-    def _judged(self, configuration: Configuration) -> Iterator[tuple[str, str, str]]:
-        """Yield where a setting stands, its name, and why it is not allowed ("" if it is)."""
+    def _refusals(self, configuration: Configuration) -> Iterator[tuple[str, str, str]]:
+        """Yield the place and name of each setting, and why it is not allowed, or ""."""
         for where, layer, key, _ in all_settings(configuration):
             name, tunable = f"{layer.value}.{key}", find(layer, key)
             if tunable is not None:
@@ -100,7 +100,7 @@ class Policy:
             yield "job", f"environment.{variable}", self._why_not_variable(variable)
 
     def _why_not_variable(self, variable: str) -> str:
-        """Return why a variable may not be set: it can carry any hint, so it must be named."""
+        """Return why a variable may not be set; as it may contain any hint, it must be named."""
         if not (self.allowed or self.denied or self.lock_layout):
             return ""
         if variable.startswith(_MCA_PREFIX):
@@ -131,15 +131,15 @@ def _smaller(first: int | None, second: int | None) -> int | None:
     return min(caps, default=None)
 
 
-# Policy files: the site's, and the user's own, which can only narrow it.
+# Policy files: the site's, and the user's own, which can only restrict it further.
 
 
 def load_policy(site: Path | None = None, user: Path | None = None) -> Policy:
-    """Read the site's policy and the user's own; the result allows what both allow.
+    """Read the site's and the user's policy, and return one that allows what both allow.
 
-    A file that does not exist restricts nothing; one that exists and cannot be read is an
-    error, so that no limit is passed over.  The site's path cannot be changed from outside
-    of the program; the arguments are for tests.
+    A file that does not exist restricts nothing; one that exists and cannot be read is an error,
+    so that no limit is ignored.  The site's path cannot be changed from outside of the program;
+    the arguments are for tests.
 
     Raises:
         ConfigurationError: A policy cannot be read or is malformed.

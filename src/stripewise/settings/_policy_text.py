@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parses and checks the text of a policy; it stands apart since pydantic loads slowly."""
+"""Parses and checks the text of a policy; it is a separate module since pydantic loads slowly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GROUPS = frozenset({layer.value for layer in Layer} | {"environment"})
 
 
 def _size_bytes(value: object) -> object:
-    """Turn "100 GiB" into bytes; decimal units are powers of ten."""
+    """Convert "100 GiB" to bytes; decimal units are powers of ten."""
     if not isinstance(value, str):
         return value
     size = size_bytes(value)
@@ -90,14 +90,14 @@ _KNOWN_KEYS = {
 
 
 def parse_policy(text: str, name: str) -> Policy:
-    """Read one policy.
+    """Parse one policy.
 
     Args:
-        text: Its TOML.
+        text: Policy in TOML.
         name: File name, for messages.
 
     Raises:
-        ConfigurationError: It is malformed.
+        ConfigurationError: The policy is malformed.
     """
     try:
         document = _Document.model_validate(parse_toml(text))
@@ -127,7 +127,7 @@ def parse_policy(text: str, name: str) -> Policy:
 
 
 def _check_glob(glob: str, name: str) -> None:
-    """Refuse a glob that cannot match: a slip of the pen must not open a door."""
+    """Refuse a glob that can never match, since a typing error must not permit more."""
     group, dot, _ = glob.partition(".")
     wild = any(sign in group for sign in "*?[")
     names = [tunable.name for tunable in all_tunables()]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows configurations and tunables: as lines for a terminal, and as data for JSON."""
+"""Describes configurations and tunables as lines for a terminal and as data for JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def configuration_document(configuration: Configuration) -> dict[str, Any]:
 
 
 def configuration_json(configuration: Configuration) -> dict[str, Any]:
-    """Return a configuration as the canonical TOML has it, with what is empty."""
+    """Return a configuration in the structure of the canonical TOML, including empty parts."""
     found = configuration_document(configuration)
     nothing: dict[str, Any] = {**{layer: {} for layer in FileRule().layers}, "dataset": []}
     return {
@@ -46,7 +46,7 @@ def configuration_json(configuration: Configuration) -> dict[str, Any]:
 
 
 def effective_json(configuration: Configuration, name: str) -> dict[str, Any]:
-    """Return what acts on a file, as data."""
+    """Return the settings that act on a file, as data."""
     found = effective(configuration, name)
 
     def described(layer: str, settings: Mapping[str, Value]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def configuration_lines(configuration: Configuration) -> list[str]:
 
 
 def effective_lines(configuration: Configuration, name: str) -> list[str]:
-    """Return what acts on a file as an aligned table."""
+    """Return the settings that act on a file as an aligned table."""
     found = effective(configuration, name)
     rows = [("SETTING", "VALUE", "FROM", "WHERE THE PROGRAM SETS IT")]
     for layer, settings in found.layers.items():
@@ -110,7 +110,7 @@ def effective_lines(configuration: Configuration, name: str) -> list[str]:
 
 
 def tunable_json(tunable: Tunable, forbidden: str) -> dict[str, Any]:
-    """Return all about a tunable, as data; `forbidden`: why a policy forbids it, "" if none."""
+    """Return a description of a tunable as data, with the reason if a policy forbids it."""
     return {
         "name": tunable.name,
         "layer": tunable.layer.value,
@@ -131,7 +131,7 @@ def tunable_json(tunable: Tunable, forbidden: str) -> dict[str, Any]:
 
 
 def tunable_lines(tunable: Tunable, forbidden: str) -> Iterator[str]:
-    """Yield all about a tunable, in lines of at most 80 characters of text."""
+    """Yield a description of a tunable, in lines of at most 80 characters of text."""
     yield tunable.name
     rows = [
         ("what it does", tunable.summary),
@@ -154,7 +154,7 @@ def tunable_lines(tunable: Tunable, forbidden: str) -> Iterator[str]:
 
 
 def tunables_lines(tunables: Sequence[Tunable], forbidden: Collection[str]) -> Iterator[str]:
-    """Yield a table of tunables, those marked that a policy forbids."""
+    """Yield the lines of a table of tunables, with marks on those that a policy forbids."""
     width = max(len(tunable.name) for tunable in tunables)
     yield f"{'TUNABLE':<{width}}  {'CLASS':<9}{'STACKS':<20}WHAT IT DOES"
     for tunable in tunables:

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ships the conformance suites that every member of a family must pass."""
+"""Contains conformance suites that every plug-in of a kind must pass."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks what every collector must do, on a host of dictionaries.
+"""Contains the conformance suite for collectors, with a fake host made of dictionaries.
 
 class TestMine(CollectorSuite):
     collector_name = "mine"
@@ -36,18 +36,18 @@ LONGEST_LABEL = 128
 REASONS = ("missing", "denied", "slow", "malformed", "error")
 _GARBAGE = b"\x00\xff{no such text: -1}\n= 7 nan\n"
 _DAMAGED = 400
-"""How many damaged hosts are read."""
+"""Number of damaged hosts that are read."""
 
 Change = Callable[[bytes], bytes | HostError]
-"""Makes another text of a text, or the error that reading it raises."""
+"""Function that changes a text, or returns the error that reading it raises."""
 
 
 class Taken(NamedTuple):
-    """What one round gave.
+    """Result of one round of a collector.
 
     Attributes:
-        readings / jobs / problems: In their order.
-        error: What ended it; None: nothing did.
+        readings / jobs / problems: Results of the round, in order.
+        error: Error that ended the round; None if it was complete.
     """
 
     readings: list[Reading]
@@ -57,12 +57,12 @@ class Taken(NamedTuple):
 
     @property
     def values(self) -> dict[tuple[str, tuple[str, ...]], float | Histogram]:
-        """Value by name and labels."""
+        """Values by name and labels."""
         return {(one.metric.name, one.labels): one.value for one in self.readings}
 
 
 def take(collector: Collector, host: Host) -> Taken:
-    """Do one round, as the agent does."""
+    """Perform one round of a collector, as the agent does."""
     taken = Taken([], [], [], None)
     try:
         for one in collector.collect(host):
@@ -83,35 +83,35 @@ class CollectorSuite:
     collector_name: str
     settings: Mapping[str, Any] = {}
     reasons: Sequence[str] = ("denied", "slow", "error", "missing")
-    """With which one text of it may fail."""
+    """Reasons with which a round may report the failure of a text."""
 
     def make(self) -> Collector:
         """Return a new collector."""
         return create_collector(self.collector_name, self.settings)
 
     def host(self) -> Host:
-        """Return a host that has what the collector reads, whole."""
+        """Return a host that contains everything the collector reads."""
         raise NotImplementedError
 
     def grown(self) -> Host:
-        """Return the same host later: its counters have grown, and nothing began again."""
+        """Return the same host at a later time, with larger counters and without restarts."""
         raise NotImplementedError
 
     def empty(self) -> Host:
-        """Return a host that has nothing to read."""
+        """Return a host on which there is nothing to read."""
         return FakeHost()
 
     def changed(self, change: Change) -> Iterator[tuple[str, Host]]:
-        """Yield `host` with one text changed, for each that is not empty, and that text's name.
+        """Yield the host with one text changed, and that text's name, for each nonempty text.
 
-        Override it where `host` is no `FakeHost`.
+        Override this method if `host` is not a `FakeHost`.
         """
         host = self.host()
         assert isinstance(host, FakeHost)
         return changed_hosts(host, change)
 
     def test_has_a_name_and_a_summary(self) -> None:
-        """It is found by its name, and lists can show it in one line."""
+        """The collector is registered by its name and has a one-line summary."""
         collector = self.make()
         assert re.fullmatch(r"[a-z][a-z0-9-]*", collector.name)
         assert collector.summary
@@ -121,11 +121,11 @@ class CollectorSuite:
             assert collector.name in collector_names()
 
     def test_its_settings_have_defaults(self) -> None:
-        """It works without a table in the configuration."""
+        """The collector works without a table in the configuration."""
         assert isinstance(type(self.make()).settings_class(), CollectorSettings)
 
     def test_a_whole_host_has_no_problems(self) -> None:
-        """Everything is read, and something is there."""
+        """A complete host gives readings and no problems."""
         assert self.make().missing(self.host()) == ""
         taken = take(self.make(), self.host())
         assert taken.error is None
@@ -133,13 +133,13 @@ class CollectorSuite:
         assert taken.readings or taken.jobs
 
     def test_its_readings_keep_the_rules(self) -> None:
-        """Declared metrics, bounded labels, believable values, each once."""
+        """Readings have declared metrics, bounded labels and plausible values, and are unique."""
         collector = self.make()
         for host in (self.host(), self.grown()):
             check_readings(collector, take(collector, host))
 
     def test_counters_never_fall(self) -> None:
-        """On a host that only grows; a fall would be taken for a restart."""
+        """Counters do not decrease on a growing host, which would look like a restart."""
         collector = self.make()
         first, second = take(collector, self.host()), take(collector, self.grown())
         counters = {one.metric.name for one in first.readings if one.metric.kind is Kind.COUNTER}
@@ -149,13 +149,13 @@ class CollectorSuite:
                 assert _number(later[key]) >= _number(value), key
 
     def test_something_grows(self) -> None:
-        """Whoever writes `grown` is to let the host do something."""
+        """At least one counter increases from `host` to `grown`."""
         collector = self.make()
         first, second = take(collector, self.host()), take(collector, self.grown())
         assert (first.values, first.jobs) != (second.values, second.jobs)
 
     def test_an_empty_host_is_missing(self) -> None:
-        """With a line that says what to do; and nothing is made up."""
+        """An empty host gives the reason "missing" with a remedy, and no readings."""
         why = self.make().missing(self.empty())
         assert why
         assert "\n" not in why
@@ -165,23 +165,23 @@ class CollectorSuite:
         assert taken.error is None or taken.error.reason == "missing"
 
     def test_what_fails_is_told(self) -> None:
-        """Each text by itself: refused, slow, gone; the reason reaches the round."""
+        """Each text that is refused, slow or gone gives a problem with the reason."""
         for reason in self.reasons:
             error = HostError(reason, "as the test has it")
             for name, broken in self.changed(partial(_replaced, error)):
                 taken = take(self.make(), broken)
                 check_readings(self.make(), taken)
-                told = {problem.reason for problem in taken.problems}
+                reasons = {problem.reason for problem in taken.problems}
                 ended = taken.error.reason if taken.error else ""
-                assert reason in {*told, ended} or self.is_optional(name), name
+                assert reason in {*reasons, ended} or self.is_optional(name), name
                 assert "\n" not in self.make().missing(broken)
 
     def is_optional(self, name: str) -> bool:
-        """Whether a text (path, or words of a command) may fail without a word."""
+        """Return whether a text (a path, or the words of a command) may fail silently."""
         return False
 
     def test_garbage_is_told(self) -> None:
-        """A text that is none gives a problem or an error, and no number that was not there."""
+        """Garbage gives a problem or an error, and no invented numbers."""
         whole = take(self.make(), self.host()).values
         for name, broken in self.changed(lambda _: _GARBAGE):
             taken = take(self.make(), broken)
@@ -191,7 +191,7 @@ class CollectorSuite:
             assert "\n" not in self.make().missing(broken)
 
     def test_damage_raises_nothing_else(self) -> None:
-        """Texts that were cut, doubled, or had a number put into them; a fixed seed."""
+        """Texts that are cut, repeated or altered (with a fixed seed) raise no other errors."""
         random = Random(20260)
         collector = self.make()
         texts = sum(1 for _ in self.changed(lambda data: data))
@@ -200,7 +200,7 @@ class CollectorSuite:
                 check_readings(collector, take(collector, broken))
 
     def test_it_recovers(self) -> None:
-        """A round after damage is as good as one before."""
+        """A round after damage gives the same result as one before."""
         collector = self.make()
         for _, broken in self.changed(lambda _: _GARBAGE):
             take(collector, broken)
@@ -210,7 +210,7 @@ class CollectorSuite:
 
 
 def check_readings(collector: Collector, taken: Taken) -> None:
-    """Assert the rules of readings and problems."""
+    """Assert that readings and problems comply with the rules."""
     keys = [(one.metric.name, one.labels) for one in taken.readings]
     assert len(keys) == len(set(keys)), "a value is there twice"
     for one in taken.readings:
@@ -245,9 +245,9 @@ def _number(value: float | Histogram) -> float:
 
 
 def changed_hosts(host: FakeHost, change: Change) -> Iterator[tuple[str, FakeHost]]:
-    """Yield the host with one text of it changed, for each of those that are not empty."""
-    for path, held in host.files.items():
-        data = held.encode() if isinstance(held, str) else held
+    """Yield the host with one text changed, for each nonempty text."""
+    for path, content in host.files.items():
+        data = content.encode() if isinstance(content, str) else content
         if isinstance(data, bytes) and data:
             yield path, FakeHost({**host.files, path: change(data)}, host.commands)
     for words, printed in host.commands.items():
@@ -261,7 +261,7 @@ def _replaced(error: HostError, _: bytes) -> HostError:
 
 
 def _damaged(data: bytes, random: Random) -> bytes:
-    """Cut a text, repeat a part of it, put another number or a letter into it, or lose a line."""
+    """Cut a text, repeat a part of it, insert a number or a letter, or remove a line."""
     place, end = sorted(random.randrange(len(data) + 1) for _ in range(2))
     kind = random.randrange(5)
     if kind == 0:
@@ -278,19 +278,19 @@ def _damaged(data: bytes, random: Random) -> bytes:
     return b"\n".join(lines)
 
 
-# A host of dictionaries, for tests of collectors.
+# A fake host made of dictionaries, for tests of collectors.
 
 _PIECE_BYTES = 16
-"""Small, so that lines come in several pieces."""
+"""Small size, so that lines are split into several pieces."""
 
 
 class FakeHost(Host):
-    """Files and commands as a test has them; both may be changed between two rounds.
+    """A fake host with files and commands, both of which a test may change between rounds.
 
     Attributes:
-        files: Path to what it holds, or to the error that reading it raises.
-        commands: Words to what the command prints, or the error that it raises; a pair is what
-            it prints before it fails.
+        files: Path to the content of the file, or to the error that reading it raises.
+        commands: Words of a command to its output or the error that it raises; a pair is the
+            output before it fails with the error.
         given: Words and standard input of each command that was run.
     """
 
@@ -300,31 +300,31 @@ class FakeHost(Host):
         commands: Mapping[tuple[str, ...], bytes | HostError | tuple[bytes, HostError]]
         | None = None,
     ) -> None:
-        """Take copies of the dictionaries."""
+        """Copy the dictionaries."""
         self.files = dict(files or {})
         self.commands = dict(commands or {})
         self.given: list[tuple[tuple[str, ...], bytes]] = []
 
     def text(self, path: str) -> str:
-        """Return a file."""
-        held = self.files.get(path, HostError("missing", f"{path}: no such file"))
-        if isinstance(held, HostError):
-            raise held
-        return held if isinstance(held, str) else held.decode("utf-8", "replace")
+        """Return the content of a file."""
+        content = self.files.get(path, HostError("missing", f"{path}: no such file"))
+        if isinstance(content, HostError):
+            raise content
+        return content if isinstance(content, str) else content.decode("utf-8", "replace")
 
     def names(self, pattern: str) -> list[str]:
-        """Return the files and their directories that a pattern matches; `*` stays in its part."""
+        """Return the files and directories that match a pattern; `*` does not match a slash."""
         parts = pattern.split("/")
         return sorted(path for path in self._paths() if _is_match(path.split("/"), parts))
 
     def pieces(
         self, words: Sequence[str], timeout_seconds: float = 10.0, given: bytes = b""
     ) -> Iterator[bytes]:
-        """Return what a command prints."""
+        """Yield the output of a command in pieces."""
         self.given.append((tuple(words), given))
         missing = HostError("missing", f"{words[0]}: no such command")
-        held = self.commands.get(tuple(words), missing)
-        printed, error = held if isinstance(held, tuple) else (held, None)
+        content = self.commands.get(tuple(words), missing)
+        printed, error = content if isinstance(content, tuple) else (content, None)
         if isinstance(printed, HostError):
             raise printed
         for start in range(0, len(printed), _PIECE_BYTES):

@@ -183,7 +183,7 @@ def test_invariants(runs: list[Run], candidates: list[Candidate], seed: int) -> 
         if job_id is not None:
             assert confidence > 0
             job = by_id[job_id].span
-            assert not job.is_anothers(one.span)
+            assert not job.is_of_another_user(one.span)
             assert one.span.is_believed or job.uid == one.span.uid or job.user == one.span.user
             assert one.cluster_id in (None, by_id[job_id].cluster_id)
     for group in found.groups:

@@ -177,7 +177,7 @@ def test_hints_that_cannot_act():
     assert found.code == "idle-hints"
     assert (
         found.text
-        == "cb_nodes: requested 8, got 1; bogus: requested 1, which this MPI does not support."
+        == "cb_nodes: requested 8, got 1; bogus: requested 1, but this MPI does not know the hint."
     )
     told = diagnose(run.evidence())
     assert told.summary.endswith("1 remark.")

@@ -122,5 +122,5 @@ def test_in_words() -> None:
     text = describe(replace(VORPAL, steps=20, n_deviating=20, deviating_ranks=(3,)))
     assert "each process has 60 x 100 x 300 (14400000 bytes, in pieces of 2400 bytes)" in text
     assert "in 20 steps" in text
-    assert "but different: rank 3 and 19 more" in text
+    assert "exceptions: rank 3 and 19 more" in text
     assert "no regular pattern" in describe(NONE)

@@ -92,7 +92,7 @@ def test_lost_calls_are_told() -> None:
     found = evidence(rank(0, 1, FakeTrace([FakeThread(lost_calls=5)])))
     assert found.trace is not None
     assert found.trace.lost_calls == 5
-    assert any("5 calls did not fit" in note for note in found.profile.notes)
+    assert any("5 calls were lost" in note for note in found.profile.notes)
     assert found.profile.partial
 
 

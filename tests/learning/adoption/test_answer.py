@@ -40,7 +40,7 @@ def test_without_a_run_that_is_known_nothing_is_set():
     assert (found.level, found.settings) == (Level.DEFAULT, {})
     assert found.configuration.is_empty
     assert found.sentence == (
-        "nothing is set: no run of this program is known; this one is remembered"
+        "nothing is set: no earlier run of this program is known; this one is recorded"
     )
 
 
@@ -118,7 +118,8 @@ def test_a_pattern_that_is_too_far_without_a_model_is_left_alone():
     assert (found.level, found.settings) == (Level.DEFAULT, {})
     assert "nothing is set: no tuned pattern is near (nearest: other" in found.sentence
     assert (
-        answer(question(), []).sentence == "nothing is set: no study of a similar program is kept"
+        answer(question(), []).sentence
+        == "nothing is set: no study of a similar program is stored"
     )
 
 

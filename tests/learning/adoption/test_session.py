@@ -66,7 +66,7 @@ def test_a_program_is_observed_once_and_then_gets_settings_that_are_judged(home,
     first, said = run(home, observed())
     assert first.capture
     assert (first.is_default, said) == (True, "")
-    assert "this one is remembered" in first.prepared.sentence
+    assert "this one is recorded" in first.prepared.sentence
     second, said = run(home, seen(2.0))
     assert (second.prepared.level, second.prepared.settings) == ("pattern", WIDE)
     assert not second.capture

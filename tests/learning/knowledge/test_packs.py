@@ -290,7 +290,7 @@ def test_nothing_is_half_installed(send, signer, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    for name in ("Store.add", "save_model", "_settle", "_point"):
+    for name in ("Store.add", "save_model", "_set_mode_and_flush", "_replace_link"):
         with monkeypatch.context() as patch:
             patch.setattr(f"stripewise.learning.knowledge._installed.{name}", full)
             with pytest.raises(StorageError, match=r"cannot install in .*No space left"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives the users of a storage advice, each piece with its figure."""
+"""Advises the users of a storage; each piece of advice has its figure."""
 
 from typing import TYPE_CHECKING
 

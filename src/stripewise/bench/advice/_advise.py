@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists all rules and collects what they say about a storage, and what is missing for more."""
+"""Lists all rules, and collects their advice for a storage and what more advice would need."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from stripewise.bench.advice.rules._transport import TransportChoice
 
 @dataclass(frozen=True)
 class AdviceBook:
-    """Advice to the users of a storage.
+    """Advice for the users of a storage.
 
     Attributes:
-        basis: What it follows from.
-        advice: In the order of the rules.
-        missing: Name of a rule -> what would be needed for its advice.
+        basis: Data on which the advice is based.
+        advice: All advice in the order of the rules.
+        missing: Name of a rule to what its advice would need.
         aside: Names of rules that do not concern the program.
         silent: Names of rules for which no choice makes a difference here.
     """
@@ -39,7 +39,7 @@ class AdviceBook:
 
     @property
     def topics(self) -> dict[str, tuple[Advice, ...]]:
-        """Topic -> its advice."""
+        """Topic to its advice."""
         found: dict[str, list[Advice]] = {}
         for one in self.advice:
             found.setdefault(one.topic, []).append(one)
@@ -47,7 +47,7 @@ class AdviceBook:
 
     @property
     def defaults(self) -> dict[str, tuple[str, Advice]]:
-        """Environment variable -> value that a site can make everybody's, and why."""
+        """Environment variable to the value that a site can set for all users, with its advice."""
         found: dict[str, tuple[str, Advice]] = {}
         for one in self.advice:
             for name, value in one.defaults.items():
@@ -59,8 +59,8 @@ def advise(basis: Basis, rules: Iterable[Rule] | None = None) -> AdviceBook:
     """Return the advice that follows from a storage, campaigns and a program.
 
     Args:
-        basis: What is known.
-        rules: To ask; None: all.
+        basis: Data on which the advice is based.
+        rules: Rules to apply; None for all.
     """
     advice, missing = list[Advice](), dict[str, str]()
     aside, silent = list[str](), list[str]()
@@ -78,7 +78,7 @@ def advise(basis: Basis, rules: Iterable[Rule] | None = None) -> AdviceBook:
     return AdviceBook(basis, tuple(advice), missing, tuple(aside), tuple(silent))
 
 
-# All rules, in the order in which users read their advice.
+# All rules in the order in which users read their advice.
 
 RULES: tuple[Rule, ...] = (
     Striping(),

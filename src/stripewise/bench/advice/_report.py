@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows advice, limits and laws as lines of a terminal, JSON, Markdown and a page."""
+"""Presents advice, limits and laws as terminal lines, JSON, Markdown and a page."""
 
 from __future__ import annotations
 
@@ -16,27 +16,25 @@ from stripewise.present.renderers import as_lines, as_markdown, as_page, slug
 from stripewise.storage.machines import Storage
 
 _LIMITS = {
-    "client.process_write": "Writes of one process", "client.process_read": "Reads of one process",
-    "client.file_write": "Writes of one node into one file",
-    "client.file_read": "Reads of one node from one file",
-    "client.node_write": "Writes of one node", "client.node_read": "Reads of one node",
+    "client.process_write": "One process writes", "client.process_read": "One process reads",
+    "client.file_write": "One node writes into one file",
+    "client.file_read": "One node reads from one file",
+    "client.node_write": "One node writes", "client.node_read": "One node reads",
     "servers.target_write": "Writes to one target", "servers.target_read": "Reads from one target",
     "servers.whole_write": "Writes to the whole storage",
     "servers.whole_read": "Reads from the whole storage",
-    "metadata.create": "File creations, all nodes together", "metadata.open": "File opens, all "
-                                                                              "nodes together",
-    "metadata.stat": "stat calls, all nodes together", "metadata.remove": "File removals, all "
-                                                                          "nodes together",
+    "metadata.create": "File creation, all processes", "metadata.open": "File open, all processes",
+    "metadata.stat": "File stat, all processes", "metadata.remove": "File removal, all processes",
 }  # fmt: skip
 _UNLIMITED = 1e14
-"""Bytes per second from which a figure of a description means that nothing is limited."""
+"""Rate, in bytes per second, from which a described figure means that there is no limit."""
 
 
 def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
-    """Yield the limits that a storage's description has, from the process to the whole."""
+    """Yield the limits in the description of a storage, from the process to the whole."""
     for name, words in _LIMITS.items():
         figure = storage.figures.get(name)
-        is_time = name.startswith("metadata.")  # of one operation
+        is_time = name.startswith("metadata.")  # seconds of one operation
         if figure is None or figure.value >= _UNLIMITED or (is_time and figure.value <= 0):
             continue
         text = _files_per_second if is_time else rate_text
@@ -48,12 +46,12 @@ def limit_rows(storage: Storage) -> Iterator[dict[str, str]]:
 
 
 def _files_per_second(seconds: float) -> str:
-    """Say how many files a second an operation of so many seconds makes."""
+    """Return how many files per second correspond to an operation time."""
     return operations_text(1 / seconds, "files")
 
 
 def origin_text(book: AdviceBook) -> str:
-    """Return in one sentence what the advice follows from."""
+    """Return the basis of the advice in one sentence."""
     basis = book.basis
     if basis.limits:
         cases = len({one.case.key for one in basis.figures})
@@ -73,22 +71,22 @@ def origin_text(book: AdviceBook) -> str:
 
 
 def concern_text(book: AdviceBook) -> str:
-    """Return for whom the advice is; "" if for everybody."""
+    """Return for whom the advice is; empty if it is for everybody."""
     program = book.basis.program
     return f"Only what concerns {program.name} is shown." if program else ""
 
 
-# Advice as blocks, and each form of it.
+# Advice as blocks, and its output forms.
 
 _LANGUAGES = {"command": "bash", "variable": "bash", "directive": "bash"}
 
 
 def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
-    """Yield advice as lines of a terminal.
+    """Yield advice as terminal lines.
 
     Args:
         book: All advice.
-        why_not: Also say what is missing for more.
+        why_not: Whether to add what is missing for more advice.
     """
     blocks = [*_topics(book), *_limits(book), *_laws(book)]
     if why_not:
@@ -99,27 +97,29 @@ def advice_lines(book: AdviceBook, *, why_not: bool = False) -> Iterator[str]:
         ]))  # fmt: skip
     elif book.basis.limits and book.missing:
         blocks.append(Notice("missing", "", [
-            "More advice needs data that these cases do not have: --why-not lists it; --like "
-            "MACHINE takes it from a description."
+            (
+                "More advice needs figures that these cases do not provide: --why-not lists "
+                "them; --like MACHINE takes them from a description."
+            )
         ]))  # fmt: skip
     return as_lines(_content(book, blocks))
 
 
 def advice_markdown(book: AdviceBook) -> str:
-    """Return the page of a centre's user guide; nothing in it depends on when it was made."""
+    """Return the page for a centre's user guide, which does not depend on the time."""
     return as_markdown(_content(book, [*_topics(book), *_limits(book)]))
 
 
 def advice_page(book: AdviceBook) -> str:
-    """Render the page; the same advice gives the same page."""
+    """Return the HTML page; the same advice gives the same page."""
     blocks = [*_topics(book), *_limits(book), *_laws(book)]
     if book.defaults:
         lines = [f"export {name}={value}" for name, (value, _) in book.defaults.items()]
         note = (
-            "A site can set these for all its users; they make jobs of no size slower, and a user "
-            "can change them."
+            "A site can set these for all its users; they make no size of job slower, and "
+            "users can override them."
         )
-        blocks.append(Lines("defaults", "Defaults for everybody", lines, note))
+        blocks.append(Lines("defaults", "Defaults for all users", lines, note))
     if book.missing:
         texts = [f"{name}: {why}" for name, why in book.missing.items()]
         blocks.append(Points.of("missing", "What is not known", texts))
@@ -155,7 +155,7 @@ def _limits(book: AdviceBook) -> Iterator[Block]:
             Column("words", "Limit"),
             Column("value", "At most", "figure"),
             Column("interval", "Interval of 95 %"),
-            Column("known_by", "Known by"),
+            Column("known_by", "Basis"),
         )
         yield Table("limits", "What limits a job", columns, rows)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a site's defaults as a module file (Tcl or Lua) or a snippet for /etc/profile.d.
 
-What a user has set stays as it is, and each variable has its figure as a comment.
+Variables set by users are not changed, and each variable has its figure as a comment.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ _WIDTH = 96
 
 
 def module_text(book: AdviceBook, *, lua: bool = False) -> str:
-    """Return a module file.
+    """Return the text of a module file.
 
     Args:
         book: All advice.
-        lua: For Lmod alone; otherwise Tcl, which Lmod and Environment Modules read.
+        lua: Whether to write Lua for Lmod; otherwise Tcl, for Lmod and Environment Modules.
 
     Raises:
-        UsageError: No advice is one that a site can make everybody's default.
+        UsageError: No advice can be made the default of a site.
     """
     return "\n".join(_lua(book) if lua else _tcl(book)) + "\n"
 
 
 def profile_text(book: AdviceBook) -> str:
-    """Return a snippet for /etc/profile.d, in the language of every POSIX shell.
+    """Return a snippet for /etc/profile.d in POSIX shell.
 
     Raises:
-        UsageError: No advice is one that a site can make everybody's default.
+        UsageError: No advice can be made the default of a site.
     """
     return "\n".join(_shell(book)) + "\n"
 
 
 def _defaults(book: AdviceBook) -> Iterator[tuple[str, str, str]]:
-    """Yield name, value and the sentence behind it.
+    """Yield name, value and sentence of each default.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no default.
     """
     if not book.defaults:
         raise UsageError(
@@ -78,7 +78,7 @@ def _tcl(book: AdviceBook) -> Iterator[str]:
     for name, value, why in _defaults(book):
         yield ""
         yield from _comment("#", why)
-        # When it is unloaded, setenv takes the variable back: only if it is still this value.
+        # On unloading, setenv removes the variable, so it is set only if it still has this value.
         yield f"if {{![info exists ::env({name})] || $::env({name}) eq {_braced(value)}}} {{"
         yield f"    setenv {name} {_braced(value)}"
         yield "}"
@@ -107,12 +107,12 @@ def _shell(book: AdviceBook) -> Iterator[str]:
 
 
 def _braced(text: str) -> str:
-    """Return a word of Tcl in which nothing is replaced."""
+    """Return a quoted word of Tcl without substitutions."""
     plain = printable(text)
     safe = re.sub(r"[\\{}]", "", plain)
     return "{" + safe + "}"
 
 
 def _lua_text(text: str) -> str:
-    """Return a string of Lua; JSON's escapes of ASCII are the same."""
+    """Return a string of Lua; its escapes of ASCII equal those of JSON."""
     return json.dumps(re.sub(r"[^\x20-\x7e]", "?", printable(text)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes a campaign: its suite, figures, doubts about them, and files for exchange."""
+"""Campaigns: their suites, figures, doubts about the figures, and files for exchange."""
 
 from typing import TYPE_CHECKING
 

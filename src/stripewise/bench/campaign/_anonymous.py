@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Removes every name from a campaign that an allow-list does not know."""
+"""Removes every name from a campaign that is not on an allow-list."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _PRESET = re.compile(r"([A-Za-z0-9._-]+?)(@(?:1/[0-9]{1,7}|[0-9.]{1,12}))?")
 
 
 class _Names(Pseudonyms):
-    """Names that are plain stay, each other one gets a number.
+    """Keeps plain names and replaces each other name by a number.
 
-    The names that are given are not plain themselves, so that none of a user's can be the same.
+    The replacements are not plain themselves, so no name of a user can be equal to one.
     """
 
     def of(self, kind: str, name: str) -> str:
-        """Return what stands for a name of a kind."""
+        """Return the replacement of a name of a given kind."""
         return name if not name or is_plain(name) else self.numbered(kind, name)
 
 
 def anonymised(campaign: Campaign) -> Campaign:
     """Return a campaign without names of hosts, users, jobs, accounts, paths and lists of nodes.
 
-    Figures, numbers, versions and facts of the hardware stay; a text stays if all of its words
-    are words of the field, and is numbered ("series no.1") or left out otherwise.
+    Figures, numbers, versions and hardware facts are kept.  A text is kept if all of its words are
+    words of the field; otherwise it is numbered ("series no.1") or left out.
     """
     names = _Names()
     cases = tuple(_case(one, names) for one in campaign.suite.cases)
@@ -146,7 +146,7 @@ def _is_number(text: str) -> bool:
 
 
 def _hints(hints: Mapping[str, str]) -> dict[str, str]:
-    """Keep hints that are known, with values that are numbers or switches."""
+    """Return known hints whose values are numbers or switches."""
     known = {one.key for one in all_tunables()} | {"romio_filesystem_type"}
     return {
         key: value
@@ -197,7 +197,7 @@ def _ending(text: str) -> str:
     return "the budget is used up" if "budget" in text else "it was ended"
 
 
-# The words that may leave a centre: those of the field, none that a user or a site chose.
+# Words that may leave a centre: those of the field, not chosen by a user or a site.
 
 _FIELD = """
     a access adios adios2 aggregate aggregator aggregators all and api array array3d async at
@@ -228,7 +228,7 @@ PROGRAMS = (
     "NetCDF", "PnetCDF", "ADIOS2", "Lustre", "Linux", "IOR", "mdtest", "benchio", "Slurm",
     "Python", "GPFS", "BeeGFS", "OFI", "UCX", "ROMIO", "OMPIO", "glibc", "gcc",
 )  # fmt: skip
-"""Names of software, as versions mention them."""
+"""Names of software that may occur in versions."""
 
 VERSION_KEYS = frozenset(
     "stripewise mpi library hdf5 netcdf netcdf4 pnetcdf adios2 lustre linux kernel os ior mdtest "
@@ -245,8 +245,8 @@ FILE_SYSTEMS = (
 
 
 @cache
-def _known() -> frozenset[str]:
-    """Words of the field, and those that the suites of Stripewise use for their lines."""
+def _known_words() -> frozenset[str]:
+    """Return the words of the field, and those in the series names of Stripewise's suites."""
     from stripewise.bench.campaign._suite import find_suite, suite_names
 
     words = set(_FIELD.split())
@@ -262,18 +262,18 @@ def _words(name: str) -> list[str]:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is made of words of the field and of numbers alone."""
+    """Return whether a name consists only of words of the field and of numbers."""
     words = _words(name)
     return (
         bool(words)
         and name.isascii()
         and name.isprintable()
-        and all(word.lower() in _known() or _UNITS.fullmatch(word) for word in words)
+        and all(word.lower() in _known_words() or _UNITS.fullmatch(word) for word in words)
     )
 
 
 def version_words(text: str) -> str:
-    """Return the program and the number that a text about a version has; "": it has no number."""
+    """Return program and number from a version text; empty if it has no number."""
     number = _VERSION.search(text)
     if number is None:
         return ""
@@ -283,6 +283,6 @@ def version_words(text: str) -> str:
 
 
 def file_system_word(text: str) -> str:
-    """Return the type of file system that a text names; "": none that is known."""
+    """Return the type of file system that a text names; empty if it is unknown."""
     words = {word.lower() for word in _words(text)}
     return next((one for one in FILE_SYSTEMS if one in words), "")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds reasons to doubt a case's figures, and gives the figures together with them."""
+"""Finds reasons to doubt a case's figures, and attaches them to the figures."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from stripewise.present import plural, printable, ratio_text, size_text
 
 
 def figures_of(campaign: Campaign, ceiling: Ceiling | None = None) -> tuple[CaseFigures, ...]:
-    """Return the figures of every case and operation that has at least one good run.
+    """Return the figures of every case and operation with at least one good run.
 
     Args:
-        campaign: With its runs.
-        ceiling: What no bandwidth can exceed, where it is known; None: what the campaign knows.
+        campaign: Campaign with its runs.
+        ceiling: Upper limits of bandwidth, if known; None for those in the campaign's facts.
     """
     found: list[CaseFigures] = []
     for case, runs in campaign.of_cases():
@@ -49,7 +49,7 @@ def good_of(runs: Iterable[CaseRun]) -> list[CaseRun]:
 
 
 def operations_of(runs: Iterable[CaseRun]) -> list[str]:
-    """Return the operations that runs have figures of, in their order."""
+    """Return the operations for which runs have figures, in their order."""
     return list(dict.fromkeys(sample.operation for run in runs for sample in run.samples))
 
 
@@ -58,25 +58,26 @@ def samples_of(runs: Iterable[CaseRun], operation: str) -> list[Sample]:
     return [one for run in runs for one in run.samples if one.operation == operation]
 
 
-# Reasons to doubt a campaign's figures, each in a sentence with its figures and the remedy.
+# Reasons to doubt a campaign's figures, each a sentence with its figures and the remedy.
 
 FEW = 5
-"""Runs below which outliers cannot be told, and the interval is no interval of 95 %."""
+"""Number of runs below which outliers cannot be detected and the interval is not one of 95 %."""
 _WIDE = 4.0
 _WIDE_AT_LEAST = 0.20
-"""A spread that many times the usual one, and of at least that, is worth a word.  Assumed: cases
-that meet different limits spread by 2 to 15 % on quiet systems."""
+"""Least spread that is mentioned, if it is also a multiple of the usual one.  Assumed: cases with
+different limits spread by 2 to 15 % on quiet systems.
+"""
 _CASES_TO_COMPARE = 5
 _BAD = ("failed", "timeout", "no-space", "no-nodes")
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What no bandwidth can exceed.
+    """Upper limits of any bandwidth.
 
     Attributes:
-        node_bytes_per_second: Of one node: its network.
-        whole_bytes_per_second: Of the storage.
+        node_bytes_per_second: Limit of one node: its network.
+        whole_bytes_per_second: Limit of the storage.
     """
 
     node_bytes_per_second: float = inf
@@ -89,10 +90,10 @@ def flags_of_cases(
     """Return the reasons to doubt each of a campaign's figures.
 
     Args:
-        campaign: With its runs.
-        figures: All of it, without flags.
-        ceiling: What no bandwidth can exceed; None: "node_bytes_per_second" and
-            "whole_bytes_per_second" of what is known about the campaign, if they are.
+        campaign: Campaign with its runs.
+        figures: All figures of the campaign, without flags.
+        ceiling: Upper limits of bandwidth; None for "node_bytes_per_second" and
+            "whole_bytes_per_second" in the campaign's facts, if present.
     """
     about = campaign.about
     ceiling = ceiling or Ceiling(
@@ -106,7 +107,7 @@ def flags_of_cases(
     for one, seen in zip(figures, caches, strict=True):
         runs = campaign.by_case[one.case.key]
         found = [Flag("caching", text) for text in (*seen, *_too_fast(one, ceiling))]
-        found += [Flag(name, text) for name, text in _of_runs(one, runs)]
+        found += [Flag(name, text) for name, text in _doubts_of_runs(one, runs)]
         found += [Flag("interference", text) for text in _wide(one, usual, runs)]
         flags.append(tuple(found))
     return flags
@@ -129,7 +130,7 @@ def _too_fast(one: CaseFigures, ceiling: Ceiling) -> Iterator[str]:
             return
 
 
-def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, str]]:
+def _doubts_of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, str]]:
     number = len(one.rates)
     if number == 1:
         yield (
@@ -150,8 +151,8 @@ def _of_runs(one: CaseFigures, runs: Sequence[CaseRun]) -> Iterator[tuple[str, s
         why = f"{bad[0].status}: {bad[0].message}" if bad[0].message else bad[0].status
         yield (
             "failed-runs",
-            f"{len(bad)} of {plural(len(runs), 'run')} failed ({printable(why)}): the figures are "
-            "those of the others.",
+            f"{len(bad)} of {plural(len(runs), 'run')} did not succeed ({printable(why)}): the "
+            "figures are of the others.",
         )
     for text in partly_alone(one.operation, runs):
         yield "partly-alone", text
@@ -179,7 +180,7 @@ def _outlier_text(one: CaseFigures, runs: Sequence[CaseRun]) -> str:
 
 
 def _usual_spread(figures: Sequence[CaseFigures]) -> dict[bool, float]:
-    """Return the median spread of cases, of data (True) and of metadata."""
+    """Return the median spread of the cases of data (True) and of metadata (False)."""
     usual = {}
     for of_data in (True, False):
         spreads = [f.spread for f in figures if f.of_data == of_data and len(f.rates) >= FEW]
@@ -206,25 +207,26 @@ def _wide(one: CaseFigures, usual: dict[bool, float], runs: Sequence[CaseRun]) -
 # Whether memory answered instead of the storage: "difficult to interpret (caching?)".
 
 ENOUGH = 2.0
-"""Times the memory of the nodes that a run has to move so that caches cannot hold it."""
+"""Multiple of the nodes' memory that a run must move so that caches cannot hold it."""
 _FASTER = 4.0
-"""Reads that are as many times as fast as the writes are suspicious.  Assumed: of the tables of
-published campaigns, reads are at most 1.4 times as fast."""
+"""Ratio of read to write rate from which reads are suspicious.  Assumed: in the tables of
+published campaigns, reads are at most 1.4 times as fast.
+"""
 _GROWS = 0.8
-"""Exponent of the rate over the nodes above which nothing but their number limits it."""
+"""Exponent of the rate over the nodes above which only their number limits it."""
 _COLD = 0.5
-"""A first run with less than that share of all others was alone in finding things cold."""
+"""Rate relative to all later runs below which a first run counts as cold."""
 _COLD_CASES = 5
-"""It says something only where one case in so many has it: one alone is an outlier."""
+"""Number of cases of which one must be cold to count; a single one is an outlier."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What is known of caches.
+    """Facts about caches.
 
     Attributes:
-        node_bytes: Memory of a node; 0: not known.
-        none: The storage is emulated or simulated: memory does not answer for it.
+        node_bytes: Memory of a node; 0 if unknown.
+        none: Whether the storage is emulated or simulated, so that memory cannot answer for it.
     """
 
     node_bytes: float = 0.0
@@ -234,7 +236,7 @@ class Memory:
 def caching(
     figures: Sequence[CaseFigures], memory: Memory, by_case: Mapping[str, Sequence[CaseRun]]
 ) -> list[list[str]]:
-    """Return of each figure why caches may have made it."""
+    """Return for each figure why caches may have produced it."""
     lines = _lines(figures)
     cold = sum(one.of_data and _is_cold(one) for one in figures)
     several_cold = cold * _COLD_CASES >= len(figures)
@@ -254,7 +256,7 @@ def caching(
 
 
 def _moved(one: CaseFigures, runs: Sequence[CaseRun]) -> float:
-    """Return the least bytes of a run."""
+    """Return the least number of bytes that a run moved."""
     return min(
         s.amount
         for run in runs
@@ -264,7 +266,7 @@ def _moved(one: CaseFigures, runs: Sequence[CaseRun]) -> float:
 
 
 def _against(one: CaseFigures, memory: Memory, moved: float) -> str:
-    """Return how the bytes of a run compare with the memory, for people."""
+    """Return a comparison of the bytes of a run with the memory, for users."""
     if not memory.node_bytes:
         return f"{size_text(round(moved))} (the memory of the nodes is not known)"
     whole = memory.node_bytes * one.case.nodes
@@ -299,7 +301,7 @@ def _own_cache(one: CaseFigures, memory: Memory, moved: float) -> Iterator[str]:
 
 
 def _lines(figures: Sequence[CaseFigures]) -> dict[tuple[Case, str], dict[int, CaseFigures]]:
-    """Return the curves: of cases that differ in their nodes only, each number of nodes."""
+    """Return curves of cases that differ only in their nodes, by number of nodes."""
     lines: dict[tuple[Case, str], dict[int, CaseFigures]] = {}
     for one in figures:
         if one.of_data:
@@ -314,7 +316,7 @@ def _line(one: CaseFigures, operation: str) -> tuple[Case, str]:
 def _reads_that_grow(
     one: CaseFigures, lines: Mapping[tuple[Case, str], Mapping[int, CaseFigures]]
 ) -> Iterator[str]:
-    """Reads far above the writes, which grow with the nodes as if nothing limited them."""
+    """Yield reads far above the writes that grow with the nodes as if nothing limited them."""
     if one.operation != "read":
         return
     writes = lines.get(_line(one, "write"), {}).get(one.case.nodes)
@@ -331,7 +333,7 @@ def _reads_that_grow(
 
 
 def _growing(one: CaseFigures, curve: Mapping[int, CaseFigures]) -> str | None:
-    """Return in words that a curve grows with the nodes; None: something limits it."""
+    """Return a text if a curve grows with the nodes; None if something limits it."""
     nodes = one.case.nodes
     fewer = max((other for other in curve if other < nodes), default=0)
     more = min((other for other in curve if other > nodes), default=0)
@@ -344,7 +346,7 @@ def _growing(one: CaseFigures, curve: Mapping[int, CaseFigures]) -> str | None:
 
 
 def _is_cold(one: CaseFigures) -> bool:
-    """Whether the first run has less than half of what every later one has."""
+    """Return whether the first run has less than half the rate of every later one."""
     return len(one.rates) >= 3 and one.rates[0] < _COLD * min(one.rates[1:])
 
 

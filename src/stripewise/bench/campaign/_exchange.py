@@ -33,7 +33,7 @@ from stripewise.core.inputs import CAMPAIGN, parse_json, read_input
 from stripewise.present import finite
 from stripewise.settings.tunables import first_problem
 
-# The JSON form of a campaign, as models that check it and give its schema.
+# The JSON form of a campaign, as models that validate it and define its schema.
 
 FORMAT = "stripewise-campaign"
 VERSION = 1
@@ -49,10 +49,10 @@ def _form(record: Any, name: str, about: str, **instead: Any) -> type[BaseModel]
     """Return the model of a record: its fields with their types, defaults and descriptions.
 
     Args:
-        record: A dataclass whose types say what a file may hold.
-        name: Of the model, in the schema.
-        about: What it is, in the schema.
-        instead: Type and default of fields that a file has otherwise, or beside those of the
+        record: Dataclass whose types define what a file may contain.
+        name: Name of the model in the schema.
+        about: Description of the model in the schema.
+        instead: Type and default of fields that differ in a file, or are added to those of the
             record.
     """
     types = get_type_hints(record, include_extras=True)
@@ -120,7 +120,7 @@ def exchange_schema() -> dict[str, Any]:
     }
 
 
-# Campaigns as one JSON document, for other centres and for nights in a row.
+# Campaigns as one JSON document, for other centres and for nightly series.
 
 _REMEDY = "give a file that `stripewise bench export` wrote"
 _KNOWN = tuple(
@@ -136,8 +136,8 @@ def campaign_json(campaign: Campaign, *, anonymised: bool = False) -> dict[str, 
     """Return a campaign as plain data of the exchange format.
 
     Args:
-        campaign: As it is to be told; `anonymised` is only said in the document.
-        anonymised: Whether names were left out of it.
+        campaign: Campaign to write; it must be anonymised already if `anonymised` is set.
+        anonymised: Whether names were left out of it, as recorded in the document.
     """
     document = {
         "format": FORMAT,
@@ -158,9 +158,9 @@ def campaign_json(campaign: Campaign, *, anonymised: bool = False) -> dict[str, 
 
 def _without_defaults(case: Case) -> dict[str, Any]:
     usual = Case(case.series)
-    said = case.as_json()
+    data = case.as_json()
     return {
-        field.name: said[field.name]
+        field.name: data[field.name]
         for field in fields(case)
         if field.name in ("series", "nodes", "ranks_per_node", "repeats")
         or getattr(case, field.name) != getattr(usual, field.name)
@@ -168,29 +168,29 @@ def _without_defaults(case: Case) -> dict[str, Any]:
 
 
 def _run_json(run: CaseRun) -> dict[str, Any]:
-    said = {
+    data = {
         field.name: getattr(run, field.name)
         for field in fields(run)
         if field.name in ("key", "repeat", "status") or getattr(run, field.name)
     }
     if run.samples:
-        said["samples"] = [_sample_json(one) for one in run.samples]
-    return said
+        data["samples"] = [_sample_json(one) for one in run.samples]
+    return data
 
 
 def _sample_json(sample: Sample) -> dict[str, Any]:
-    said: dict[str, Any] = {
+    data: dict[str, Any] = {
         "operation": sample.operation,
         "amount": sample.amount,
         "seconds": sample.seconds,
     }
-    said |= {"phases": dict(sample.phases)} if sample.phases else {}
-    said |= {"percentiles": dict(sample.percentiles)} if sample.percentiles else {}
-    return said | ({"worn_out": True} if sample.worn_out else {})
+    data |= {"phases": dict(sample.phases)} if sample.phases else {}
+    data |= {"percentiles": dict(sample.percentiles)} if sample.percentiles else {}
+    return data | ({"worn_out": True} if sample.worn_out else {})
 
 
 def campaign_text(campaign: Campaign, *, anonymised: bool = False) -> str:
-    """Return a campaign as text of the exchange format: a line for each case and run."""
+    """Return a campaign as text of the exchange format: one line per case and run."""
     document = campaign_json(campaign, anonymised=anonymised)
     tables = {name: document.pop(name) for name in ("cases", "runs")}
     parts = [f"{json.dumps(key)}: {_line(value)}" for key, value in document.items()]
@@ -205,10 +205,10 @@ def _line(value: Any) -> str:
 
 
 def write_campaign(campaign: Campaign, path: Path, *, anonymised: bool = False) -> None:
-    """Write a campaign as one JSON file, whole or not at all.
+    """Write a campaign as one JSON file, atomically.
 
     Raises:
-        StorageError: It cannot be written.
+        StorageError: The file cannot be written.
     """
     write_file(path, campaign_text(campaign, anonymised=anonymised))
 
@@ -217,7 +217,7 @@ def read_exchange(path: Path) -> Campaign:
     """Read a campaign's JSON file.
 
     Raises:
-        UsageError: It cannot be read, or is none of this version.
+        UsageError: The file cannot be read, or has another version.
     """
     try:
         data = read_input(path, CAMPAIGN)
@@ -234,11 +234,11 @@ def parse_campaign(text: str, name: str) -> Campaign:
     """Read a campaign from its JSON.
 
     Args:
-        text: Of the exchange format.
-        name: Of the file, for messages; a campaign without a name is called after it.
+        text: Text in the exchange format.
+        name: Name of the file, for messages and for a campaign without a name.
 
     Raises:
-        UsageError: It is not JSON, of another version, or has what the format does not have.
+        UsageError: The text is not JSON, has another version, or contains unknown keys.
     """
     try:
         data = parse_json(text)
@@ -287,7 +287,7 @@ def _campaign(form: Any, name: str) -> Campaign:
 
 
 def _run(form: Any, cases: Mapping[str, Case]) -> CaseRun:
-    said = {key: getattr(form, key) for key in RunForm.model_fields}
-    said["samples"] = tuple(Sample(**one.model_dump()) for one in form.samples)
-    said["key"] = cases[form.key].key if form.key in cases else form.key
-    return CaseRun(**said)
+    data = {key: getattr(form, key) for key in RunForm.model_fields}
+    data["samples"] = tuple(Sample(**one.model_dump()) for one in form.samples)
+    data["key"] = cases[form.key].key if form.key in cases else form.key
+    return CaseRun(**data)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds a campaign with its runs, and computes medians, intervals, spread and outliers."""
+"""Defines a campaign with its runs, and computes medians, intervals, spread and outliers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ class Campaign:
     """All runs of a suite on one storage.
 
     Attributes:
-        name: Of its directory, or under which it was imported.
-        suite: With the cases that were asked for.
-        runs: In the order in which they were made; failed ones too.
-        storage: What it ran on, for people: "archer2-hdd@1/64, 4 ranks a node", "/work (lustre)".
-        machine: Description that the storage was emulated or simulated from, as `--on` takes it;
-            "": a real one.
-        started_unix_seconds: When it began.
-        ended_because: "all runs are made", "the budget of 2 h is used up"; "": it has not ended.
-        about: What else is known: "launcher", "system", "versions" (name -> version),
-            "memory_bytes" (of a node), "stack" (of MPI-IO), "targets", "stripewise".
+        name: Name of its directory, or under which it was imported.
+        suite: Suite with the requested cases.
+        runs: All runs in the order in which they were made, including failed ones.
+        storage: Storage in words for users: "archer2-hdd@1/64, 4 ranks a node", "/work (lustre)".
+        machine: Description from which the storage was emulated or simulated, as in `--on`; empty
+            for a real one.
+        started_unix_seconds: Start of the campaign.
+        ended_because: "all runs are made", "the budget of 2 h is used up"; empty if it has not
+            ended.
+        about: Other facts: "launcher", "system", "versions" (name to version), "memory_bytes" (of
+            a node), "stack" (of MPI-IO), "targets", "stripewise".
     """
 
     name: str
@@ -47,12 +48,12 @@ class Campaign:
 
     @property
     def is_emulated(self) -> bool:
-        """Whether real programs ran, on a storage that was played by a description."""
+        """Whether real programs ran on a storage that was emulated from a description."""
         return bool(self.machine) and self.about.get("launcher") != "simulated"
 
     @cached_property
     def by_case(self) -> dict[str, tuple[CaseRun, ...]]:
-        """Key of a case -> its runs, by repeat."""
+        """Key of a case to its runs, by repeat."""
         found: dict[str, list[CaseRun]] = {case.key: [] for case in self.suite.cases}
         for run in sorted(self.runs, key=lambda one: one.repeat):
             found.setdefault(run.key, []).append(run)
@@ -69,12 +70,12 @@ class Campaign:
 
 @dataclass(frozen=True)
 class Flag:
-    """A reason to doubt a figure.
+    """Reason to doubt a figure.
 
     Attributes:
         name: "caching", "outlier", "interference", "few-repeats", "failed-runs", "stonewall",
             "partly-alone".
-        text: The reason, in a sentence with its figures.
+        text: Reason in a sentence with its figures.
     """
 
     name: str
@@ -82,28 +83,28 @@ class Flag:
 
 
 DATA = ("write", "read")
-"""Operations whose rates are bytes a second; those of all others are operations a second."""
+"""Operations whose rates are bytes per second; those of others are operations per second."""
 
 
 class OfOperation:
-    """What is told of one operation: "write", "read", "create", ..."""
+    """Figures about one operation: "write", "read", "create", ..."""
 
     operation: str
 
     @property
     def of_data(self) -> bool:
-        """Whether rates are bytes a second, otherwise operations a second."""
+        """Whether rates are bytes per second, not operations per second."""
         return self.operation in DATA
 
 
 @dataclass(frozen=True)
 class CaseRates(OfOperation):
-    """One operation of one case, with its good runs.
+    """Rates of one operation of one case, from its good runs.
 
     Attributes:
         case: Cell of the campaign.
-        operation: As samples have it: "write", "read", "create", ...
-        rates: Bytes, or operations, a second of each run that ended well, by repeat.
+        operation: Name as in samples: "write", "read", "create", ...
+        rates: Bytes or operations per second of each successful run, by repeat.
     """
 
     case: Case
@@ -112,28 +113,28 @@ class CaseRates(OfOperation):
 
     @cached_property
     def median(self) -> float:
-        """The middle rate."""
+        """Median rate."""
         return median(self.rates)
 
     @property
     def best(self) -> float:
-        """The highest rate."""
+        """Highest rate."""
         return max(self.rates)
 
     def text(self, rate: float) -> str:
-        """Return a rate of this operation for people, with its unit."""
+        """Return a rate of this operation in words, with its unit."""
         return throughput_text(rate, of_data=self.of_data)
 
 
 @dataclass(frozen=True)
 class CaseFigures(CaseRates):
-    """What all repeats of a case gave for one operation; outliers are among the rates.
+    """Figures of one operation over all repeats of a case; outliers are among the rates.
 
     Attributes:
-        low / high: Interval of 95 % of the median; of fewer than 6 runs, the least and the
-            greatest, which hold less (`stripewise.bench.campaign.coverage_of`).
-        outliers: Places in `rates`.
-        flags: Reasons to doubt.
+        low / high: Interval of 95 % of the median; with fewer than 6 runs the range of all rates,
+            which covers less (`stripewise.bench.campaign.coverage_of`).
+        outliers: Indices in `rates`.
+        flags: Reasons to doubt the figures.
     """
 
     low: float
@@ -143,10 +144,10 @@ class CaseFigures(CaseRates):
 
     @cached_property
     def spread(self) -> float:
-        """How far rates lie from the median, relatively; a few outliers do not change it.
+        """Relative deviation of rates from the median, not affected by a few outliers.
 
-        1.4826 times the median distance of the logarithms: of normal noise, the coefficient of
-        variation.
+        It is 1.4826 times the median distance of the logarithms, which for normal noise is the
+        coefficient of variation.
         """
         return log_spread(self.rates)
 
@@ -154,34 +155,36 @@ class CaseFigures(CaseRates):
 # Medians, their intervals, spread and outliers of many short series of rates at once.
 
 _PARTS = 20
-"""One in so many intervals may miss its median: 95 % hold it."""
+"""Reciprocal of the share of intervals that may miss their median: 95 % cover it."""
 LEAST_FOR_OUTLIERS = 5
 _NORMAL = 1.4826
-"""Standard deviation of normal noise, in median distances from the median."""
+"""Standard deviation of normal noise relative to its median distance from the median."""
 _FAR = (
     (5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 60),
     (18.5, 10.1, 10.7, 8.0, 8.2, 6.9, 6.3, 5.9, 5.25, 4.8, 4.4),
 )
-"""Runs, and from how many standard deviations on one of them is an outlier: by chance alone, 1 in
-100 series of normal noise has one.  Found by 400,000 draws for each number; the usual 3.5 (of
-Iglewicz and Hoaglin, 1993) is for long series."""
+"""Number of runs, and the standard deviations beyond which one of them is an outlier: by chance,
+1 in 100 series of normal noise has one.  Found with 400,000 draws for each number; the usual 3.5
+(of Iglewicz and Hoaglin, 1993) is for long series.
+"""
 _FAR_OF_ALL = 4.4
-"""The same where the standard deviation is that of many series."""
+"""The same if the standard deviation is that of many series."""
 _NEAR = 0.10
-"""No outlier is nearer to the median than that, relatively: where most runs are the same, any
-difference would be one.  Assumed."""
+"""Least relative distance of an outlier from the median: if most runs are equal, any difference
+would be an outlier otherwise.  Assumed.
+"""
 _MOST, _NORMAL_MOST = 0.9, 1.645
-"""A share of all distances from medians, and what it is in standard deviations of normal noise."""
+"""Quantile of all distances from medians, and its value in standard deviations of normal noise."""
 _LEAST_SERIES = 5
 
 
 @dataclass(frozen=True)
 class Robust:
-    """What is known of each of some series.
+    """Robust statistics of some series.
 
     Attributes:
         low / high: (n_series) float64, interval of the median.
-        outliers: Of each series, places of its outliers.
+        outliers: Indices of the outliers of each series.
     """
 
     low: NDArray[np.float64]
@@ -190,15 +193,15 @@ class Robust:
 
 
 def robust(series: Sequence[Sequence[float]], kinds: Sequence[bool]) -> Robust:
-    """Return intervals and outliers; series of the same length are looked at together.
+    """Return intervals and outliers; series of the same length are computed together.
 
-    Storage has a sharp upper edge and a long tail below it: often half of the runs are the same,
-    and their median distance says nothing.  So an outlier is far also from what all series of its
-    kind usually have, where there are enough of them.
+    Storage has a sharp upper limit and a long tail below it: often half of the runs are equal, and
+    their median distance says nothing.  So an outlier must also be far by the usual deviation of
+    all series of its kind, if there are enough of them.
 
     Args:
-        series: Rates, greater than 0; each has at least one.
-        kinds: Of each series, such as whether its rates are of data.
+        series: Rates greater than 0; each series has at least one.
+        kinds: Kind of each series, such as whether its rates are of data.
     """
     low, high = np.empty(len(series)), np.empty(len(series))
     outliers: list[tuple[int, ...]] = [()] * len(series)
@@ -221,7 +224,7 @@ def robust(series: Sequence[Sequence[float]], kinds: Sequence[bool]) -> Robust:
 
 
 def _distances(rates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far each rate is from the median of its row: ratios count, not differences."""
+    """Return the distance of each rate from the median of its row, as the log of their ratio."""
     logs = np.log(rates)
     return np.asarray(np.abs(logs - np.median(logs, axis=1, keepdims=True)))
 
@@ -229,7 +232,7 @@ def _distances(rates: NDArray[np.float64]) -> NDArray[np.float64]:
 def _usual(
     away: dict[int, NDArray[np.float64]], lengths: NDArray[np.int64], kind: NDArray[np.bool_]
 ) -> dict[bool, float]:
-    """Return the standard deviation that most runs of a kind stay within; 0: too few series."""
+    """Return the standard deviation that covers most runs of a kind; 0 with too few series."""
     usual = {}
     for one in (True, False):
         each = [
@@ -245,9 +248,9 @@ def _usual(
 
 @cache
 def order_of(number: int) -> int:
-    """Return the place, from 0, of the order statistic at which the median's interval begins.
+    """Return the index, from 0, of the order statistic at which the median's interval begins.
 
-    The interval from there to the same place from the end holds the median of any distribution
+    The interval from there to the same index from the end contains the median of any distribution
     with at least 95 %; with fewer than 6 values none does, and all of them are taken.
     """
     below, place = 1, 0
@@ -258,13 +261,13 @@ def order_of(number: int) -> int:
 
 
 def coverage_of(number: int) -> float:
-    """Return with which probability the interval of so many runs holds the median."""
+    """Return the probability that the interval of a number of runs contains the median."""
     below = sum(comb(number, place) for place in range(order_of(number) + 1))
     return float(max(1 - 2 * below / 2**number, 0.0))
 
 
 def log_spread(rates: Sequence[float]) -> float:
-    """Return how far rates lie from their median, relatively; 0 for one alone."""
+    """Return the relative deviation of rates from their median; 0 for a single one."""
     logs = np.log(np.asarray(rates, float))
     return float(_NORMAL * np.median(np.abs(logs - np.median(logs))))
 

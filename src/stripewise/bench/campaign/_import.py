@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes campaigns of what IOR, mdtest, benchio and our kernels printed elsewhere."""
+"""Makes campaigns from the output of IOR, mdtest, benchio and our kernels."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _FULL = re.compile(r"no space left|quota", re.IGNORECASE)
 
 
 def import_campaign(paths: Sequence[Path], name: str, ranks_per_node: int = 0) -> Campaign:
-    """Return a campaign of what benchmark programs have printed.
+    """Return a campaign from the output of benchmark programs.
 
-    Each test becomes a case, each of its repeats a run; tests that differ in nothing become runs
-    of one case.  A test without a figure becomes a failed run.
+    Each test becomes a case and each of its repeats a run; identical tests become runs of one
+    case. A test without a figure becomes a failed run.
 
     Args:
-        paths: Of the files: text, JSON or CSV of IOR, text of mdtest and benchio, EPCC's tables,
-            JSON of our kernels.
-        name: Of the campaign.
-        ranks_per_node: Where the files do not tell; 0: not known.
+        paths: Files to import: text, JSON or CSV of IOR, text of mdtest and benchio, EPCC's
+            tables, JSON of our kernels.
+        name: Name of the campaign.
+        ranks_per_node: Ranks per node if the files do not contain them; 0 if unknown.
 
     Raises:
-        UsageError: A file cannot be read or used, or nothing in it has a figure.
+        UsageError: A file cannot be read or used, or none has a figure.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
@@ -74,7 +74,7 @@ def _nothing(found: Found, paths: Sequence[Path]) -> str:
 
 
 def _versions(tests: Iterable[Test]) -> dict[str, str]:
-    """Return the versions of the programs; of several, all."""
+    """Return the versions of the programs, joined if there are several."""
     found: dict[str, dict[str, None]] = {}
     for test in tests:
         if test.version:
@@ -83,7 +83,7 @@ def _versions(tests: Iterable[Test]) -> dict[str, str]:
 
 
 def _notes(found: Found) -> list[str]:
-    """Return what was left out or assumed, each thing once."""
+    """Return what was left out or assumed, without duplicates."""
     notes = [*found.notes]
     for test in found.tests:
         notes += [f"{test.source}: {one}" for one in test.notes]
@@ -96,7 +96,7 @@ def _notes(found: Found) -> list[str]:
 
 
 def _runs(tests: Iterable[Test]) -> tuple[list[CaseRun], list[Case]]:
-    """Return the runs, in the order of the files, and the cases with the number of theirs."""
+    """Return the runs in the order of the files, and the cases with their number of runs."""
     cases: dict[str, Case] = {}
     counts: dict[str, int] = {}
     runs: list[CaseRun] = []
@@ -132,7 +132,7 @@ def _runs_of(test: Test, key: str) -> Iterator[CaseRun]:
 
 
 def case_from(test: Test) -> Case:
-    """Return the case that a test is of."""
+    """Return the case of a test."""
     if isinstance(test.work, Metadata):
         return _metadata(test, test.work)
     return _data(test, test.work)
@@ -166,7 +166,7 @@ def _data(test: Test, work: Data) -> Case:
 
 
 def series_of(work: Data) -> str:
-    """Return the line that a test belongs to, as the suites that come with Stripewise call it."""
+    """Return the name of the line of a test, as in the suites that come with Stripewise."""
     if work.backend == "posix":
         return "serial" if work.mode == "serial" else _FILES[work.layout]
     name = _LIBRARIES.get(work.backend, work.backend.upper())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds what disturbed a campaign: slow rounds, drift, other jobs, and load beside a case."""
+"""Finds disturbances of a campaign: slow rounds, drift, other jobs, and concurrent load."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from stripewise.bench.runners import Printed, Span
 from stripewise.present import plural
 
 _SHIFT = log(1.10)
-"""A shift of all cases that is worth a word.  Assumed."""
+"""Logarithm of the least shift of all cases that is mentioned.  Assumed."""
 _SURE = 3.3
-"""Standard deviations of a sign or rank test: 1 in 1,000 has that by chance."""
+"""Standard deviations of a sign or rank test that occur by chance in 1 of 1,000."""
 _LEAST_ROUNDS = 3
 _LEAST_RUNS = 20
 
@@ -28,8 +28,8 @@ def flags_of_campaign(campaign: Campaign, figures: Sequence[CaseFigures]) -> tup
     """Return the reasons to doubt a whole campaign.
 
     Args:
-        campaign: With its runs.
-        figures: All of it.
+        campaign: Campaign with its runs.
+        figures: All figures of the campaign.
     """
     checks: tuple[Callable[[Campaign, Sequence[CaseFigures]], Iterator[str]], ...] = (
         _slow_rounds,
@@ -40,12 +40,12 @@ def flags_of_campaign(campaign: Campaign, figures: Sequence[CaseFigures]) -> tup
 
 
 def has_figure(run: CaseRun, operation: str) -> bool:
-    """Whether a run ended well and has a figure of an operation."""
+    """Return whether a run ended well and has a figure of an operation."""
     return run.status == "ok" and any(one.operation == operation for one in run.samples)
 
 
 def jobs_of(run: CaseRun) -> float | None:
-    """Return how many other jobs ran at the time; None: it is not known."""
+    """Return the number of other jobs during a run; None if unknown."""
     value = run.circumstances.get("other_jobs")
     if isinstance(value, list | tuple | dict):
         return float(len(value))
@@ -55,9 +55,9 @@ def jobs_of(run: CaseRun) -> float | None:
 def _distances(
     campaign: Campaign, figures: Sequence[CaseFigures]
 ) -> list[tuple[int, float, float]]:
-    """Return of each run its repeat, its begin, and how far it is from what its case usually has.
+    """Return for each run its repeat, its start, and its distance from the median of its case.
 
-    The distance is the logarithm of rate to median, the mean where a run has several figures.
+    The distance is the logarithm of rate to median; the mean if a run has several figures.
     """
     found: dict[tuple[str, int], tuple[CaseRun, list[float]]] = {}
     for one in figures:
@@ -74,7 +74,7 @@ def _distances(
 
 
 def _slow_rounds(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
-    """A round is every case once: by chance, half of its runs are below their medians."""
+    """Yield slow rounds, in which more runs are below their medians than by chance."""
     by_round: dict[int, list[float]] = {}
     for repeat, _, away in _distances(campaign, figures):
         by_round.setdefault(repeat, []).append(away)
@@ -92,7 +92,7 @@ def _slow_rounds(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator
 
 
 def _drift(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[str]:
-    """Rates that fall or rise from the first hour to the last."""
+    """Yield whether rates fall or rise from the first hour to the last."""
     found = [(begin, away) for _, begin, away in _distances(campaign, figures) if begin > 0]
     if len(found) < _LEAST_RUNS:
         return
@@ -124,21 +124,22 @@ def _other_jobs(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[
         )
 
 
-# What ran beside a case, and for how much of the case's time.
+# Workload beside a case, and its share of the case's time.
 
 RATES, SHARES = "beside", "beside_share"
-"""Of a run's circumstances: rates of the other workload; share of each operation's time in which
-the other was at work."""
+"""Keys of a run's circumstances: rates of the other workload; share of each operation's time in
+which the other was active.
+"""
 LEAST_SHARE = 0.8
-"""Of an operation's time, below which its figure is partly that of the workload alone (chosen)."""
+"""Share of an operation's time below which its figure is partly that of one workload (chosen)."""
 
 
 def seen_beside(own: Printed, other: Printed) -> dict[str, Any]:
-    """Return what a run's circumstances say about the workload beside it.
+    """Return the circumstances of a run with another workload beside it.
 
     Args:
-        own: Of the case.
-        other: Of the case beside it.
+        own: Result of the case.
+        other: Result of the case beside it.
     """
     busy = sorted(other.spans.values())
     shares = {
@@ -153,11 +154,11 @@ def seen_beside(own: Printed, other: Printed) -> dict[str, Any]:
 
 
 def partly_alone(operation: str, runs: Iterable[CaseRun]) -> Iterator[str]:
-    """Yield why a figure is not wholly that of two workloads at once.
+    """Yield why a figure is not entirely that of two simultaneous workloads.
 
     Args:
-        operation: Of the figure.
-        runs: Of its case.
+        operation: Operation of the figure.
+        runs: Runs of its case.
     """
     shares = [
         float(share)
@@ -179,7 +180,7 @@ def _shares(circumstances: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _covered(span: Span, others: Sequence[Span]) -> float:
-    """Return the share of a span that lies in any of the others, which are sorted."""
+    """Return the share of a span that is covered by the others, which are sorted."""
     begin, end = span
     covered, reached = 0.0, begin
     for first, last in others:

@@ -30,18 +30,18 @@ from stripewise.core.inputs import SUITE, read_input
 
 @dataclass(frozen=True)
 class Suite:
-    """A declared matrix of cases.
+    """Declared matrix of cases.
 
     Attributes:
-        name: "array3d"; of a user's file what it says.
-        title: One line.
-        about: What it measures, and what its figures tell; may have several lines.
-        directories: Name -> how its files are striped.
-        cases: All of them, in the order of the file.
-        text: Of the file, as it was read.
-        quick: Cases of a short run; none: the suite has no `[quick]`.
-        own: Series -> what of the job it says itself, so that it stays when a suite is narrowed:
-            "nodes", "ranks_per_node"; with "max" its nodes are the most there are.
+        name: Name of the suite, such as "array3d".
+        title: Title in one line.
+        about: What it measures and what its figures mean; may have several lines.
+        directories: Name of a directory to the striping of its files.
+        cases: All cases in the order of the file.
+        text: Text of the file as it was read.
+        quick: Cases of a short run; empty if the suite has no `[quick]`.
+        own: Series to the job sizes it sets itself, which are kept when a suite is narrowed:
+            "nodes", "ranks_per_node"; with "max" its nodes are the largest number.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Suite:
     own: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data, without the cases."""
+        """Return plain data without the cases."""
         return {
             "name": self.name,
             "title": self.title,
@@ -65,31 +65,31 @@ class Suite:
 
     @property
     def series(self) -> tuple[str, ...]:
-        """Names of the lines, in the order of the file."""
+        """Names of the series in the order of the file."""
         return tuple(dict.fromkeys(one.series for one in self.cases))
 
     @property
     def n_runs(self) -> int:
-        """Runs of all cases, repeats and all."""
+        """Number of runs of all cases, including repeats."""
         return sum(one.repeats for one in self.cases)
 
     @property
     def most_nodes(self) -> int:
-        """Nodes of the largest job; two that run at the same time need theirs each."""
+        """Number of nodes of the largest job; two simultaneous cases need both their nodes."""
         return max(self.nodes_of(one) for one in self.cases)
 
     @property
     def bytes(self) -> int:
-        """Bytes that all runs write, one after another."""
+        """Number of bytes that all runs write in total."""
         return sum(bytes_of(one) * one.repeats for one in self.cases)
 
     def nodes_of(self, case: Case) -> int:
-        """Return the nodes of a case together with the one that runs beside it."""
+        """Return the nodes of a case, including those of the one that runs beside it."""
         beside = self.beside(case)
         return case.nodes + (beside.nodes if beside else 0)
 
     def beside(self, case: Case) -> Case | None:
-        """Return the case that runs at the same time: of its series the one that is most alike."""
+        """Return the case that runs at the same time: the most similar one of its series."""
         if not case.beside:
             return None
         alike = [one for one in self.cases if one.series == case.beside]
@@ -99,7 +99,7 @@ class Suite:
         """Return the suite with the cases of `[quick]`.
 
         Raises:
-            UsageError: It has no `[quick]`.
+            UsageError: The suite has no `[quick]`.
         """
         if not self.quick:
             raise UsageError(
@@ -118,19 +118,19 @@ class Suite:
     ) -> Suite:
         """Return the suite on these nodes and with only these directories and series.
 
-        Cases of other numbers of nodes are made for those that are given.  What a `[[case]]`
-        says of nodes and ranks itself stays, except that no job has more nodes than the most
-        that are given.
+        Cases for other numbers of nodes are made for the given ones.  Nodes and ranks that a
+        `[[case]]` sets itself are kept, except that no job has more nodes than the largest given
+        number.
 
         Raises:
-            UsageError: It has no such directory or series, or nothing is left.
+            UsageError: It has no such directory or series, or no case remains.
         """
         wanted, lines = list(directories), list(series)
         _check_known("directory", wanted, self.directories)
         _check_known("series", lines, dict.fromkeys(self.series))
-        kept = self._only(wanted, lines)
+        kept = self._selected_cases(wanted, lines)
         if counts := list(nodes):
-            kept = [new for one in kept for new in self._on(one, counts)]
+            kept = [new for one in kept for new in self._cases_on_nodes(one, counts)]
         if ranks_per_node is not None:
             kept = [self._with_ranks(one, ranks_per_node) for one in kept]
         if repeats is not None:
@@ -143,8 +143,8 @@ class Suite:
         check_suite(kept, self.directories, self.name)
         return replace(self, cases=tuple(kept))
 
-    def _only(self, directories: list[str], series: list[str]) -> list[Case]:
-        """Return the cases of these, and those that run beside them."""
+    def _selected_cases(self, directories: list[str], series: list[str]) -> list[Case]:
+        """Return the cases of these directories and series, and those that run beside them."""
         kept = [
             one
             for one in self.cases
@@ -155,7 +155,7 @@ class Suite:
         chosen = set(kept)
         return [one for one in self.cases if one in chosen or one.series in needed]
 
-    def _on(self, case: Case, counts: list[int]) -> list[Case]:
+    def _cases_on_nodes(self, case: Case, counts: list[int]) -> list[Case]:
         own = self.own.get(case.series, frozenset())
         if MOST in own:
             return [replace(case, nodes=max(counts))]
@@ -170,7 +170,7 @@ class Suite:
 
 
 def bytes_of(case: Case) -> int:
-    """Return the bytes that one run of a case writes; its runner can make it."""
+    """Return the bytes that one run of a case writes; its runner must support it."""
     if case.operation == "metadata":
         return case.ranks * case.files * case.file_bytes
     work = find_runner(case.runner).workload(case)
@@ -201,13 +201,13 @@ def suite_names() -> tuple[str, ...]:
 
 
 def find_suite(name: str) -> Suite:
-    """Return a suite that comes with Stripewise, or that of a file.
+    """Return a suite that comes with Stripewise, or one from a file.
 
     Args:
-        name: Of a suite, or the path of a TOML file.
+        name: Name of a suite, or path of a TOML file.
 
     Raises:
-        UsageError: There is neither.
+        UsageError: There is neither such a suite nor such a file.
         ConfigurationError: The file cannot be read or is malformed.
     """
     if name in suite_names():
@@ -229,14 +229,14 @@ def find_suite(name: str) -> Suite:
 
 
 def parse_suite(text: str, name: str) -> Suite:
-    """Read a suite.
+    """Parse a suite.
 
     Args:
-        text: Its TOML.
-        name: Of the file, for messages.
+        text: TOML of the suite.
+        name: Name of the file, for messages.
 
     Raises:
-        ConfigurationError: It is malformed, or contradicts itself.
+        ConfigurationError: The text is malformed, or contradicts itself.
     """
     document = read_document(text, name)
     places = places_of(document)
@@ -252,7 +252,7 @@ def parse_suite(text: str, name: str) -> Suite:
     )  # fmt: skip
 
 
-# A suite as TOML again: each of its cases by itself, no lists.
+# A suite written back to TOML: each case separately, without lists.
 
 _WORDS = {name: word for word, name in RENAMED.items()}
 _PLACE = {"stripe_count": "stripe_count", "stripe_bytes": "stripe_size", "target": "target"}
@@ -271,12 +271,12 @@ def suite_text(suite: Suite) -> str:
 
 def _place(place: Place) -> str:
     usual = Place()
-    said = [
+    items = [
         f"{word} = {getattr(place, name)}"
         for name, word in _PLACE.items()
         if getattr(place, name) != getattr(usual, name)
     ]
-    return "{ " + ", ".join(said) + " }" if said else "{}"
+    return "{ " + ", ".join(items) + " }" if items else "{}"
 
 
 def _case(case: Case) -> Iterator[str]:
@@ -289,12 +289,12 @@ def _case(case: Case) -> Iterator[str]:
         if one.name == "repeats" or value != getattr(usual, one.name):
             yield f"{_WORDS.get(one.name, one.name)} = {_value(value)}"
     if case.settings:
-        said = ", ".join(f"{_value(name)} = {_value(value)}" for name, value in case.settings)
-        yield f"settings = {{ {said} }}"
+        settings = ", ".join(f"{_value(name)} = {_value(value)}" for name, value in case.settings)
+        yield f"settings = {{ {settings} }}"
 
 
 def _value(value: Any) -> str:
-    """Return a value of TOML; its basic strings have the escapes of JSON's."""
+    """Return a value as TOML; its basic strings have the escapes of JSON's."""
     if isinstance(value, tuple | list):
         return "[[" + ", ".join(_value(one) for one in value) + "]]"  # one value, not several
     if isinstance(value, str):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds contradictions in a suite, each in a line that names the case, key and remedy."""
+"""Finds contradictions in a suite; each message names the case, key and remedy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_DATA = ("pattern", "local", "size", "backend", "layout", "mode", "transfer_b
 _OF_METADATA = ("files", "sharing", "depth", "width", "file_bytes")
 _METADATA_RUNNERS = ("metadata", "mdtest")
 _MEETING = ("kernel", "metadata")
-"""Runners whose programs share a job with others."""
+"""Runners whose programs can share a job with others."""
 _DIRECT_BYTES = 4096
 _LUSTRE_STRIPE_BYTES = 65536
 _KEYS = {"transfer_bytes": "transfer", "stonewall_seconds": "stonewall", "file_bytes": "file_size"}
@@ -29,12 +29,12 @@ def check_suite(cases: Iterable[Case], places: Mapping[str, Place], name: str) -
     """Refuse a suite that contradicts itself.
 
     Args:
-        cases: All of them.
-        places: The directories.
-        name: Of the file, for messages.
+        cases: All cases of the suite.
+        places: Directories of the suite.
+        name: Name of the file, for messages.
 
     Raises:
-        ConfigurationError: Of the first contradiction.
+        ConfigurationError: There is a contradiction; the message is about the first.
     """
     every = list(cases)
     for key, place in places.items():
@@ -72,7 +72,7 @@ def _contradictions(
 
 
 def _give(word: str, known: Iterable[str]) -> str:
-    """Return how a message about an unknown word ends."""
+    """Return the end of a message about an unknown word."""
     return suggest(word, known) or f": give one of {', '.join(known)}"
 
 

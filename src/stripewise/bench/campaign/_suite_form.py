@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the file of a suite in TOML and expands its lists of values into cases."""
+"""Reads the TOML file of a suite and expands its lists of values into cases."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from stripewise.settings.tunables import first_problem, tunable_of
 from stripewise.storage.machines import Dimension, quantity
 
 MOST = "max"
-"""As a number of nodes: the most that other cases of the suite have."""
+"""Number of nodes that stands for the largest of the other cases of the suite."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """How files of a directory are striped.
+    """Striping of the files of a directory.
 
     Attributes:
-        stripe_count: -1: over all targets; 0: as the storage does by default.
-        stripe_bytes: 0: as the storage does by default.
-        target: First target; -1: the storage chooses.
+        stripe_count: Number of stripes; -1 for all targets; 0 for the storage's default.
+        stripe_bytes: Stripe size; 0 for the storage's default.
+        target: First target; -1 if the storage chooses it.
     """
 
     stripe_count: Annotated[int, Field(ge=-1, description="-1: all targets; 0: the default")] = 0
@@ -38,17 +38,17 @@ class Place:
 
 
 def size_of(value: object) -> object:
-    """Return the bytes of a size with its unit; what is no text is left to the model."""
+    """Return the bytes of a size with unit; values that are not texts are left to the model."""
     return round(quantity(value, Dimension.SIZE)) if isinstance(value, str) else value
 
 
 def seconds_of(value: object) -> object:
-    """Return the seconds of a time with its unit; what is no text is left to the model."""
+    """Return the seconds of a time with unit; values that are not texts are left to the model."""
     return quantity(value, Dimension.TIME) if isinstance(value, str) else value
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list as it is, and anything else as one with it alone."""
+    """Return a list unchanged, and anything else as a list with one element."""
     return value if isinstance(value, list) else [value]
 
 
@@ -65,7 +65,7 @@ class _Strict(BaseModel):
 
 
 class PlaceForm(_Strict):
-    """A directory."""
+    """Section of a directory in the file."""
 
     stripe_count: Annotated[int, Field(ge=-1)] = 0
     stripe_size: _Size = 0
@@ -73,12 +73,12 @@ class PlaceForm(_Strict):
 
 
 def _many(kind: Any) -> Any:
-    """Return one value, or a list of which each is a case."""
+    """Return the type of one value or of a list, of which each value is a case."""
     return Annotated[list[kind], Field(min_length=1), BeforeValidator(as_list)]
 
 
 class Words(_Strict):
-    """What a case may say; what it leaves out is as `[all]` has it, or as `Case` has it."""
+    """Keys of a case; missing ones are as in `[all]`, or as the defaults of `Case`."""
 
     runner: _many(_Runner) = None  # type: ignore[valid-type]
     operation: _many(Literal["write", "write-read", "metadata"]) = None  # type: ignore[valid-type]
@@ -104,8 +104,8 @@ class Words(_Strict):
     file_size: _many(_Size) = None  # type: ignore[valid-type]
     beside: _many(_Name) = None  # type: ignore[valid-type]
 
-    def said(self) -> dict[str, list[Any]]:
-        """Return the keys that are there, with all values of each."""
+    def given_values(self) -> dict[str, list[Any]]:
+        """Return the keys that are set, with all their values."""
         return {key: getattr(self, key) for key in Words.model_fields if getattr(self, key)}
 
 
@@ -116,21 +116,21 @@ class _More(Words):
 
 
 class CaseForm(_More):
-    """A `[[case]]`."""
+    """Section `[[case]]` of the file."""
 
     series: _Name
     quick: Words | None = None
 
 
 class QuickForm(Words):
-    """`[quick]`: what a short run has instead."""
+    """Section `[quick]` of the file: replacements for a short run."""
 
     repeats: _Count | None = None
     series: Annotated[list[_Name], BeforeValidator(as_list)] = Field(default_factory=list)
 
 
 class Document(_Strict):
-    """A whole file."""
+    """Content of a whole file."""
 
     version: Literal[1]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -147,10 +147,10 @@ _KNOWN = (*Document.model_fields, *CaseForm.model_fields, *PlaceForm.model_field
 
 
 def read_document(text: str, name: str) -> Document:
-    """Return a file's content, of which each key by itself is right.
+    """Return a file's content, in which each single key is valid.
 
     Raises:
-        ConfigurationError: It is no TOML, or a key is unknown or has an impossible value.
+        ConfigurationError: The text is not TOML, or a key is unknown or has an invalid value.
     """
     try:
         return Document.model_validate(parse_toml(text))
@@ -161,20 +161,20 @@ def read_document(text: str, name: str) -> Document:
 
 
 def places_of(document: Document) -> dict[str, Place]:
-    """Return the directories; one named "default", striped by default, where there is none."""
+    """Return the directories; without any, one named "default" with default striping."""
     return {
         key: Place(one.stripe_count, one.stripe_size, one.target)
         for key, one in document.directories.items()
     } or {"default": Place()}
 
 
-# From a suite's file to its cases: every combination of the values that are given.
+# Expansion of a suite's file to its cases: every combination of the given values.
 
 MOST_CASES = 10_000
 JOB = ("nodes", "ranks_per_node")
 RENAMED = {"transfer": "transfer_bytes", "stonewall": "stonewall_seconds",
            "file_size": "file_bytes"}  # fmt: skip
-"""Key of a file -> field of a case, where they differ."""
+"""Key of a file to the field of a case, if they differ."""
 
 
 def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Case, ...]:
@@ -182,11 +182,11 @@ def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Cas
 
     Args:
         document: Content of the file.
-        name: Of the file, for messages.
-        quick: With what `[quick]` has instead; cases that are then the same are one.
+        name: Name of the file, for messages.
+        quick: Whether to apply the replacements of `[quick]`; duplicate cases become one.
 
     Raises:
-        ConfigurationError: There are too many, or keys contradict each other.
+        ConfigurationError: There are too many cases, or keys contradict each other.
     """
     cases: list[Case] = []
     for words in document.case:
@@ -207,30 +207,30 @@ def cases_of(document: Document, name: str, *, quick: bool = False) -> tuple[Cas
 
 
 def own_keys(document: Document) -> dict[str, frozenset[str]]:
-    """Return what of the job the cases of a series say themselves.
+    """Return which job sizes the cases of a series set themselves.
 
     Returns:
-        Series -> "nodes", "ranks_per_node", and "max" where the nodes are the most there are.
+        Series to "nodes", "ranks_per_node", and "max" if the nodes are the largest number.
     """
     own: dict[str, frozenset[str]] = {}
     for words in document.case:
-        said = words.said()
-        keys = {key for key in JOB if key in said}
-        keys |= {MOST} if MOST in said.get("nodes", ()) else set()
+        given = words.given_values()
+        keys = {key for key in JOB if key in given}
+        keys |= {MOST} if MOST in given.get("nodes", ()) else set()
         own[words.series] = own.get(words.series, frozenset()) | keys
     return {series: keys for series, keys in own.items() if keys}
 
 
 def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) -> Iterator[Case]:
-    """Return every combination of the values of one case."""
-    shared, own = document.all.said(), words.said()
+    """Yield every combination of the values of one case."""
+    shared, own = document.all.given_values(), words.given_values()
     repeats = words.repeats or document.all.repeats or document.repeats
     if quick and document.quick:
-        instead = document.quick.said()
+        instead = document.quick.given_values()
         shared = {key: instead.get(key, values) for key, values in shared.items()}
         own = {key: values if key in JOB else instead.get(key, values)
                for key, values in own.items()}  # fmt: skip
-        own |= words.quick.said() if words.quick else {}
+        own |= words.quick.given_values() if words.quick else {}
         repeats = min(repeats, document.quick.repeats or repeats)
     given = {**shared, **own}
     if "nodes" in given:
@@ -238,10 +238,10 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
     settings = {**document.all.settings, **words.settings}
     names = _settings_names(settings, words.series, name)
     axes = [*given.values(), *(as_list(one) for one in settings.values())]
-    left_out = [one.said() for one in (*document.all.unless, *words.unless)]
+    left_out = [one.given_values() for one in (*document.all.unless, *words.unless)]
     for values in product(*axes):
         plain = dict(zip(given, values, strict=False))
-        if any(_holds(condition, plain) for condition in left_out):
+        if any(_is_met(condition, plain) for condition in left_out):
             continue
         plain_settings = map(hashable, values[len(given) :])
         chosen = tuple(sorted(zip(names, plain_settings, strict=True)))
@@ -249,7 +249,7 @@ def _expanded(document: Document, words: CaseForm, name: str, *, quick: bool) ->
         yield _case(plain, chosen, words.series, repeats, name)
 
 
-def _holds(condition: Mapping[str, list[Any]], plain: Mapping[str, Any]) -> bool:
+def _is_met(condition: Mapping[str, list[Any]], plain: Mapping[str, Any]) -> bool:
     return all(plain.get(key) in values for key, values in condition.items())
 
 
@@ -290,7 +290,7 @@ def _case(plain: dict[str, Any], settings: Any, series: str, repeats: int, name:
 
 
 def _local(plain: dict[str, Any], where: str) -> str:
-    """Return the elements of a rank that has so many bytes."""
+    """Return the elements of a rank with a given number of bytes."""
     size = plain.pop("rank_size")
     if plain.keys() & {"local", "size"} or plain.get("pattern", "blocks") != "blocks":
         raise ConfigurationError(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares campaigns: between systems, nights and targets, and for surveyed applications."""
+"""Compares campaigns: systems, nights and targets, and systems for surveyed applications."""
 
 from typing import TYPE_CHECKING
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from stripewise.bench._case import Case
 from stripewise.bench.campaign import Campaign, CaseRates, operations_of, samples_of
 
-# What few repeats of many cells tell together: the noise, and how far medians may be apart.
+# Statistics of few repeats of many cells: their noise, and how far medians may be apart.
 #
-# Three runs say little of the noise of their case; those of all cases together do.  The variance
-# of a case is drawn towards the common one as far as the cases agree ("moderated").
+# Three runs say little about the noise of their case; all cases together say more.  The variance
+# of a case is shrunk towards the common one as far as the cases agree ("moderated").
 #
 # Source: Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004) 3, section 6.2
 # (moments of log variances); Wallace, Annals of Mathematical Statistics 30 (1959) 1124 (Student's
@@ -31,16 +31,16 @@ DRAWS = 20_000
 _SEED = 20181009
 _MOST_DEGREES = 1000.0
 _LEAST_VARIANCE = 1e-6
-"""Of logs: rates that agree to less than a permille are not believed to be that exact."""
+"""Least variance of logs: rates that agree within a permille are not considered that exact."""
 
 
 @dataclass(frozen=True)
 class PooledNoise:
-    """The noise of single runs, as variances of the natural log of their rate.
+    """Noise of single runs, as variances of the natural log of their rate.
 
     Attributes:
-        variance: Common to all cases.
-        degrees: Degrees of freedom that it counts for beside those of a case; 0: unknown.
+        variance: Variance common to all cases.
+        degrees: Degrees of freedom that it has in addition to those of a case; 0 if unknown.
     """
 
     variance: float
@@ -55,7 +55,7 @@ class PooledNoise:
 
 
 def pooled_noise(groups: Sequence[Floats]) -> PooledNoise:
-    """Return the noise that groups of log rates have in common; a group is one case's repeats."""
+    """Return the common noise of groups of log rates; each group is the repeats of one case."""
     from scipy.special import digamma, polygamma
 
     degrees = np.array([len(one) - 1 for one in groups if len(one) > 1], dtype=float)
@@ -75,15 +75,15 @@ def pooled_noise(groups: Sequence[Floats]) -> PooledNoise:
 
 @lru_cache(maxsize=512)
 def reference(first: int, second: int, degrees: float) -> Floats:
-    """Return what chance makes of the distance of two medians, in moderated deviations.
+    """Return random distances of two medians by chance, in moderated deviations.
 
-    A parametric bootstrap with a fixed seed: normal logs whose variance differs from case to
-    case as far as `degrees` of the pooled noise say.
+    This is a parametric bootstrap with a fixed seed: normal logs whose variance differs between
+    cases according to the `degrees` of the pooled noise.
 
     Args:
-        first: Runs of one case.
-        second: Runs of the other.
-        degrees: Of the pooled noise.
+        first: Number of runs of one case.
+        second: Number of runs of the other case.
+        degrees: Degrees of freedom of the pooled noise.
 
     Returns:
         Absolute values, ascending: `(DRAWS,)`.
@@ -108,13 +108,13 @@ def _variance(values: Floats) -> Floats:
 
 
 def chance_of(distance: float, drawn: Floats) -> float:
-    """Return the probability of a distance as large or larger, by chance alone."""
+    """Return the probability of a distance as large or larger by chance."""
     above = len(drawn) - int(np.searchsorted(drawn, abs(distance), side="left"))
     return (above + 1) / (len(drawn) + 1)
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """Return probabilities adjusted for their number, so that all errors together stay bounded."""
+    """Return probabilities adjusted for their number, which bounds the total error rate."""
     order = sorted(range(len(chances)), key=lambda place: chances[place])
     adjusted, highest = [1.0] * len(chances), 0.0
     for rank, place in enumerate(order):
@@ -124,13 +124,13 @@ def holm(chances: Sequence[float]) -> list[float]:
 
 
 def student(normal: float, degrees: float) -> float:
-    """Return the value of Student's t that is as rare as a normal deviate."""
+    """Return the value of Student's t that is as improbable as a normal deviate."""
     scaled = normal * (8 * degrees + 3) / (8 * degrees + 1)
     return sqrt(degrees * (exp(min(scaled * scaled / degrees, 600.0)) - 1))
 
 
 def _inverse_trigamma(value: float) -> float:
-    """Return where the trigamma function, which falls throughout, has a value."""
+    """Return the argument at which the trigamma function, which is decreasing, has a value."""
     from scipy.optimize import brentq
     from scipy.special import polygamma
 
@@ -138,17 +138,17 @@ def _inverse_trigamma(value: float) -> float:
     return exp(brentq(lambda place: polygamma(1, exp(place)) - least, log(1e-3), log(1e7)))
 
 
-# The cells of a campaign, and which cells of two campaigns belong together.
+# The cells of a campaign, and the matching of cells of two campaigns.
 
 _UNSEEN = ("series", "repeats")
 _FIELD = re.compile(rf" ({'|'.join(field.name for field in fields(Case))})=")
 _USUAL = ("operation", "runner", "backend", "layout", "mode", "pattern")
-"""Fields that the name of a series says, as a rule."""
+"""Fields that the name of a series usually contains."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cell(CaseRates):
-    """One operation of one case, with its runs, compared by the logs of their rates."""
+    """One operation of one case with its runs, which are compared by the logs of their rates."""
 
     @cached_property
     def logs(self) -> Floats:
@@ -158,7 +158,7 @@ class Cell(CaseRates):
 
     @cached_property
     def median(self) -> float:
-        """Middle rate, bytes or operations a second; of two middle ones their geometric mean."""
+        """Median rate, bytes or operations per second; the geometric mean of two middle ones."""
         return float(np.exp(np.median(self.logs)))
 
 
@@ -173,10 +173,10 @@ def cells_of(campaign: Campaign) -> list[Cell]:
 
 
 def matched(first: Sequence[Cell], second: Sequence[Cell]) -> Iterator[tuple[Cell, Cell, str]]:
-    """Yield cells of two campaigns that belong together, and why they are not alike ("": alike).
+    """Yield matching cells of two campaigns, and why they are not alike (empty if they are).
 
-    Cells of the same case come first; of those that are left, cells of the same series,
-    operation and nodes, with the same ranks before others.
+    Cells of the same case are matched first; then cells of the same series, operation and nodes,
+    preferably with the same ranks.
     """
     rest_one, rest_two = list(first), list(second)
     for look in (_same, _same_ranks, _same_nodes):
@@ -190,19 +190,19 @@ def matched(first: Sequence[Cell], second: Sequence[Cell]) -> Iterator[tuple[Cel
 
 
 def case_words(key: str) -> str:
-    """Return the key of a case for people: "MPI-IO, 4 nodes, striped"."""
+    """Return the key of a case in words: "MPI-IO, 4 nodes, striped"."""
     series, *pairs = _FIELD.split(key)
-    said = []
+    words = []
     for name, value in zip(pairs[::2], pairs[1::2], strict=True):
         if name in ("nodes", "ranks_per_node"):
             noun = "node" if name == "nodes" else "rank"
             one = f"{value} {noun}{'' if value == '1' else 's'}"
-            said.append(one if name == "nodes" else f"{one} a node")
+            words.append(one if name == "nodes" else f"{one} per node")
         elif name == "directory":
-            said.append(value)
+            words.append(value)
         elif name not in _USUAL:
-            said.append(f"{name.replace('_', ' ')} {value}")
-    return ", ".join([series, *said])
+            words.append(f"{name.replace('_', ' ')} {value}")
+    return ", ".join([series, *words])
 
 
 def _same(cell: Cell) -> tuple[object, ...]:
@@ -219,14 +219,14 @@ def _same_nodes(cell: Cell) -> tuple[object, ...]:
 
 
 def _unlike(one: Case, two: Case) -> str:
-    """Say in which of their fields two cases differ."""
-    said = [
+    """Return in which of their fields two cases differ."""
+    differences = [
         f"{field.name.replace('_', ' ')} {_text(getattr(one, field.name))} against "
         f"{_text(getattr(two, field.name))}"
         for field in fields(one)
         if field.name not in _UNSEEN and getattr(one, field.name) != getattr(two, field.name)
     ]
-    return "not like for like: " + ", ".join(said)
+    return "not like for like: " + ", ".join(differences)
 
 
 def _text(value: object) -> str:

@@ -3,8 +3,8 @@
 """Finds lasting changes in series of nights, one night after another.
 
 Each night the last 3, 4, ... 28 nights are compared with those before.  Noise, its correlation
-from night to night and the habit of each day of the week come from the nights before; single bad
-nights are clipped, so that it takes several in a row.  The threshold is Student's t for the
+from night to night and the effect of each weekday are estimated from the nights before; single
+bad nights are clipped, so that several in a row are needed.  The threshold is Student's t for the
 effective number of nights, at a level that is shared by all nights of a year, all series and all
 windows.
 """
@@ -25,9 +25,9 @@ LEVEL = 0.05
 """Probability of any false alarm in a year of nights, over all series together."""
 NIGHTS_A_YEAR = 365
 LEAST_NIGHTS = 21
-"""Nights that are learned from before the first verdict."""
+"""Number of nights to learn from before the first verdict."""
 LEAST_CHANGE = 0.02
-"""Of the log of a rate: smaller ones are no news (chosen)."""
+"""Least change of the log of a rate that is reported (chosen)."""
 WINDOWS = (3, 4, 5, 7, 10, 14, 21, 28)
 _LONGEST = WINDOWS[-1]
 _MEMORY = 180
@@ -42,15 +42,15 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Change:
-    """A lasting change of one series.
+    """Lasting change of one series.
 
     Attributes:
-        series: Its column.
-        found: Night, by place, at which it was certain.
-        since: First night after it.
+        series: Column of the series.
+        found: Index of the night at which the change was certain.
+        since: Index of the first night after the change.
         earliest / latest: Interval of 95 % of `since`.
-        ratio: Rate afterwards by the rate before.
-        low / high: Interval of 95 %.
+        ratio: Rate after the change relative to the rate before.
+        low / high: Interval of 95 % of the ratio.
     """
 
     series: int
@@ -64,10 +64,10 @@ class Change:
 
 
 def changes(values: Floats, weekdays: Integers, level: float = LEVEL) -> list[Change]:
-    """Return all changes, by the night at which they were found.
+    """Return all changes, ordered by the night at which they were found.
 
     Args:
-        values: Natural logs of rates, NaN where a night has none: `(nights, series)`.
+        values: Natural logs of rates, NaN for a night without one: `(nights, series)`.
         weekdays: Day of the week of each night, 0 to 6: `(nights,)`.
         level: Probability of any false alarm in a year.
     """
@@ -90,13 +90,13 @@ def changes(values: Floats, weekdays: Integers, level: float = LEVEL) -> list[Ch
 
 
 def _limit(series: int, level: float) -> float:
-    """Return the normal deviate that no night's test may pass by chance."""
+    """Return the normal deviate that the tests of all nights exceed by chance with `level`."""
     tests = NIGHTS_A_YEAR * series * len(WINDOWS)
     return NormalDist().inv_cdf(1 - level / tests / 2)
 
 
 def _first_alarms(values: Floats, weekdays: Integers, limit: float) -> list[int]:
-    """Return the night of the first alarm of each column; -1: none."""
+    """Return the night of the first alarm of each column; -1 if there is none."""
     nights, series = values.shape
     found = np.full(series, -1)
     for begin in range(LEAST_NIGHTS, nights, _BLOCK):
@@ -111,9 +111,9 @@ def _first_alarms(values: Floats, weekdays: Integers, limit: float) -> list[int]
 
 
 def _alarms(values: Floats, weekdays: Integers, begin: int, limit: float) -> NDArray[np.bool_]:
-    """Return which columns are seen to have changed, each night from `begin`: `(nights, series)`.
+    """Return which columns have changed, for each night from `begin`: `(nights, series)`.
 
-    What is learned is learned once for all of these nights.
+    The habit is learned only once for all of these nights.
     """
     guard = _guard(begin + 1)
     first = begin + 1 - guard
@@ -121,7 +121,7 @@ def _alarms(values: Floats, weekdays: Integers, begin: int, limit: float) -> NDA
         values[max(0, first - _MEMORY) : first], weekdays[max(0, first - _MEMORY) : first]
     )
     limits = np.array([student(limit, max(one, 3.0)) for one in habit.degrees])
-    # Where few nights make the limit higher, as many bad nights in a row still must not reach it.
+    # With few nights the limit is higher, but as many bad nights in a row must still not reach it.
     scores = habit.scores(values[first:], weekdays[first:], _CLIP * limits / limit)
     kept = np.isfinite(scores)
     none = np.zeros((1, values.shape[1]))
@@ -139,22 +139,22 @@ def _alarms(values: Floats, weekdays: Integers, begin: int, limit: float) -> NDA
 
 
 def _guard(nights: int) -> int:
-    """Return how many of the last nights may be after a change, and teach nothing."""
+    """Return how many of the last nights may be after a change and are not learned from."""
     return int(min(_LONGEST, max(nights // 4, WINDOWS[0])))
 
 
 @dataclass(frozen=True, eq=False)
 class Habit:
-    """How series behave while nothing changes; each array is `(series,)`.
+    """Behaviour of series without changes; each array is `(series,)`.
 
     Attributes:
-        middle: Median, days of the week apart.
-        of_day: What each day of the week adds: `(7, series)`.
-        doubt: Relative growth of the deviation of a day by the doubt of `of_day`: `(7, series)`.
-        deviation: Of one night.
-        correlation: From night to night.
-        effective: Independent nights that the nights before are worth, for a mean.
-        degrees: The same for a deviation.
+        middle: Median, after removing the effect of weekdays.
+        of_day: Effect of each weekday: `(7, series)`.
+        doubt: Factor of the deviation due to the uncertainty of `of_day`: `(7, series)`.
+        deviation: Deviation of one night.
+        correlation: Correlation from night to night.
+        effective: Effective number of independent earlier nights, for a mean.
+        degrees: Effective number of independent earlier nights, for a deviation.
     """
 
     middle: Floats
@@ -186,12 +186,12 @@ class Habit:
         return np.asarray(np.clip(rest / (self.deviation * self.doubt[weekdays]), -most, most))
 
     def inflation(self, number: Floats | int) -> Floats:
-        """Return by what the variance of a mean of nights grows with their correlation."""
+        """Return the factor by which correlation increases the variance of a mean of nights."""
         return _inflation(self.correlation, number)
 
 
 def _days(rest: Floats, weekdays: Integers) -> tuple[Floats, Floats]:
-    """Return what each day of the week adds, and how its doubt widens the noise."""
+    """Return the effect of each weekday, and how its uncertainty increases the noise."""
     added, doubt = np.zeros((7, rest.shape[1])), np.ones((7, rest.shape[1]))
     for day in range(7):
         own = rest[weekdays == day]
@@ -203,36 +203,36 @@ def _days(rest: Floats, weekdays: Integers) -> tuple[Floats, Floats]:
 
 
 def _median(values: Floats) -> Floats:
-    """Return medians of columns; `nanmedian` takes many times as long where nothing is missing."""
+    """Return medians of columns, faster than `nanmedian` if no value is missing."""
     missing = np.isnan(values).any()
     return np.asarray((np.nanmedian if missing else np.median)(values, axis=0))
 
 
 def _deviation(rest: Floats) -> Floats:
-    """Return a deviation that outliers do not rule, and that is never too small for them."""
+    """Return a robust deviation of each column, with a minimum."""
     robust = 1.4826 * _median(np.abs(rest))
     clipped = np.clip(rest, -4 * robust, 4 * robust)
     number = np.maximum(np.isfinite(rest).sum(axis=0), 8)
-    # Medians of seven days were taken out of so many nights.
+    # Correction for the medians of seven weekdays that were subtracted from these nights.
     widened = np.sqrt(number / np.maximum(number - 7, 1)) * np.nanstd(clipped, axis=0)
     return np.asarray(np.maximum(np.nan_to_num(np.fmax(robust, widened), nan=inf), 1e-6))
 
 
 def _correlation(rest: Floats, deviation: Floats) -> Floats:
-    """Return the correlation of a night with the next, drawn to the usual where nights are few."""
+    """Return the correlation of successive nights, shrunk to the usual one if there are few."""
     scores = np.clip(rest / deviation, -_CLIP, _CLIP)
     pairs = scores[1:] * scores[:-1]
     number = np.isfinite(pairs).sum(axis=0)
     both = np.nan_to_num(pairs).sum(axis=0)
     power = np.maximum(np.nan_to_num(scores**2).sum(axis=0), 1e-9)
     own = both / power * (len(scores) / np.maximum(len(pairs), 1))
-    own = own + (1 + 4 * np.clip(own, 0, 1)) / np.maximum(number, 1)  # small samples show less
+    own = own + (1 + 4 * np.clip(own, 0, 1)) / np.maximum(number, 1)  # bias of small samples
     drawn = (number * own + _BELIEF * _USUAL_CORRELATION) / (number + _BELIEF)
     return np.asarray(np.clip(drawn, 0.0, 0.9))
 
 
 def _inflation(correlation: Floats, number: Floats | Integers | int) -> Floats:
-    """Return the variance of a mean of correlated nights by that of independent ones."""
+    """Return the variance of a mean of correlated nights relative to independent ones."""
     count = np.maximum(np.asarray(number, dtype=float), 1)
     rest = (1 - correlation**count) / (1 - correlation)
     return np.asarray(
@@ -244,7 +244,7 @@ def _inflation(correlation: Floats, number: Floats | Integers | int) -> Floats:
 
 
 def _dated(values: Floats, weekdays: Integers) -> Change:
-    """Return the change that the last of these nights made certain, with its date and size."""
+    """Return the change that became certain in the last of these nights, with date and size."""
     nights = len(values)
     guard = _guard(nights)
     habit = Habit.of(values[: nights - guard, None], weekdays[: nights - guard])
@@ -273,7 +273,7 @@ def _dated(values: Floats, weekdays: Integers) -> Change:
 
 
 def _gain(values: Floats, place: int) -> float:
-    """Return by how much two levels explain nights better than one: a sum of squares."""
+    """Return how much better two levels explain nights than one, as a sum of squares."""
     before, after = values[:place], values[place:]
     before, after = before[np.isfinite(before)], after[np.isfinite(after)]
     if not before.size or not after.size:

@@ -25,25 +25,25 @@ from stripewise.bench.comparison._cells import (
 )
 from stripewise.bench.comparison._targets import TargetFinding, changed_targets, slow_targets
 from stripewise.core.errors import UsageError
-from stripewise.present import plural
+from stripewise.present import count_text, plural
 
 COMPARISON_METHOD = (
     "ratio of medians; interval of 95 % by a parametric bootstrap of log rates whose variances "
     "are pooled over cells; verdicts at 5 % over all cells (Holm) and targets together"
 )
 _LEVEL = 0.025
-"""Of all cells together; targets have as much, so that all of a comparison has 5 %."""
+"""Error level of all cells together; targets have the same, so a comparison has 5 %."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A rate of one campaign by that of the first.
+    """Rate of one campaign relative to that of the first.
 
     Attributes:
-        value: Of the medians; above 1: faster than the first.
-        low / high: Interval of 95 %; NaN: no cell has two runs.
-        chance: Probability of it where nothing differs, adjusted for all cells.
-        unlike: Why the cells are not alike, in words; "": they are.
+        value: Ratio of the medians; above 1 if it is faster than the first.
+        low / high: Interval of 95 %; NaN if no cell has two runs.
+        chance: Probability of such a ratio without a difference, adjusted for all cells.
+        unlike: Why the cells are not alike, in words; empty if they are.
     """
 
     value: float
@@ -54,7 +54,7 @@ class Ratio:
 
     @property
     def verdict(self) -> str:
-        """Return "faster", "slower", "no difference", or "too few runs"."""
+        """Verdict: "faster", "slower", "no difference", or "too few runs"."""
         if not isfinite(self.low):
             return "too few runs"
         if self.chance >= _LEVEL:
@@ -64,13 +64,13 @@ class Ratio:
 
 @dataclass(frozen=True)
 class ComparedCell(OfOperation):
-    """A cell of the first campaign beside those of the others.
+    """Cell of the first campaign beside those of the others.
 
     Attributes:
-        case: Of the first campaign that has it.
-        operation: Of the samples.
-        cells: By campaign; None: it has none that belongs to it.
-        ratios: To the first campaign, by campaign; None for the first, and where one is missing.
+        case: Case of the first campaign that has it.
+        operation: Operation as in the samples.
+        cells: Cell of each campaign; None if it has no matching one.
+        ratios: Ratio of each campaign to the first; None for the first, and if one is missing.
     """
 
     case: Case
@@ -81,15 +81,16 @@ class ComparedCell(OfOperation):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Campaigns side by side; the first is the one that the others are compared with.
+    """Campaigns side by side; the others are compared with the first.
 
     Attributes:
-        names: Of the campaigns, each different.
-        campaigns: In the same order.
-        cells: That at least one campaign has, in the order of the suites.
-        slow: By campaign: targets that are slower than the others within it.
-        changed: By campaign: targets that changed against the first; empty for the first.
-        noises: Of single runs: of data (True) and of metadata.
+        names: Names of the campaigns, each different.
+        campaigns: Campaigns in the same order.
+        cells: Cells that at least one campaign has, in the order of the suites.
+        slow: For each campaign, targets that are slower than its others.
+        changed: For each campaign, targets that changed relative to the first; empty for the
+            first.
+        noises: Noise of single runs, for data (True) and metadata (False).
     """
 
     names: tuple[str, ...]
@@ -100,7 +101,7 @@ class Comparison:
     noises: Mapping[bool, PooledNoise]
 
     def interval(self, cell: Cell) -> tuple[float, float]:
-        """Return the interval of 95 % of a cell's median; NaN: no cell has two runs."""
+        """Return the interval of 95 % of a cell's median; NaN if no cell has two runs."""
         noise, number = self.noises[cell.of_data], len(cell.logs)
         degrees = noise.degrees + number - 1
         if degrees <= 0:
@@ -157,7 +158,7 @@ def compare(campaigns: Sequence[Campaign]) -> Comparison:
 
 
 def _names(campaigns: Sequence[Campaign]) -> tuple[str, ...]:
-    """Return names that differ: a number is put behind those that others have as well."""
+    """Return distinct names: a number is appended to those that occur several times."""
     found: list[str] = []
     for one in campaigns:
         name, number = one.name or "campaign", 2
@@ -196,7 +197,7 @@ def _rows(own: Sequence[Sequence[Cell]], noises: Mapping[bool, PooledNoise]) -> 
 def ratio_of(
     first: Cell | None, other: Cell | None, noises: Mapping[bool, PooledNoise], unlike: str = ""
 ) -> Ratio | None:
-    """Return the factor between two cells; None: one is missing."""
+    """Return the ratio of two cells; None if one is missing."""
     if first is None or other is None:
         return None
     noise = noises[first.of_data]
@@ -216,7 +217,7 @@ def ratio_of(
 
 
 def _adjusted(rows: Sequence[ComparedCell], number: int) -> list[ComparedCell]:
-    """Return rows whose probabilities count that there are many cells."""
+    """Return rows whose probabilities are adjusted for the number of cells."""
     adjusted = [list(row.ratios) for row in rows]
     for place in range(1, number):
         seen = [(at, ratio) for at, row in enumerate(rows) if (ratio := row.ratios[place])]
@@ -234,12 +235,12 @@ def _adjusted(rows: Sequence[ComparedCell], number: int) -> list[ComparedCell]:
 
 @dataclass(frozen=True)
 class FactorRow(OfOperation):
-    """One operation: the best that each campaign reached.
+    """Best results of each campaign in one operation.
 
     Attributes:
         operation: "write", "create", ...
-        best: Cell of the highest median, by campaign; None: it has none.
-        factors: To the first campaign, by campaign; None for the first, and where one is missing.
+        best: Cell with the highest median of each campaign; None if it has none.
+        factors: Ratio of each campaign to the first; None for the first, and if one is missing.
     """
 
     operation: str
@@ -253,8 +254,8 @@ class FactorTable:
 
     Attributes:
         title: "1 node", "32 nodes", "32 and 16 nodes".
-        nodes: By campaign.
-        rows: Data first, then metadata.
+        nodes: Number of nodes of each campaign.
+        rows: Rows of data, then of metadata.
     """
 
     title: str
@@ -263,7 +264,7 @@ class FactorTable:
 
 
 def factor_tables(comparison: Comparison) -> tuple[FactorTable, ...]:
-    """Return a table for one node and one for many, as far as the campaigns have both."""
+    """Return a table for one node and one for many, if the campaigns have both."""
     own = [cells_of(one) for one in comparison.campaigns]
     counts = [{cell.case.nodes for cell in cells} for cells in own]
     found = []
@@ -294,7 +295,7 @@ def _table(
                 for place, one in enumerate(best)
             ]
             rows.append(FactorRow(operation, tuple(best), tuple(factors)))
-    words = " and ".join(f"{one:,}" for one in dict.fromkeys(nodes))
+    words = " and ".join(map(count_text, dict.fromkeys(nodes)))
     title = plural(nodes[0], "node") if len(set(nodes)) == 1 else f"{words} nodes"
     return FactorTable(title, tuple(nodes), tuple(rows))
 
@@ -304,7 +305,7 @@ def _best(cells: Iterable[Cell]) -> Cell | None:
 
 
 def _unlike(first: Cell | None, other: Cell | None) -> str:
-    """Say how the best cells of two campaigns differ; "": they are the same case."""
+    """Return how the best cells of two campaigns differ; empty if they are the same case."""
     if first is None or other is None or first.case.key == other.case.key:
         return ""
     if first.case.series != other.case.series:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the campaigns of many nights, and tells what is slower and since when."""
+"""Stores the campaigns of many nights, and finds what is slower and since when."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from stripewise.present import plural
 
 _DAY = 86400.0
 _SAME_TIME = 3
-"""Nights within which changes are taken for one event (chosen)."""
+"""Maximum distance in nights of changes that count as one event (chosen)."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Series(OfOperation):
     """One figure of every night.
 
     Attributes:
-        name: For people: "MPI-IO nodes=4, write", "write on target 7, beside the others".
+        name: Name for users: "MPI-IO nodes=4, write", "write on target 7, beside the others".
         operation: "write", "create", ...
-        case: Key of the case; "": it is about a target.
-        target: Its number; -1: it is about a case.
+        case: Key of the case; empty for a target.
+        target: Number of the target; -1 for a case.
     """
 
     name: str
@@ -49,17 +49,17 @@ class Series(OfOperation):
 
 @dataclass(frozen=True)
 class Finding:
-    """A lasting change of one figure.
+    """Lasting change of one figure.
 
     Attributes:
-        series: That changed.
-        since / earliest / latest: First night after it, with its interval of 95 %, by place.
-        found: Night by which it was certain, by place.
-        since_unix_seconds: When that first night began.
-        ratio: Rate afterwards by the rate before.
-        low / high: Interval of 95 %.
-        versions: Whose versions changed that night or within its interval, in words.
-        is_open: It is for the worse, and what was lost has not come back.
+        series: Series that changed.
+        since / earliest / latest: Index of the first night after it, with its interval of 95 %.
+        found: Index of the night by which it was certain.
+        since_unix_seconds: Start of that first night.
+        ratio: Rate after the change relative to the rate before.
+        low / high: Interval of 95 % of the ratio.
+        versions: Programs whose versions changed then or within the interval, in words.
+        is_open: Whether it is for the worse and has not been reversed.
     """
 
     series: Series
@@ -76,20 +76,20 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """Return what changed since when, in a sentence with its figures."""
-        beside = " than before, beside the other targets" if self.series.target >= 0 else ""
+        """Sentence on what changed and since when, with its figures."""
+        beside = " than before, relative to the other targets" if self.series.target >= 0 else ""
         name = (
             f"{self.series.operation} on target {self.series.target}"
             if self.series.target >= 0
             else self.series.name
         )
-        said = f"since {day_of(self.since_unix_seconds)}, {name} is {difference_words(self)}"
-        with_ = f"; at that time: {', '.join(self.versions)}" if self.versions else ""
-        return said + beside + with_
+        text = f"since {day_of(self.since_unix_seconds)}, {name} is {difference_words(self)}"
+        with_ = f"; changed at that time: {', '.join(self.versions)}" if self.versions else ""
+        return text + beside + with_
 
 
 def name_of(key: str) -> str:
-    """Return the key of a case, a tab and an operation for people: "MPI-IO, 4 nodes, write"."""
+    """Return the key of a case, a tab and an operation in words: "MPI-IO, 4 nodes, write"."""
     case, operation = key.split("\t")
     return f"{case_words(case)}, {operation}"
 
@@ -104,8 +104,8 @@ class History:
     """Nights of one suite on one storage.
 
     Attributes:
-        name: Of its directory.
-        nights: By their begin.
+        name: Name of its directory.
+        nights: Nights by their start.
     """
 
     name: str
@@ -116,13 +116,13 @@ class History:
         """Read a history.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no history.
         """
         return cls(directory.resolve().name, tuple(read_nights(directory)))
 
     @cached_property
     def series(self) -> tuple[Series, ...]:
-        """Everything that has a figure in at least one night: cases first, then targets."""
+        """All series with a figure in at least one night: cases first, then targets."""
         keys = dict.fromkeys(key for night in self.nights for key in night.rates)
         targets = {key for night in self.nights for key in night.targets}
         cases = [Series(name_of(key), key.split("\t")[1], key) for key in keys]
@@ -130,14 +130,14 @@ class History:
         return (
             *cases,
             *(
-                Series(f"{way} on target {number}, beside the others", way, target=number)
+                Series(f"{way} on target {number}, relative to the others", way, target=number)
                 for way, number in parted
             ),
         )
 
     @cached_property
     def values(self) -> Floats:
-        """Natural logs of medians, or of rates on a target by others'; NaN: none."""
+        """Natural logs of medians, or of rates on a target relative to others; NaN if missing."""
         found = np.full((len(self.nights), len(self.series)), np.nan)
         column = {one.case or f"{one.operation} {one.target}": at
                   for at, one in enumerate(self.series)}  # fmt: skip
@@ -150,7 +150,7 @@ class History:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """All lasting changes, the latest first; of those of one time targets first."""
+        """All lasting changes, the latest first; at the same time targets first."""
         days = np.array(
             [int(one.started_unix_seconds // _DAY) % 7 for one in self.nights], dtype=np.int64
         )
@@ -161,7 +161,7 @@ class History:
         still_open = {
             place
             for places in of_series.values()
-            for place in _open([(one, log(found[one].ratio)) for one in places])
+            for place in _unrecovered([(one, log(found[one].ratio)) for one in places])
         }
         findings = [
             Finding(
@@ -171,52 +171,52 @@ class History:
             )
             for place, one in enumerate(found)
         ]  # fmt: skip
-        return tuple(_told(findings))
+        return tuple(_in_report_order(findings))
 
     def _versions(self, earliest: int, latest: int) -> tuple[str, ...]:
-        """Return whose versions changed between nights, in words."""
-        said: dict[str, None] = {}
+        """Return the programs whose versions changed between nights, in words."""
+        programs: dict[str, None] = {}
         for night in range(max(earliest, 1), min(latest + 1, len(self.nights))):
             old, new = self.nights[night - 1].versions, self.nights[night].versions
             for key in sorted(old.keys() & new.keys()):
                 if old[key] != new[key]:
-                    said[f"{key} from {old[key]} to {new[key]}"] = None
-        return tuple(said)
+                    programs[f"{key} from {old[key]} to {new[key]}"] = None
+        return tuple(programs)
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:
-        """Changes for the worse that have not been made good."""
+        """Changes for the worse that have not been reversed."""
         return tuple(one for one in self.findings if one.is_open)
 
     @property
     def verdict(self) -> str:
-        """Return "learning", "unchanged" or "slower", of the last night."""
+        """Verdict on the last night: "learning", "unchanged" or "slower"."""
         if self.open_findings:
             return "slower"
         return "unchanged" if len(self.nights) > LEAST_NIGHTS else "learning"
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Return the verdict in sentences."""
+        """Verdict in sentences."""
         if not self.nights:
             return ("there is no night yet",)
         last, number = self.nights[-1], len(self.nights)
-        said = []
+        texts = []
         if self.verdict == "learning":
             more = LEAST_NIGHTS + 1 - number
-            said.append(f"{plural(number, 'night')} so far: the first verdict needs {more} more")
+            texts.append(f"{plural(number, 'night')} so far: the first verdict needs {more} more")
         elif self.verdict == "unchanged":
-            said.append(
+            texts.append(
                 f"nothing is slower after {plural(number, 'night')}, the last of them "
                 f"{day_of(last.started_unix_seconds)}"
             )
-        said += [one.sentence for one in self.open_findings]
-        said += _missing(self.nights)
-        return tuple(said)
+        texts += [one.sentence for one in self.open_findings]
+        texts += _missing(self.nights)
+        return tuple(texts)
 
 
-def _told(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings in the order in which they are told."""
+def _in_report_order(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings in the order of the report: events by time, targets before cases."""
     left = sorted(findings, key=lambda one: -one.since)
     while left:
         latest = left[0].since
@@ -225,8 +225,8 @@ def _told(findings: Sequence[Finding]) -> Iterator[Finding]:
         yield from sorted(together, key=lambda one: (one.series.target < 0, one.ratio))
 
 
-def _open(steps: Sequence[tuple[int, float]]) -> list[int]:
-    """Return the places of changes for the worse of which less than half came back later."""
+def _unrecovered(steps: Sequence[tuple[int, float]]) -> list[int]:
+    """Return the indices of changes for the worse of which less than half was recovered later."""
     found = []
     for at, (place, step) in enumerate(steps):
         if step >= -LEAST_CHANGE:
@@ -242,18 +242,18 @@ def _open(steps: Sequence[tuple[int, float]]) -> list[int]:
 
 
 def _missing(nights: Sequence[Night]) -> list[str]:
-    """Say what the last night lacks."""
+    """Return which figures the last night lacks."""
     last = nights[-1]
-    said = []
+    texts = []
     if last.failed:
-        said.append(f"{plural(last.failed, 'run')} of the last night did not end well")
+        texts.append(f"{plural(last.failed, 'run')} of the last night did not succeed")
     if len(nights) > 1:
         lost = _lost(nights[-2].rates, last.rates)
         if lost:
             more = f" and {lost - 1} more" if lost > 1 else ""
             name = name_of(next(key for key in nights[-2].rates if key not in last.rates))
-            said.append(f"the last night has no figure of {name}{more}")
-    return said
+            texts.append(f"the last night has no figure of {name}{more}")
+    return texts
 
 
 def _lost(before: Mapping[str, object], after: Mapping[str, object]) -> int:
@@ -262,9 +262,9 @@ def _lost(before: Mapping[str, object], after: Mapping[str, object]) -> int:
 
 # Nights on disk: a file of the exchange format for each, and one line with its figures.
 #
-# `campaigns/` has all that is known of each night.  `nights.jsonl` has what the verdict and the
-# page need, so that years are read at once; it is only appended to, and is made anew from
-# `campaigns/` where it is missing or damaged.
+# `campaigns/` contains all data of each night.  `nights.jsonl` contains what the verdict and the
+# page need, so that years can be read at once; it is only appended to, and is rebuilt from
+# `campaigns/` if it is missing or damaged.
 
 
 LINES = "nights.jsonl"
@@ -277,13 +277,13 @@ class Night:
     """One campaign of a history, in figures.
 
     Attributes:
-        file: Its name below `campaigns/`.
+        file: Name of its file below `campaigns/`.
         suite: Name of its suite.
-        started_unix_seconds: When it began.
-        rates: Key of a case, a tab, and an operation -> median, lowest and highest rate.
-        targets: Operation, a blank and the number of a target -> rate on it by that on others.
-        failed: Runs that did not end well.
-        versions: Of what it ran with.
+        started_unix_seconds: Start of the campaign.
+        rates: Key of a case, a tab, and an operation to median, lowest and highest rate.
+        targets: Operation, a blank and the number of a target to rate on it relative to others.
+        failed: Number of failed runs.
+        versions: Versions of the software that it used.
     """
 
     file: str
@@ -296,7 +296,7 @@ class Night:
 
 
 def night_of(campaign: Campaign, file: str) -> Night:
-    """Return a campaign in figures."""
+    """Return the figures of a campaign as a night."""
     rates = {
         f"{cell.case.key}\t{cell.operation}": tuple(
             float(f"{one:.6g}") for one in np.exp(np.quantile(cell.logs, (0.5, 0, 1)))
@@ -322,13 +322,13 @@ def night_of(campaign: Campaign, file: str) -> Night:
 
 
 def add_night(directory: Path, campaign: Campaign) -> str:
-    """Put a campaign into a history, which is made if need be; return the name of its file.
+    """Add a campaign to a history, which is created if necessary; return the name of its file.
 
-    A campaign that is in the history already is not added again.
+    A campaign that is already in the history is not added again.
 
     Raises:
         UsageError: The history is of another suite, or the campaign has no figures.
-        StorageError: It cannot be written.
+        StorageError: The history cannot be written.
     """
     night = night_of(campaign, "")
     if not night.rates:
@@ -354,7 +354,7 @@ def add_night(directory: Path, campaign: Campaign) -> str:
 
 
 def _before(directory: Path) -> list[Night]:
-    """Return the nights of a history; none where it is still to be made."""
+    """Return the nights of a history; empty if it does not exist yet."""
     if (directory / CAMPAIGNS).is_dir():
         return read_nights(directory)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -366,7 +366,7 @@ def _before(directory: Path) -> list[Night]:
 
 
 def _free_name(directory: Path, night: Night, text: str) -> str:
-    """Return the file's name; that of the same campaign, if it is there."""
+    """Return an unused file name; that of the same campaign if it is already there."""
     when = datetime.fromtimestamp(min(night.started_unix_seconds, 2e11), UTC)
     for number in range(1, 10_000):
         name = f"{when:%Y-%m-%dT%H%M%SZ}{f'-{number}' if number > 1 else ''}.json"
@@ -380,7 +380,7 @@ def _free_name(directory: Path, night: Night, text: str) -> str:
 
 
 def _append(path: Path, nights: list[Night]) -> None:
-    """Append lines in one write; after a line that was cut off, on a new one."""
+    """Append lines in one write, starting a new line if the last one was cut off."""
     text = "".join(_line(one) for one in nights)
     if path.exists() and path.stat().st_size:
         with path.open("rb") as file:
@@ -397,13 +397,13 @@ def _line(night: Night) -> str:
 
 
 def read_nights(directory: Path) -> list[Night]:
-    """Return all nights of a history, by their begin.
+    """Return all nights of a history, by their start.
 
-    Lines that are missing or damaged are made anew from the campaigns; where the directory can be
-    written they are kept.
+    Lines that are missing or damaged are rebuilt from the campaigns, and stored if the directory
+    is writable.
 
     Raises:
-        UsageError: It is no history.
+        UsageError: The directory is not a history.
     """
     if not (directory / CAMPAIGNS).is_dir():
         raise UsageError(
@@ -417,7 +417,7 @@ def read_nights(directory: Path) -> list[Night]:
         for name in sorted(names - known.keys())
     ]
     if missing:
-        _keep(directory / LINES, missing)
+        _try_append(directory / LINES, missing)
     found = [night for name, night in known.items() if name in names] + missing
     return sorted(found, key=lambda one: (one.started_unix_seconds, one.file))
 
@@ -426,11 +426,11 @@ def _is_night(name: str) -> bool:
     return name.endswith(".json") and not name.startswith(".")
 
 
-def _keep(path: Path, nights: list[Night]) -> None:
+def _try_append(path: Path, nights: list[Night]) -> None:
     try:
         _append(path, nights)
     except OSError:
-        return  # somebody else's history: it is only read
+        return  # another user's history, which is only read
 
 
 def _read_lines(path: Path) -> Iterator[Night]:

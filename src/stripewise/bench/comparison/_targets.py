@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds slow storage targets by their number, within a campaign and across campaigns.
 
-A run is as slow as the slowest target of its files.  Runs are put in groups of cases that differ
-in nothing but the targets; within a group, the residual of a run is the log of its rate over the
-group's median.  A target is judged by the residuals of the runs that touch it and of those that
-do not; chance is what permuted residuals show, over all targets together (Westfall and Young's
-maximum), so that the number of targets does not matter.
+A run is as slow as the slowest target of its files.  Runs are grouped by cases that differ only
+in the targets; within a group, the residual of a run is the log of its rate over the group's
+median.  A target is judged by the residuals of runs that touch it and of those that do not; their
+distribution by chance comes from permuted residuals, over all targets together (Westfall and
+Young's maximum), so that the number of targets does not matter.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from stripewise.bench.comparison._cells import Floats
 from stripewise.present import plural, ratio_text
 
 LEAST_EFFECT = 0.03
-"""Of the log of a rate: smaller differences between targets are of no use to anybody (chosen)."""
+"""Least difference of the log of a rate between targets that is reported (chosen)."""
 _LEVEL = 0.025 / len(DATA)
 _PERMUTATIONS = 1999
 _MOST_CELLS = 20_000_000
 _SEED = 7
 _MOST_FOUND = 8
 _MEDIAN = 1.2533
-"""Standard error of a median by that of a mean, of normal values."""
+"""Standard error of a median relative to that of a mean, for normal values."""
 
 
 @dataclass(frozen=True)
 class TargetFinding:
-    """A target that is slower than the others, or that changed.
+    """Target that is slower than the others, or that changed.
 
     Attributes:
-        target: Its number.
+        target: Number of the target.
         operation: "write" or "read".
-        ratio: Rate of runs that touch it, by that of alike runs that do not; of two campaigns:
-            that ratio afterwards by the same before.
-        low / high: Interval of 95 %.
-        runs: That touch it.
-        chance: Probability of it where all targets are alike, over all targets.
+        ratio: Rate of runs that touch it, relative to similar runs that do not; for two campaigns
+            that ratio afterwards relative to the one before.
+        low / high: Interval of 95 % of the ratio.
+        runs: Number of runs that touch it.
+        chance: Probability of such a ratio if all targets are alike, over all targets.
         changed: Whether it is about two campaigns.
     """
 
@@ -61,8 +61,10 @@ class TargetFinding:
 
     @property
     def sentence(self) -> str:
-        """Return what was found, in a sentence with its figures."""
-        than = "than before, beside the other targets" if self.changed else "than on the others"
+        """Sentence on what was found, with its figures."""
+        than = (
+            "than before, relative to the other targets" if self.changed else "than on the others"
+        )
         return (
             f"{self.operation} on target {self.target} is {difference_words(self)} {than} "
             f"({plural(self.runs, 'run')})"
@@ -72,7 +74,7 @@ class TargetFinding:
 def difference_words(ratio: Any) -> str:
     """Return a ratio with `value` or `ratio`, `low` and `high` as "10 % [8, 12] slower".
 
-    From twice as fast on it is "3.1x [2.9, 3.3] as fast".
+    If it is at least twice as fast, the form is "3.1x [2.9, 3.3] as fast".
     """
     value = ratio.ratio if hasattr(ratio, "ratio") else ratio.value
     if value >= 2:
@@ -101,7 +103,7 @@ def slow_targets(campaign: Campaign) -> tuple[TargetFinding, ...]:
 
 
 def changed_targets(before: Campaign, after: Campaign) -> tuple[TargetFinding, ...]:
-    """Return the targets that became slower or faster beside the others of their campaign."""
+    """Return the targets that became slower or faster relative to others of their campaign."""
     found: list[TargetFinding] = []
     for operation in DATA:
         one, two = observed(before, operation), observed(after, operation)
@@ -115,7 +117,7 @@ def changed_targets(before: Campaign, after: Campaign) -> tuple[TargetFinding, .
 
 
 def target_effects(campaign: Campaign) -> dict[tuple[str, int], float]:
-    """Return (operation, target) -> log of the rate on it over that on the others."""
+    """Return (operation, target) to log of the rate on it relative to that on the others."""
     found = {}
     for operation in DATA:
         seen = observed(campaign, operation)
@@ -187,7 +189,7 @@ def _changes(
     touched: list[Bools],
     usable: Bools,
 ) -> tuple[Floats, Floats]:
-    """Return the change of each target, and the largest of all that chance shows."""
+    """Return the change of each target, and the largest changes of all by chance."""
     own = [
         np.nan_to_num([_contrast(one, column) for column in columns.T])
         for one, columns in zip((before, after), touched, strict=True)
@@ -196,7 +198,7 @@ def _changes(
     for one, columns, contrasts in zip((before, after), touched, own, strict=True):
         inside = columns.sum(axis=0)
         weight = np.sqrt(1 / np.maximum(inside, 1) + 1 / np.maximum(len(columns) - inside, 1))
-        # Lasting differences between targets are no chance; a change stays as half of it.
+        # Lasting differences between targets are not chance; half of a change remains in them.
         left = one.residuals - _lasting(columns, contrasts)
         most = 3 * _deviation(left)
         left = np.clip(left, -most, most) * np.sqrt(1 + 1 / np.maximum(np.median(inside), 2))
@@ -211,7 +213,7 @@ def _changes(
 
 
 def _lasting(columns: Bools, effects: Floats) -> Floats:
-    """Return the effect of the target of each run that touches one alone; 0 for others."""
+    """Return the effect of the target of each run that touches only one; 0 for others."""
     return np.where(columns.sum(axis=1) == 1, (columns * effects).sum(axis=1), 0.0)
 
 
@@ -239,7 +241,7 @@ def _permuted(
     groups: Integers,
     touches: Bools,
 ) -> Floats:
-    """Return the same for residuals that are permuted within their groups."""
+    """Return the same statistic for residuals permuted within their groups."""
     chance = np.random.default_rng(_SEED)
     number = int(min(_PERMUTATIONS, max(199, _MOST_CELLS // max(residuals.size, 1))))
     drawn = np.empty((number, residuals.size))
@@ -254,7 +256,7 @@ def _chance(value: float, reference: Floats) -> float:
 
 
 def _contrast(seen: Observed, inside: Bools) -> float:
-    """Return how far runs on a target are from the others of their group, over the groups."""
+    """Return the mean difference of runs on a target from the others of their group."""
     total, weights = 0.0, 0.0
     for group in np.unique(seen.groups[inside]):
         own = seen.groups == group
@@ -276,7 +278,7 @@ def _error(residuals: Floats, inside: Bools) -> float:
 
 
 def _deviation(values: Floats) -> float:
-    """Return a deviation that outliers hardly move, and that few values do not shrink."""
+    """Return a robust deviation that is not underestimated for few values."""
     middle = np.median(values)
     robust = 1.4826 * float(np.median(np.abs(values - middle)))
     kept = np.clip(values, middle - 3 * robust, middle + 3 * robust) if robust else values
@@ -290,10 +292,10 @@ def _clipped(residuals: Floats) -> Floats:
 
 # Runs by the targets of their files.
 #
-# Where a run's files lie is in its `layout`: "targets", the numbers of its file's targets, or a
-# list of them for each file; and if the runner tells files apart, "by_file": for each "targets",
-# "operation" and "bytes_per_second".  Without either, a directory with one stripe and a first
-# target says it.
+# The targets of a run's files are in its `layout`: "targets", the numbers of its file's targets,
+# or a list of them for each file; and if the runner distinguishes files, "by_file": for each
+# "targets", "operation" and "bytes_per_second".  Without either, they follow from a directory with
+# one stripe and a first target.
 
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -307,8 +309,8 @@ class Observed:
         residuals: Log of each rate over the median of its group: `(n,)`.
         groups: Number of the group of each: `(n,)`.
         touches: Whether a run touches a target: `(n, len(targets))` bool.
-        targets: Their numbers.
-        names: Of the groups, by number.
+        targets: Numbers of the targets.
+        names: Names of the groups, by number.
     """
 
     residuals: Floats
@@ -319,7 +321,7 @@ class Observed:
 
 
 def observed(campaign: Campaign, operation: str) -> Observed | None:
-    """Return the runs of an operation by their targets; None: they tell none apart."""
+    """Return the runs of an operation by their targets; None if they do not distinguish any."""
     rows = [one for one in _observations(campaign) if one[1] == operation]
     groups: dict[Hashable, list[tuple[frozenset[int], float]]] = {}
     for group, _, touched, rate in rows:
@@ -364,7 +366,7 @@ def _observations(
         place = campaign.suite.directories.get(case.directory, Place())
         group = _group(case, place)
         for run in runs:
-            yield from _of_files(run, group)
+            yield from _file_observations(run, group)
             touched = _touched(run, place)
             for sample in run.samples if touched else ():
                 if sample.operation in DATA and sample.amount > 0:
@@ -372,12 +374,12 @@ def _observations(
 
 
 def _group(case: Case, place: Place) -> Hashable:
-    """Return what cases have in common that differ only in the targets that they use."""
+    """Return the common properties of cases that differ only in their targets."""
     return replace(case, series="", directory="", repeats=1), replace(place, target=-1)
 
 
 def _touched(run: CaseRun, place: Place) -> frozenset[int]:
-    """Return the targets of a run's files; none: they are not known."""
+    """Return the targets of a run's files; empty if unknown."""
     found = _numbers(run.layout.get("targets"))
     if not found and place.target >= 0 and place.stripe_count in (0, 1):
         return frozenset({place.target})
@@ -397,10 +399,10 @@ def _numbers(given: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _of_files(
+def _file_observations(
     run: CaseRun, group: Hashable
 ) -> Iterator[tuple[Hashable, str, frozenset[int], float]]:
-    """Yield targets, operation and rate of each file of a run, where its layout has "by_file"."""
+    """Yield targets, operation and rate of each file of a run, if its layout has "by_file"."""
     files = run.layout.get("by_file")
     for one in files if isinstance(files, list | tuple) else ():
         if not isinstance(one, Mapping):

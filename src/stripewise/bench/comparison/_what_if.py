@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays surveyed applications on candidate systems, and tells which serves them best.
+"""Replays surveyed applications on candidate systems, and finds which serves them best.
 
-A profile says how much was moved, in how many files and operations, not how: each process is taken
-to have files of its own, to move them in calls of one size, and to do so at once with all others.
-Profiles count operations that never reach a server (seeks); how many do is between the number of
-files and all, and the interval has both.
+A profile contains how much was moved, in how many files and operations, but not how: each process
+is assumed to have its own files, to move them in calls of one size, and to do so at the same time
+as all others.  Profiles count operations that never reach a server (seeks); the number that do is
+between the number of files and the total, and the interval covers both.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from stripewise.storage.machines import SPEC_OF, Figure, Storage
 from stripewise.storage.simulation import Limit, Rates, Simulated, simulate
 from stripewise.storage.stacks import Stretch, TracedCalls, Turns, Workload
 
-# Surveyed applications: what their I/O profiles say, in a file of TOML or CSV.
+# Surveyed applications: their I/O profiles, in a file of TOML or CSV.
 
 
 def _number(value: object) -> object:
@@ -57,23 +57,23 @@ class _Strict(BaseModel):
 
 
 class Application(_Strict):
-    """What one run of an application does, as its profile says; a table of the file.
+    """I/O profile of one run of an application; a table of the file.
 
     Attributes:
-        name: Short, each different.
-        title: One line for people.
-        ranks: Processes of MPI; 1 without MPI.
-        threads: Cores of each rank.
-        run_seconds: Whole run; 0: not known.
-        io_seconds: In I/O, where it was profiled; 0: not known.
-        read_bytes / write_bytes: That all ranks move.
-        files_read / files_written: Different files.
-        readers / writers: Processes that move the data; 0: each file has its own, as far as there
-            are ranks.
-        metadata_operations: That were counted, those that never reach a server included (seeks);
-            0: not known.
-        transfer_bytes: Of one call.
-        jobs: Runs at the same time.
+        name: Short unique name.
+        title: One line for users.
+        ranks: Number of MPI processes; 1 without MPI.
+        threads: Number of cores of each rank.
+        run_seconds: Elapsed time of the run; 0 if unknown.
+        io_seconds: I/O time on the profiled system; 0 if unknown.
+        read_bytes / write_bytes: Bytes moved by all ranks.
+        files_read / files_written: Number of different files.
+        readers / writers: Number of processes that move the data; 0 if each file has its own, up
+            to the number of ranks.
+        metadata_operations: Number of counted operations, including those that never reach a
+            server (seeks); 0 if unknown.
+        transfer_bytes: Bytes of one call.
+        jobs: Number of simultaneous runs.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
@@ -94,12 +94,12 @@ class Application(_Strict):
 
     @property
     def least_operations(self) -> int:
-        """Operations that reach the metadata server for certain: each file is opened."""
+        """Least number of operations that reach the metadata server: each file is opened."""
         return self.files_read + self.files_written
 
     @model_validator(mode="after")
     def _complete(self) -> Application:
-        """Refuse what contradicts itself, and fill in what is not said."""
+        """Refuse contradictory values, and fill in missing ones."""
         for moved, number, way, files_ in (
             (self.read_bytes, self.files_read, "read", "files_read"),
             (self.write_bytes, self.files_written, "write", "files_written"),
@@ -115,14 +115,14 @@ class Application(_Strict):
 
 
 class Survey(_Strict):
-    """Applications of a centre; the whole file.
+    """Applications of a centre; the content of a whole file.
 
     Attributes:
-        version: Of the form of the file.
-        name: Of the survey.
-        title: One line for people.
-        source: Who profiled them.
-        applications: In the order of the file.
+        version: Version of the file format.
+        name: Name of the survey.
+        title: One line for users.
+        source: Who profiled the applications.
+        applications: Applications in the order of the file.
     """
 
     version: Literal[1] = 1
@@ -146,13 +146,13 @@ def survey_names() -> tuple[str, ...]:
 
 
 def find_survey(name: str) -> Survey:
-    """Return a survey that comes with Stripewise, or that of a file.
+    """Return a survey that comes with Stripewise, or one from a file.
 
     Args:
-        name: Of a survey, or the path of a file of TOML or CSV.
+        name: Name of a survey, or path of a file of TOML or CSV.
 
     Raises:
-        UsageError: There is neither.
+        UsageError: There is neither such a survey nor such a file.
         ConfigurationError: The file cannot be read or is malformed.
     """
     if name in survey_names():
@@ -174,13 +174,13 @@ def find_survey(name: str) -> Survey:
 
 
 def parse_survey(text: str, name: str) -> Survey:
-    """Read a survey of TOML, or of CSV if the name ends with .csv.
+    """Parse a survey from TOML, or from CSV if the name ends with .csv.
 
     Raises:
-        ConfigurationError: It is malformed, or two applications have one name.
+        ConfigurationError: The text is malformed, or two applications have the same name.
     """
     try:
-        data = _of_csv(text, name) if name.endswith(".csv") else parse_toml(text)
+        data = _document_of_csv(text, name) if name.endswith(".csv") else parse_toml(text)
         survey = Survey.model_validate(data)
     except ValidationError as error:
         raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN)}") from error
@@ -193,8 +193,8 @@ def parse_survey(text: str, name: str) -> Survey:
     return survey
 
 
-def _of_csv(text: str, name: str) -> dict[str, Any]:
-    """Return rows as TOML would have them; empty cells are left out."""
+def _document_of_csv(text: str, name: str) -> dict[str, Any]:
+    """Return rows in the form of parsed TOML; empty cells are left out."""
     rows = [
         {(key or "").strip(): (value or "").strip() for key, value in row.items() if value}
         for row in csv.DictReader(io.StringIO(text, newline=""), restkey="too many cells")
@@ -203,7 +203,7 @@ def _of_csv(text: str, name: str) -> dict[str, Any]:
 
 
 def _is_flat(text: str) -> bool:
-    """Whether no row has more cells than the first line names."""
+    """Return whether no row has more cells than the header."""
     lines = list(csv.reader(io.StringIO(text, newline="")))
     if lines and any(len(one) > len(lines[0]) for one in lines):
         raise ValueError("a row has more cells than the first line has names")
@@ -216,19 +216,19 @@ _SEED = 4
 
 @dataclass(frozen=True)
 class Answer:
-    """One application on one system.
+    """Predicted I/O of one application on one system.
 
     Attributes:
-        application: That runs.
+        application: Application that runs.
         machine: Name of the system.
-        nodes: Of the job there.
-        seconds: In I/O, with the described figures.
+        nodes: Number of nodes of the job there.
+        seconds: I/O time with the described figures.
         low / high: Interval of 95 %, from those of the figures and of the operations.
-        limits: What the time goes to, the most limiting first.
-        load: Share of the servers' time that all jobs at once need; above 1: they wait for each
-            other; NaN: the run time is not known.
+        limits: Components of the time, the most limiting first.
+        load: Share of the servers' time that all simultaneous jobs need; above 1 they wait for
+            each other; NaN if the run time is unknown.
         busiest: Resource of `load`: "target", "whole" or "metadata".
-        why_not: Why it cannot run there; "": it can.
+        why_not: Why it cannot run there; empty if it can.
     """
 
     application: Application
@@ -244,7 +244,7 @@ class Answer:
 
     @property
     def bottleneck(self) -> str:
-        """Return what limits first, in words."""
+        """Main limit, in words."""
         return self.limits[0].words if self.limits else ""
 
 
@@ -253,12 +253,12 @@ class Candidate:
     """One system with the whole workload.
 
     Attributes:
-        storage: Its description.
-        answers: By application.
-        seconds: In I/O of all jobs of the survey, one after another.
-        low / high: Interval of 95 %.
-        factor: `seconds` of the first system by its own: above 1, it is faster.
-        factor_low / factor_high: Interval of 95 %.
+        storage: Description of the system's storage.
+        answers: Answers in the order of the applications.
+        seconds: I/O time of all jobs of the survey, one after another.
+        low / high: Interval of 95 % of the time.
+        factor: `seconds` of the first system relative to its own; above 1 if it is faster.
+        factor_low / factor_high: Interval of 95 % of the factor.
         best: Probability that it is the fastest of all, as far as intervals are known.
         without_interval: Figures in use that are assumed and have no interval.
     """
@@ -277,11 +277,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A survey on candidate systems.
+    """Survey on candidate systems.
 
     Attributes:
-        survey: Of applications.
-        candidates: In the order in which they were given.
+        survey: Survey of applications.
+        candidates: Systems in the given order.
     """
 
     survey: Survey
@@ -297,12 +297,12 @@ def what_if(survey: Survey, storages: Sequence[Storage], draws: int = DRAWS) -> 
     """Replay the applications of a survey on described systems.
 
     Args:
-        survey: Of applications.
-        storages: Candidates.
-        draws: From the intervals of figures.
+        survey: Survey of applications.
+        storages: Candidate systems.
+        draws: Number of draws from the intervals of figures.
 
     Raises:
-        UsageError: There is no candidate, or two have one name.
+        UsageError: There is no candidate, or two have the same name.
     """
     names = [one.name for one in storages]
     if not storages:
@@ -348,7 +348,7 @@ def _row(survey: Survey, storage: Storage, shares: Sequence[float]) -> list[floa
 
 
 def _drawn(storage: Storage, chance: np.random.Generator) -> Storage:
-    """Return the storage with figures from their intervals; logs are normal."""
+    """Return the storage with figures drawn from their intervals; logs are normal."""
     figures: dict[str, Figure] = dict(storage.figures)
     for name, figure in storage.figures.items():
         low, high = figure.low, figure.high
@@ -393,7 +393,7 @@ def _answer(application: Application, storage: Storage, drawn: Floats) -> Answer
 
 
 def nodes_of(application: Application, storage: Storage) -> int:
-    """Return the nodes that a job needs on a system."""
+    """Return the number of nodes that a job needs on a system."""
     cores = max(int(storage.value("machine.ranks_per_node")), 1)
     return ceil(application.ranks / max(cores // application.threads, 1))
 
@@ -408,8 +408,8 @@ def _why_not(application: Application, storage: Storage) -> str:
 def _load(application: Application, found: Simulated) -> tuple[float, str]:
     """Return the share of the servers' time that all jobs need, and of which servers.
 
-    Jobs are taken to lie on all targets alike; of an operation, only the server's own time keeps
-    others waiting, and not its way there.
+    Jobs are assumed to use all targets equally; of an operation, only the server's own time makes
+    others wait, not the network latency.
     """
     if not application.run_seconds:
         return float("nan"), ""
@@ -432,13 +432,13 @@ def _load(application: Application, found: Simulated) -> tuple[float, str]:
 
 
 def _simulated(application: Application, storage: Storage, share: float) -> Simulated:
-    """Return what an application takes.
+    """Return the simulated I/O of an application.
 
     Args:
-        application: That runs.
-        storage: On which.
-        share: Where, between its files and all counted ones, the logarithm of its operations at
-            the server lies.
+        application: Application that runs.
+        storage: Storage on which it runs.
+        share: Position of the logarithm of its server operations between its number of files (0)
+            and all counted operations (1).
     """
     nodes = nodes_of(application, storage)
     per_node = ceil(application.ranks / nodes)
@@ -461,10 +461,10 @@ def _stretches(application: Application, nodes: int, share: float) -> list[Stret
 
 
 def _moved(one: Application, nodes: int, writing: bool, files: int) -> Stretch:
-    """Return what processes move, each in files of its own, one after another."""
+    """Return the data that processes move, each in its own files, one after another."""
     amount = one.write_bytes if writing else one.read_bytes
-    said = one.writers if writing else one.readers
-    processes = min(one.ranks, files, said or files)
+    movers = one.writers if writing else one.readers
+    processes = min(one.ranks, files, movers or files)
     operation: Mapping[str, float] = {"create" if writing else "open": files / processes}
     calls: tuple[TracedCalls, ...] = ()
     counts: tuple[float, ...] = ()

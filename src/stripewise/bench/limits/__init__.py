@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Infers the limits of a storage from campaigns, and tests the laws that are quoted about it."""
+"""Infers the limits of a storage from campaigns, and tests common laws about storage."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds limits, laws and predictions as records, and turns cases into cells for the model."""
+"""Defines limits, laws and predictions, and converts cases to cells for the model."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ FACTOR, UNIT = "mpiio.striping_factor", "mpiio.striping_unit"
 
 @dataclass(frozen=True)
 class Cell(CaseRates):
-    """All good runs of a case that found the same striping, for one operation.
+    """All good runs of a case with the same striping, for one operation.
 
     Attributes:
-        stripe_count: Of the file as found, or as asked for; -1: all; 0: not known.
-        stripe_bytes: Likewise; 0: not known.
-        pinned: All files lie on one target that was chosen.
-        stack: Of the model; "": it has none.
-        workload: That was moved; None: of metadata, or the model does not know it.
-        doubt: Why the figure is not that of the storage, in words; "": it is.
+        stripe_count: Number of stripes as found or as requested; -1 for all; 0 if unknown.
+        stripe_bytes: Stripe size as found or as requested; 0 if unknown.
+        pinned: Whether all files are on one selected target.
+        stack: Software stack in the model; empty if it has none.
+        workload: Workload that was moved; None for metadata, or if the model does not support it.
+        doubt: Why the figure is not that of the storage, in words; empty if it is.
     """
 
     stripe_count: int = 0
@@ -50,38 +50,38 @@ class Cell(CaseRates):
 
     @property
     def key(self) -> str:
-        """Of the case."""
+        """Key of the case."""
         return self.case.key
 
     @property
     def undisturbed(self) -> tuple[float, ...]:
-        """The upper half of the rates.
+        """Upper half of the rates.
 
-        What others do on a shared storage only makes a run slower: repeats have a sharp upper
-        edge and a long tail below it (Lockwood et al., UMAMI, PDSW-DISCS 2017).  A limit is what
-        the storage does without them.
+        Other users of a shared storage only make a run slower: repeats have a sharp upper limit
+        and a long tail below it (Lockwood et al., UMAMI, PDSW-DISCS 2017).  A limit is what the
+        storage does without them.
         """
         middle = self.median
         return tuple(sorted(one for one in self.rates if one >= middle))
 
     @property
     def best(self) -> float:
-        """The median of the upper half."""
+        """Median of the upper half."""
         return median(self.undisturbed)
 
     @property
     def is_alone(self) -> bool:
-        """Whether each process or node has a file of its own."""
+        """Whether each process or node has its own file."""
         return self.case.layout != "shared" and self.case.mode != "serial"
 
     @property
     def in_model(self) -> bool:
-        """Whether the model can predict it."""
+        """Whether the model can predict the cell."""
         return self.workload is not None and bool(self.stack) and not self.pinned
 
     @property
     def settings(self) -> dict[str, Value]:
-        """Settings as the model takes them, with the striping."""
+        """Settings in the model's form, with the striping."""
         found: dict[str, Value] = {}
         if self.operation == "read":
             found |= find_runner(self.case.runner).read_settings(self.case, self.stack)
@@ -94,17 +94,17 @@ class Cell(CaseRates):
 
 
 def cells_of(campaign: Campaign, own_stack: str) -> list[Cell]:
-    """Return the cells of a campaign that have good runs.
+    """Return the cells of a campaign with good runs.
 
     Args:
-        campaign: With its runs.
-        own_stack: MPI-IO of the storage's users.
+        campaign: Campaign with its runs.
+        own_stack: Usual MPI-IO stack of the storage.
     """
     doubts = _doubts(campaign)
     found = []
     for case, runs in campaign.of_cases():
         if case.beside:
-            continue  # the storage was not its alone
+            continue  # another workload used the storage at the same time
         good = [one for one in runs if one.status == "ok"]
         place = campaign.suite.directories.get(case.directory, Place())
         for layout, group in _by_layout(good, place):
@@ -121,8 +121,8 @@ def cells_of(campaign: Campaign, own_stack: str) -> list[Cell]:
 def results_of(campaign: Campaign) -> Results:
     """Return the figures of a campaign as results of a benchmark, for `fit_results`.
 
-    Rates are the undisturbed ones; figures that come from a cache are left out, and a note says
-    so.  Of metadata operations only those count that loaded the server most.
+    Rates are the undisturbed ones; figures from a cache are left out with a note.  Only those
+    metadata operations count that loaded the server most.
     """
     own = str(campaign.about.get("stack", "")) or "romio"
     cells = cells_of(campaign, own)
@@ -131,7 +131,7 @@ def results_of(campaign: Campaign) -> Results:
 
 
 def measured_of(cells: Iterable[Cell]) -> tuple[Measured, ...]:
-    """Return the cells that the model can predict and that nothing is to be said against."""
+    """Return the cells that the model can predict and that are not in doubt."""
     return tuple(
         Measured(one.key, one.workload, one.stack, one.settings, one.undisturbed)
         for one in cells
@@ -151,7 +151,7 @@ def _operations(cells: Sequence[Cell]) -> dict[str, tuple[float, ...]]:
 def _by_layout(
     runs: Sequence[CaseRun], place: Place
 ) -> Iterator[tuple[tuple[int, int], list[CaseRun]]]:
-    """Yield stripe count and size with the runs that have them: as found, or else as asked."""
+    """Yield stripe count and size with the runs that have them, as found or as requested."""
     groups: dict[tuple[int, int], list[CaseRun]] = {}
     for run in runs:
         count = run.layout.get("stripe_count", place.stripe_count)
@@ -165,7 +165,7 @@ def _is_pinned(case: Case, place: Place) -> bool:
 
 
 def _modelled(cell: Cell, own_stack: str) -> Cell:
-    """Return the cell with what the model needs, if it knows the case."""
+    """Return the cell with the model's inputs, if the model supports the case."""
     if cell.operation not in ("write", "read"):
         return cell
     try:
@@ -182,7 +182,7 @@ def _modelled(cell: Cell, own_stack: str) -> Cell:
 
 
 def _doubts(campaign: Campaign) -> dict[tuple[str, str], str]:
-    """Case and operation -> why its figure is a cache's."""
+    """Return case and operation to the reason why a figure is that of a cache."""
     return {
         (one.case.key, one.operation): flag.text
         for one in figures_of(campaign)
@@ -199,10 +199,10 @@ def _unsynced(cell: Cell) -> str:
     return ""
 
 
-# The limits behind a campaign's figures, and the laws that hold between them.
+# The limits behind a campaign's figures, and the laws that relate them.
 
 ALL_TARGETS = "all targets together are the limit"
-"""Why the whole has no limit of its own."""
+"""Reason why the whole storage has no limit of its own."""
 
 
 @dataclass(frozen=True)
@@ -210,13 +210,13 @@ class Limit:
     """One limit of a storage.
 
     Attributes:
-        figure: Its name in a machine description: "client.process_write", "servers.target_read",
+        figure: Name in a machine description: "client.process_write", "servers.target_read",
             "metadata.create".
-        value: Bytes a second; of metadata operations a second; of latencies seconds; of shares 0
-            to 1.
+        value: Bytes per second; operations per second for metadata; seconds for latencies; 0 to 1
+            for shares.
         low / high: Interval of 95 %.
-        evidence: Keys of the cases that tell it.
-        sentence: What it is and where it was seen, for people.
+        evidence: Keys of the cases that show it.
+        sentence: Description of the limit and of where it was seen, for users.
     """
 
     figure: str
@@ -229,15 +229,15 @@ class Limit:
 
 @dataclass(frozen=True)
 class Law:
-    """A relation between figures that holds here, or does not.
+    """Relation between figures that is valid here, or is not.
 
     Attributes:
-        name: "stripes", "per-process-saturates", ...
-        sentence: In words, with figures: "parallel bandwidth = serial bandwidth x min(stripes,
+        name: Name of the law: "stripes", "per-process-saturates", ...
+        sentence: Statement with figures: "parallel bandwidth = serial bandwidth x min(stripes,
             nodes)".
         holds: Whether the measured cells follow it.
-        error: Median relative distance of the cells that it is about.
-        evidence: Their keys.
+        error: Median relative distance of the cells concerned.
+        evidence: Keys of these cells.
     """
 
     name: str
@@ -249,14 +249,14 @@ class Law:
 
 @dataclass(frozen=True)
 class Predicted:
-    """A cell as the fitted description predicts it.
+    """Prediction of a cell by the fitted description.
 
     Attributes:
-        key: Of the case.
+        key: Key of the case.
         operation: "write" or "read".
-        predicted: Bytes a second.
-        measured: The median; NaN: it was not run, or was left out of the fit to be predicted.
-        left_out: The fit did not see it.
+        predicted: Bytes per second.
+        measured: Measured median; NaN if it was not run.
+        left_out: Whether the cell was left out of the fit.
     """
 
     key: str
@@ -268,16 +268,16 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Limits:
-    """What campaigns tell of a storage.
+    """Limits of a storage that campaigns show.
 
     Attributes:
-        storage: Its description, with the limits as figures.
-        limits: Of process, file, node, target, the whole, the metadata server.
-        laws: Those that could be tested.
-        untold: Figure -> why the campaigns do not tell it, in words.
-        predicted: Cells, measured or not.
-        error: Median relative error of the cells that were left out of the fit; NaN: none was.
-        notes: What else is to be said, in whole sentences.
+        storage: Description of the storage with the limits as figures.
+        limits: Limits of process, file, node, target, the whole, and the metadata server.
+        laws: Laws that could be tested.
+        untold: Figure to why the campaigns do not show it, in words.
+        predicted: Predicted cells, measured or not.
+        error: Median relative error of the cells left out of the fit; NaN if there were none.
+        notes: Further remarks in whole sentences.
     """
 
     storage: Storage
@@ -289,9 +289,9 @@ class Limits:
     notes: tuple[str, ...] = ()
 
     def unproven_above(self, way: str) -> float:
-        """Return the most that a case reached, where none was limited by the whole; else inf.
+        """Return the highest measured rate, if no case was limited by the whole; otherwise inf.
 
-        What is predicted above it no case has shown: the whole may be less than its targets.
+        Predictions above it are not proven: the whole may have a lower limit than its targets.
 
         Args:
             way: "write" or "read".

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the limits of a storage from campaigns, and says each in a sentence."""
+"""Finds the limits of a storage from campaigns, and describes each in a sentence."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def find_limits(
     seed: int = 0,
     leave_out: bool = True,
 ) -> Limits:
-    """Tell the limits of a storage from campaigns on it.
+    """Infer the limits of a storage from campaigns on it.
 
     Args:
-        campaigns: On the same storage.
-        base: What is known otherwise, such as documented figures; None: nothing.
-        targets: Of the storage: OSTs, burst-buffer nodes, disks; None: as the campaigns or the
-            base say, or as many as the striping of their files shows.
-        seed: Of the random numbers of the fit.
+        campaigns: Campaigns on the same storage.
+        base: Other knowledge, such as documented figures; None if there is none.
+        targets: Number of targets of the storage: OSTs, burst-buffer nodes, disks; None for that
+            of the campaigns or the base, or for that in the striping of their files.
+        seed: Seed of the random numbers of the fit.
         leave_out: Whether cells are left out of further fits that predict them.
 
     Raises:
-        UsageError: No run ended well, or the number of targets is not known.
+        UsageError: No run ended well, or the number of targets is unknown.
     """
     own = _stack(campaigns, base)
     cells = [cell for one in campaigns for cell in cells_of(one, own)]
@@ -89,8 +89,8 @@ def find_limits(
 
 
 def _stack(campaigns: Sequence[Campaign], base: Storage | None) -> str:
-    said = (str(one.about.get("stack", "")) for one in campaigns)
-    return next(filter(None, said), "") or (base.stack if base else "") or "romio"
+    stacks = (str(one.about.get("stack", "")) for one in campaigns)
+    return next(filter(None, stacks), "") or (base.stack if base else "") or "romio"
 
 
 def _targets(campaigns: Sequence[Campaign], base: Storage | None, given: int | None) -> int:
@@ -124,7 +124,7 @@ def _start(
     *,
     given: bool,
 ) -> Storage:
-    """Return what is known before the fit."""
+    """Return the description before the fit."""
     if base is None:
         kinds = filter(None, (str(one.about.get("kind", "")) for one in campaigns))
         blank = blank_storage(
@@ -166,7 +166,7 @@ def _limits(
         plateau = seen.get(name)
         evidence = evidence or (plateau.evidence if plateau else ())
         if name.startswith("exchange") and not evidence:
-            continue  # it explains what is left, and is no limit of any case
+            continue  # it explains the remainder, and is not a limit of any case
         if name.startswith("servers.whole") and not _is_of_whole(evidence, mine):
             continue
         text = sentence(name, figure, len(evidence)) + disagreement(figure, plateau)
@@ -177,7 +177,7 @@ def _limits(
 
 
 def _is_of_whole(evidence: Sequence[str], cells: Sequence[Cell]) -> bool:
-    """Whether any of the cases that tell a limit of the whole moves data on several targets."""
+    """Return whether a case that shows a limit of the whole moves data on several targets."""
     return any(
         one.stripe_count not in (0, 1) or (one.case.layout == "per-process" and one.case.ranks > 1)
         for one in cells
@@ -186,7 +186,7 @@ def _is_of_whole(evidence: Sequence[str], cells: Sequence[Cell]) -> bool:
 
 
 def _untold(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]:
-    """Return the figures that nothing tells, and what is missing."""
+    """Return the figures that no case shows, and what is missing for them."""
     found = {**fit.untold, **server.untold}
     for way in _DATA:
         name = f"servers.whole_{way}"
@@ -211,7 +211,7 @@ def _untold(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]
 # Limits in words, and whether the fit and the figures themselves agree.
 
 APART = 1.05
-"""Intervals that are farther from each other than this contradict."""
+"""Ratio of intervals from which they contradict each other."""
 HOSTS_OWN = (
     " Only the storage is emulated: the time of this host's MPI and processors is part of it."
 )
@@ -223,26 +223,26 @@ _WORDS = {
     "servers.whole": "The whole storage {takes} at most {rate}, however many nodes there are",
 }
 _OTHER = {
-    "client.request": "Each request costs a process {time} in addition to its data",
-    "servers.target_request": "Each request costs a target {time} in addition to its data",
-    "servers.jitter": "Targets vary: {share} of the time of a request is chance",
+    "client.request": "Each request takes a process {time} in addition to its data",
+    "servers.target_request": "Each request takes a target {time} in addition to its data",
+    "servers.jitter": "Targets vary: {share} of the time of a request is random",
     "client.turns": "Writes of a node into one file take turns for {share} of their time",
     "exchange.bandwidth": "An aggregator of collective calls receives at most {rate} from others",
     "exchange.round": "Each round of collective buffering takes {time} in addition to its data",
-    "locks.revoke": "A lock that goes from one node to another takes {time}",
-    "locks.ahead": "Asking for a lock ahead takes a writer {time} for each request",
+    "locks.revoke": "Moving a lock from one node to another takes {time}",
+    "locks.ahead": "Requesting a lock ahead takes a writer {time} for each request",
     "locks.hold": "A node's stream into a file waits {time} for a lock that is requested ahead",
-    "locks.extent": "Each further writer on another node makes that wait {time} longer",
+    "locks.extent": "Each further writer on other nodes makes that wait {time} longer",
 }
 
 
 def sentence(name: str, figure: Figure, evidence: int) -> str:
-    """Return a limit in words.
+    """Return the sentence that describes a limit.
 
     Args:
-        name: Of a figure.
-        figure: Its value, in base units.
-        evidence: Number of cases that tell it.
+        name: Name of a figure.
+        figure: Figure with its value in base units.
+        evidence: Number of cases that show it.
     """
     stem, _, way = name.rpartition("_")
     if name in _OTHER:
@@ -265,13 +265,13 @@ def sentence(name: str, figure: Figure, evidence: int) -> str:
 
 
 def disagreement(figure: Figure, seen: Plateau | None) -> str:
-    """Return what is to be said where the figures alone give another limit; "" if not."""
+    """Return a remark if the figures alone show another limit; empty if they agree."""
     if seen is None or not seen.reached or figure.low is None or figure.high is None:
         return ""
     if seen.low <= figure.high * APART and figure.low <= seen.high * APART:
         return ""
     return (
-        f" Read off the figures without the model it is {rate_text(seen.value)} "
+        f" Read from the figures without the model, it is {rate_text(seen.value)} "
         f"({rate_text(seen.low)} to {rate_text(seen.high)}): the model does not explain these "
         "cases, so measure them again."
     )

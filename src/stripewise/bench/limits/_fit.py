@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits a description of the storage to the cells, and predicts cells with it."""
+"""Fits a description of the storage to cells, and predicts cells with it."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, St
 from stripewise.storage.results import Measured, Results
 
 LEAST_NOISE = 0.02
-"""Relative error of a run, at least: what the laws leave out is no knowledge of a figure."""
+"""Least relative error of a run: effects outside of the laws limit what a figure can show."""
 LAWS = 0.04
-"""Of a limit, what the laws leave out (chosen: two standard deviations of `LEAST_NOISE`)."""
+"""Relative error of a limit due to the laws (chosen: two standard deviations of `LEAST_NOISE`)."""
 _EXCHANGE = {"exchange.bandwidth": 1e10, "exchange.round": 2e-4}
 _ROUNDS = {"servers.jitter": 0.3, "client.turns": 0.3}
-"""Of a round: it waits for the slowest of its targets, which writes of a node may take in turn."""
+"""Jitter and turns in a round, which waits for the slowest target that a node writes in turn."""
 _AHEAD = {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
 _MULTIPLIER = "mpiio.cray_cb_nodes_multiplier"
 _LOCK_MODE = "mpiio.cray_cb_write_lock_mode"
 _ASKED, _TARGET = "servers.target_request", "servers.target_write"
 _OF_TARGETS = {_ASKED: 1e-4, "servers.jitter": 0.3}
 _SAME = 0.1
-"""All targets together are the whole if they are so near to it."""
+"""Relative distance up to which all targets together count as the whole."""
 
 
 def fit_cells(
     cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], seed: int
 ) -> Fitted:
-    """Fit a description to cells; the limits of metadata are already in it.
+    """Fit a description to cells; it already contains the limits of metadata.
 
     Args:
-        cells: Of data.
-        base: What is known otherwise.
+        cells: Cells of data.
+        base: Description before the fit.
         seeing: Plateaus of the same cells.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
     """
     on_chosen = [found for way in ("write", "read") if (found := chosen_target(cells, way))]
     told = next((asked for _, asked in on_chosen if asked[0]), None)
@@ -74,7 +74,7 @@ def fit_cells(
         if one.figure.startswith("servers.whole") and not one.reached:
             _leave_out(fit, base, one.figure, "rates still grow with the nodes")
         if one.figure.startswith(("client.process", "servers.target")) and one.reached:
-            _take(fit, one)
+            _set_direct_limits(fit, one)
     through = measured_of(others) if basic else ()
     if through:
         _fit_exchange(fit, through, seed)
@@ -84,16 +84,16 @@ def fit_cells(
 def _fit_requests(
     chosen: tuple[Measured, ...], base: Storage, seed: int, target: float | None
 ) -> Fitted:
-    """Fit the limits, and what requests cost at a target and how much targets vary, if told.
+    """Fit the limits, and if possible the cost of requests and the variation of targets.
 
-    Without these, the whole storage would seem to be what its targets do in small requests, or
-    what the slowest of them lets files of each process have.
+    Otherwise the limit of the whole would be mistaken for what its targets do with small requests,
+    or for what the slowest of them allows for files of each process.
 
     Args:
-        chosen: Measurements.
-        base: What is known otherwise.
-        seed: Of the random numbers.
-        target: Bytes a second that a chosen target takes; None: not known.
+        chosen: Measurements to fit.
+        base: Description before the fit.
+        seed: Seed of the random numbers.
+        target: Bytes per second of a selected target; None if unknown.
     """
     fit = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
     writes = tuple(one for one in chosen if one.writing)
@@ -128,7 +128,7 @@ def _request_figure(value: float, low: float, high: float) -> Figure:
 
 
 def predicted(storage: Storage, cell: Cell) -> float | None:
-    """Return the bandwidth of a cell on a description; None: the model does not know it."""
+    """Return the bandwidth of a cell with a description; None if the model does not support it."""
     if not cell.in_model or cell.workload is None:
         return None
     case = ModelCase(cell.workload, cell.stack, tuple(sorted(cell.settings.items())))
@@ -139,7 +139,7 @@ def predicted(storage: Storage, cell: Cell) -> float | None:
 
 
 def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[str, ...]:
-    """Return the keys of the cells that would be slower if a figure were."""
+    """Return the keys of the cells that would be slower if a figure was worse."""
     known = storage.figures[figure]
     is_rate = SPEC_OF[figure].dimension is Dimension.BANDWIDTH
     worse, least = (1 / 1.05, 0.5) if is_rate else (1.05, 0.1)
@@ -154,12 +154,12 @@ def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[s
 
 
 def _is_basic(cell: Cell) -> bool:
-    """Whether no exchange between processes is in the time."""
+    """Return whether the time contains no exchange between processes."""
     return cell.stack.startswith("posix") and (cell.case.mode != "serial" or cell.case.ranks == 1)
 
 
 def _join_whole(fit: Fitted, base: Storage, way: str) -> None:
-    """Leave the whole's limit out where it is that of all targets."""
+    """Remove the limit of the whole if it equals that of all targets."""
     whole, target = f"servers.whole_{way}", f"servers.target_{way}"
     if whole not in fit.told or target not in fit.told:
         return
@@ -170,7 +170,7 @@ def _join_whole(fit: Fitted, base: Storage, way: str) -> None:
 
 
 def _leave_out(fit: Fitted, base: Storage, name: str, why: str) -> None:
-    """Take a figure back that the cases do not show; what is known otherwise stays."""
+    """Restore the base's value of a figure that the cases do not show."""
     if name not in fit.told:
         return
     figures = {key: one for key, one in fit.storage.figures.items() if key != name}
@@ -182,7 +182,7 @@ def _leave_out(fit: Fitted, base: Storage, name: str, why: str) -> None:
 
 
 def _allow_for_laws(fit: Fitted) -> None:
-    """Widen intervals by what the laws leave out, which no repeat tells."""
+    """Widen intervals by the errors of the laws, which repeats do not show."""
     figures = dict(fit.storage.figures)
     for name in fit.told:
         one = figures[name]
@@ -192,13 +192,13 @@ def _allow_for_laws(fit: Fitted) -> None:
     fit.storage = replace(fit.storage, figures=figures)
 
 
-def _take(fit: Fitted, seen: Plateau) -> None:
-    """Tell what one process, or one target that was chosen, does where the fit does not.
+def _set_direct_limits(fit: Fitted, seen: Plateau) -> None:
+    """Set the limits of one process and of a selected target that the fit does not show.
 
-    The fit explains a process by its node's one file where both are as fast, and it does not know
-    cases whose files all lie on one target, which tell that target's limit directly.  No limit is
-    below what was reached: where the fit says so, it has taken something else (locks of a shared
-    file) for the limit.
+    The fit attributes a process's limit to its node's file if both are equally fast, and it does
+    not use cases whose files are all on one target, which directly show that target's limit.  No
+    limit is below a measured rate: if the fit says so, it has mistaken something else (locks of a
+    shared file) for the limit.
     """
     if seen.figure in fit.told:
         told = fit.storage.figures[seen.figure]
@@ -215,7 +215,7 @@ def _take(fit: Fitted, seen: Plateau) -> None:
 
 
 def _fit_exchange(fit: Fitted, through: Sequence[Measured], seed: int) -> None:
-    """Fit what collective calls add to the limits of processes and targets."""
+    """Fit the cost of collective calls in addition to the limits of processes and targets."""
     expected = dict(_EXCHANGE)
     if any(one.settings.get(_LOCK_MODE) == 2 for one in through):
         expected |= _AHEAD
@@ -235,31 +235,31 @@ def _fit_exchange(fit: Fitted, through: Sequence[Measured], seed: int) -> None:
 
 
 def _shares_targets(one: Measured) -> bool:
-    """Whether several aggregators write to a target, with the default locks."""
+    """Return whether several aggregators write to a target with the default locks."""
     number = one.settings.get(_MULTIPLIER, 1)
     return isinstance(number, int) and number > 1 and not one.settings.get(_LOCK_MODE)
 
 
 def noise_of(cells: Sequence[Cell]) -> float:
-    """Return the median coefficient of variation of repeats; 0: there are none."""
+    """Return the median coefficient of variation of repeats; 0 if there are none."""
     spreads = [stdev(one.rates) / fmean(one.rates) for one in cells if len(one.rates) > 2]
     return median(spreads or [0.0])
 
 
-# What a fitted description predicts: cells that were measured, left out, or not run.
+# Predictions of a fitted description: cells that were measured, left out, or not run.
 
 EVERY = 4
-"""One of so many cells is left out of the fit that predicts it."""
+"""Interval of cells that are left out of the fit that predicts them."""
 _LEAST = 6
-"""Cells below which none is left out."""
+"""Number of cells below which none is left out."""
 
 
 def left_out(cells: Sequence[Cell], fit: Callable[[Sequence[Cell]], Storage]) -> list[Predicted]:
-    """Predict cells that the fit does not see: every fourth, and those of the most nodes.
+    """Predict cells that are left out of a fit: every fourth, and those of the most nodes.
 
     Args:
-        cells: That the model knows, in the order of the suite.
-        fit: Cells -> description.
+        cells: Cells that the model supports, in the order of the suite.
+        fit: Returns the description fitted to given cells.
     """
     if len(cells) < _LEAST:
         return []
@@ -278,7 +278,7 @@ def left_out(cells: Sequence[Cell], fit: Callable[[Sequence[Cell]], Storage]) ->
 
 
 def compared(storage: Storage, cells: Iterable[Cell]) -> Iterator[Predicted]:
-    """Yield cells that were measured, as a description predicts them."""
+    """Yield measured cells with the predictions of a description."""
     for one in cells:
         value = predicted(storage, one)
         if value is not None:
@@ -286,7 +286,7 @@ def compared(storage: Storage, cells: Iterable[Cell]) -> Iterator[Predicted]:
 
 
 def not_run(storage: Storage, campaign: Campaign, own_stack: str) -> Iterator[Predicted]:
-    """Yield the cells of a suite that have no good run, as a description predicts them."""
+    """Yield predictions for the cells of a suite that have no good run."""
     runs = []
     for case, made in campaign.of_cases():
         if case.operation != "metadata" and not any(one.status == "ok" for one in made):
@@ -299,6 +299,6 @@ def not_run(storage: Storage, campaign: Campaign, own_stack: str) -> Iterator[Pr
 
 
 def error_of(found: Iterable[Predicted]) -> float:
-    """Return the median relative error of cells that were left out; NaN: none was."""
+    """Return the median relative error of left-out cells; NaN if there are none."""
     errors = [abs(one.predicted / one.measured - 1) for one in found if one.left_out]
     return median(errors) if errors else nan

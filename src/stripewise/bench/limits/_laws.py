@@ -12,15 +12,15 @@ from stripewise.bench.limits._plateaus import saturation
 from stripewise.present import plural, rate_text, ratio_text
 from stripewise.storage.machines import Storage
 
-# Laws of scale: from how many nodes, or ranks of a node, a rate no longer grows.
+# Laws of scale: from how many nodes, or ranks per node, a rate no longer grows.
 
 LINEAR = 0.85
-"""Share of the proportional rate down to which more nodes are still worth their number."""
+"""Share of the proportional rate down to which more nodes are still considered worthwhile."""
 
 
 def per_process_saturates(cells: Sequence[Cell]) -> Law | None:
     """Test whether a file per process saturates the storage from some number of nodes."""
-    best = _of_nodes([one for one in cells if _is_own(one) and one.operation == "write"])
+    best = _best_by_nodes([one for one in cells if _is_own(one) and one.operation == "write"])
     if len(best) < 2:
         return None
     first, most = saturation((n, one.best) for n, one in best.items()), max(best)
@@ -54,7 +54,7 @@ def proportional_to_nodes(cells: Sequence[Cell]) -> Law | None:
         and one.case.mode == "collective" and not one.case.settings
         and one.case.backend == "mpiio"
     ]  # fmt: skip
-    best = _of_nodes(chosen)
+    best = _best_by_nodes(chosen)
     if len(best) < 3 or 1 not in best:
         return None
     one_node = best[1].best
@@ -76,7 +76,7 @@ def proportional_to_nodes(cells: Sequence[Cell]) -> Law | None:
 
 
 def ranks_into_one_file(cells: Sequence[Cell]) -> Law | None:
-    """Test from how many ranks of a node on a shared file gets no faster."""
+    """Test from how many ranks per node a shared file no longer gets faster."""
     chosen = [
         one for one in cells
         if one.operation == "write" and not one.is_alone and one.case.nodes == 1
@@ -128,8 +128,8 @@ def _is_own(cell: Cell) -> bool:
     return cell.case.layout == "per-process" and cell.case.backend == "posix" and not cell.pinned
 
 
-def _of_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
-    """Return the best cell of each number of nodes, of the number of ranks that reaches most."""
+def _best_by_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
+    """Return the best cell for each number of nodes, at the number of ranks with most of them."""
     if not cells:
         return {}
     by_ranks: dict[int, dict[int, Cell]] = {}
@@ -142,20 +142,20 @@ def _of_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
     )
 
 
-# Laws that storage people quote, tested on the cells of a campaign.
+# Common laws about storage, tested on the cells of a campaign.
 
 HOLDS = 0.25
-"""Median relative distance up to which cells follow a law."""
+"""Median relative distance up to which cells are considered to follow a law."""
 AGGREGATORS, MODE = "mpiio.cray_cb_nodes_multiplier", "mpiio.cray_cb_write_lock_mode"
 _CHANGED = (AGGREGATORS, MODE, "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio")
 
 
 def laws_of(cells: Sequence[Cell], storage: Storage) -> tuple[Law, ...]:
-    """Test every law that the cells can tell.
+    """Test every law for which there are cells.
 
     Args:
-        cells: Of campaigns; those in doubt are not looked at.
-        storage: Fitted to them.
+        cells: Cells of campaigns; those in doubt are ignored.
+        storage: Description fitted to them.
     """
     sure = [one for one in cells if not one.doubt]
     found = (
@@ -172,7 +172,7 @@ def laws_of(cells: Sequence[Cell], storage: Storage) -> tuple[Law, ...]:
 
 
 def _collective(cells: Sequence[Cell]) -> list[Cell]:
-    """Return collective writes of MPI-IO into one file, with as many writers as by default."""
+    """Return collective MPI-IO writes into one file with the default number of aggregators."""
     return [
         one for one in cells
         if one.case.backend == "mpiio" and one.case.mode == "collective" and not one.is_alone
@@ -214,7 +214,7 @@ def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
 
 
 def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
-    """Test whether a shared file is written as fast as one process for each stripe."""
+    """Test whether a shared file is written as fast as one process per stripe can write."""
     chosen = [one for one in _collective(cells) if one.case.nodes >= _stripes(one, storage)]
     process = storage.value("client.process_write")
     if not chosen or process == float("inf"):
@@ -222,7 +222,7 @@ def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
     ratios = [one.best / (process * _stripes(one, storage)) for one in chosen]
     error = median(abs(1 - ratio) for ratio in ratios)
     most = max(chosen, key=lambda one: one.best)
-    # A writer also takes part in the exchange, which no writer by itself does.
+    # An aggregator also takes part in the exchange, unlike a single writer.
     holds = max(ratios) <= 1 + HOLDS and median(ratios) >= 0.5
     text = (
         f"Collective calls have one writer for each stripe: {_stripes(most, storage)} stripes "
@@ -237,7 +237,7 @@ def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
 
 
 def _lock_modes(cells: Sequence[Cell]) -> Law | None:
-    """Test whether relaxed locks multiply what further aggregators bring."""
+    """Test whether relaxed locks multiply the gain of further aggregators."""
     chosen = [one for one in cells if one.operation == "write" and one.case.backend == "mpiio"]
     most = max((one.case.nodes for one in chosen), default=0)
     best: dict[int, tuple[float, int]] = {}

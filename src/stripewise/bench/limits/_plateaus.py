@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads limits off the figures without a model: where rates level off, and metadata times."""
+"""Reads limits from the figures without a model: plateaus of rates, and metadata times."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from stripewise.storage.machines import Evidence, Figure
 from stripewise.storage.results import FIGURES
 
 GROWS = 1.15
-"""A rate that grows by less with half as many again of what drives it has reached a limit."""
+"""Growth with half as many nodes again below which a rate has reached a limit."""
 STEP = 1.5
 BOUND = 0.85
-"""Of what the limit below would allow: below that, another one binds."""
+"""Share of the rate allowed by the lower limit below which another limit applies."""
 Seconds = tuple[float, float, float]
-"""Value, and the least and the most of what was seen."""
+"""Value, and the least and largest observed value."""
 _UNTOLD: Seconds = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """Where a rate stops growing.
+    """Rate at which growth stops.
 
     Attributes:
         figure: Name in a description.
-        value: Bytes or operations a second.
-        low / high: Range of what was seen there.
-        evidence: Keys of the cases on it.
+        value: Bytes or operations per second.
+        low / high: Range of the observed rates.
+        evidence: Keys of the cases on the plateau.
         reached: Whether the rate really stopped growing; otherwise the limit is higher.
-        direct: Nothing else can have been the limit.
+        direct: Whether nothing else can have been the limit.
     """
 
     figure: str
@@ -47,10 +47,10 @@ class Plateau:
 
 
 def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
-    """Yield what one process, one node, one target and all of it do in one direction.
+    """Yield the rates of one process, one node, one target and the whole in one direction.
 
     Args:
-        cells: Of data; those in doubt are left out.
+        cells: Cells of data; those in doubt are left out.
         way: "write" or "read".
     """
     chosen = [one for one in cells if one.operation == way and not one.doubt]
@@ -66,7 +66,7 @@ def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
         found = _highest(figure, group, reached=_below(group, process))
         if found:
             yield found
-    # Files of their own on one chosen target wait for nothing else: they count before others.
+    # Separate files on one selected target wait for nothing else, so they take precedence.
     on_chosen = chosen_target(chosen, way)
     if on_chosen:
         yield on_chosen[0]
@@ -77,10 +77,10 @@ def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
 
 
 def saturation(points: Iterable[tuple[float, float]]) -> float | None:
-    """Return from where a rate no longer grows; None: it grows to the end, or nobody knows.
+    """Return from where a rate no longer grows; None if it grows to the end, or is unknown.
 
     Args:
-        points: What drives it (nodes, processes), and the rate.
+        points: Driving quantity (nodes, processes) and rate.
     """
     best: dict[float, float] = {}
     for place, rate in points:
@@ -93,13 +93,13 @@ def saturation(points: Iterable[tuple[float, float]]) -> float | None:
 
 
 def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | None:
-    """Return what a chosen target does, and the seconds that a request costs it; 0: untold.
+    """Return the rate of a selected target, and the seconds of a request; 0 if unknown.
 
-    Its seconds for a byte are 1 / rate + seconds of a request / bytes of a request: transfers of
-    two sizes tell both.
+    The seconds per byte are 1 / rate + seconds of a request / bytes of a request: transfers of two
+    sizes determine both.
 
     Args:
-        cells: Of data.
+        cells: Cells of data.
         way: "write" or "read".
     """
     pinned = [
@@ -129,14 +129,14 @@ def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | 
 
 
 def _at_the_top(cells: Sequence[Cell], ranks: float) -> list[Cell]:
-    """Return cells of enough ranks, without those in which too many files contend."""
+    """Return cells with enough ranks, without those in which too many files contend."""
     enough = [one for one in cells if one.case.ranks >= ranks]
     most = max((one.best for one in enough), default=0.0)
     return [one for one in enough if one.best * GROWS >= most]
 
 
 def _seconds_of_byte(cells: Sequence[Cell]) -> Seconds:
-    """Return the mean over all that was moved, without what others on the storage cost."""
+    """Return the mean over all data, without delays by other users of the storage."""
     parts = [(one.case.ranks, 1 / rate) for one in cells for rate in one.undisturbed]
     mean = sum(ranks * seconds for ranks, seconds in parts) / sum(ranks for ranks, _ in parts)
     return mean, min(seconds for _, seconds in parts), max(seconds for _, seconds in parts)
@@ -157,7 +157,7 @@ def _on_one_target(cell: Cell) -> bool:
 
 
 def _below(group: Sequence[Cell], process: Plateau | None) -> bool:
-    """Whether the processes of a node together do less than each by itself would let them."""
+    """Return whether the processes of a node together do less than their individual limits."""
     if not group:
         return False
     best = max(group, key=lambda one: one.best)
@@ -177,16 +177,16 @@ def _highest(figure: str, group: Sequence[Cell], *, reached: bool) -> Plateau | 
 
 
 def _saturated(figure: str, group: Sequence[Cell]) -> Iterator[Plateau]:
-    """Yield the highest rate over nodes; it is the limit if more nodes do not get more."""
+    """Yield the highest rate over nodes; it is the limit if more nodes do not increase it."""
     reached = saturation((one.case.nodes, one.best) for one in group) is not None
     found = _highest(figure, group, reached=reached)
     if found:
         yield found
 
 
-# The metadata server: how long it needs for an operation, and how long the way to it takes.
+# The metadata server: the time that it needs for an operation, and the latency to reach it.
 #
-# One process alone waits for its way and the server; many together wait for the server alone.
+# A single process waits for the latency and the server; many together wait only for the server.
 
 _OPENS = ("metadata.create", "metadata.open")
 _WORDS = {
@@ -198,12 +198,12 @@ SOURCE = "told by the cases of metadata in a campaign"
 
 @dataclass
 class Server:
-    """What a campaign tells of the metadata server.
+    """Limits of the metadata server from a campaign.
 
     Attributes:
-        figures: Name -> seconds, as a description has them.
-        limits: Operations a second; of the way, seconds.
-        untold: Figure -> why it is not told.
+        figures: Name to seconds, as in a description.
+        limits: Operations per second; for the latency, seconds.
+        untold: Figure to why it is unknown.
     """
 
     figures: dict[str, Figure] = field(default_factory=dict)
@@ -213,7 +213,7 @@ class Server:
 
 @dataclass(frozen=True)
 class _Service:
-    """Seconds of one operation at the loaded server, for files of so many stripes."""
+    """Seconds of one operation at the loaded server, for files with a number of stripes."""
 
     stripes: int
     seconds: float
@@ -223,11 +223,11 @@ class _Service:
 
 
 def server_limits(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> Server:
-    """Tell the server's limits and the way to it.
+    """Infer the server's limits and the latency to reach it.
 
     Args:
-        cells: Of a campaign.
-        stripes_of: -1 (all targets) and 0 (not known) -> stripes of such files.
+        cells: Cells of a campaign.
+        stripes_of: Number of stripes of files whose count is -1 (all targets) or 0 (unknown).
     """
     server, waits = Server(), list[tuple[float, str]]()
     for operation, figure in FIGURES.items():
@@ -250,7 +250,7 @@ def server_limits(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> Serve
 
 
 def _plain(cells: list[Cell]) -> list[Cell]:
-    """Return the cells of empty files in directories of the processes' own, if there are any."""
+    """Return the cells of empty files in the processes' own directories, if there are any."""
     for test in (
         lambda one: not one.case.file_bytes,
         lambda one: one.case.sharing == "own",
@@ -261,7 +261,7 @@ def _plain(cells: list[Cell]) -> list[Cell]:
 
 
 def _services(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> list[_Service]:
-    """Return what a loaded server needs, by number of stripes."""
+    """Return the times of a loaded server, by number of stripes."""
     groups: dict[int, list[Cell]] = {}
     for one in cells:
         stripes = stripes_of.get(one.stripe_count, one.stripe_count)
@@ -280,7 +280,7 @@ def _services(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> list[_Ser
 
 
 def _is_loaded(group: Sequence[Cell]) -> bool:
-    """Whether the server is the limit of the most processes, and not their way to it."""
+    """Return whether the server limits most processes, not the latency to reach it."""
     points = {one.case.ranks: 0.0 for one in group}
     for one in group:
         points[one.case.ranks] = max(points[one.case.ranks], one.best)
@@ -321,7 +321,7 @@ def _tell_object(server: Server, own: float, first: _Service, last: _Service) ->
 def _waits(
     cells: Sequence[Cell], found: Sequence[_Service], stripes_of: Mapping[int, int]
 ) -> list[tuple[float, str]]:
-    """Return how much longer a process alone waits than the server works."""
+    """Return how much longer a single process waits than the server works."""
     served = {one.stripes: one.seconds for one in found}
     return [
         (1 / one.best - served[stripes], one.key)
@@ -340,8 +340,8 @@ def _tell_way(server: Server, waits: Sequence[tuple[float, str]]) -> None:
     server.figures["metadata.latency"] = _figure(value, low, high)
     keys = tuple(dict.fromkeys(key for _, key in waits))
     text = (
-        f"One process alone waits {value * 1e3:.2g} ms for the way to the metadata server and "
-        f"back, so that it does at most {1 / value:,.0f} operations a second."
+        f"One process alone waits {value * 1e3:.2g} ms for each round trip to the metadata "
+        f"server, so it makes at most {1 / value:,.0f} operations a second."
     )
     server.limits.append(Limit("metadata.latency", value, low, high, keys, text))
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows campaigns, comparisons, histories and what-if answers to people and programs."""
+"""Presents campaigns, comparisons, histories and what-if answers to people and programs."""
 
 from typing import TYPE_CHECKING
 

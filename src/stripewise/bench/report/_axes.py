@@ -23,7 +23,7 @@ from stripewise.present import (
 )
 
 ELEMENT_BYTES = 8
-"""Of the pattern blocks, whose `local` a suite's rank_size gives."""
+"""Size of an element in the pattern blocks, whose `local` a suite's rank_size determines."""
 
 DIRECTORY = "directory"
 SCALES = ("nodes", "ranks_per_node")
@@ -34,12 +34,12 @@ class Axis:
     """One quantity that varies.
 
     Attributes:
-        name: Of the case's field, or "settings." and the name of a tunable.
-        title: For people.
-        values: That occur, in order.
-        is_number: Whether the values are numbers above zero, that can stand on a logarithmic axis.
-        at: Value of a case.
-        text: A value for people.
+        name: Name of the case's field, or "settings." and the name of a tunable.
+        title: Title for users.
+        values: Values that occur, in order.
+        is_number: Whether the values are positive numbers, which allow a logarithmic axis.
+        at: Returns the value of a case.
+        text: Returns a value in words.
     """
 
     name: str
@@ -51,13 +51,14 @@ class Axis:
 
     @property
     def is_scale(self) -> bool:
-        """Whether it says how large the job is."""
+        """Whether it determines the size of the job."""
         return self.name in SCALES
 
-    def said(self, case: Case) -> str:
-        """Return the value of a case with as much of the title as it takes to understand it.
+    def labelled_value(self, case: Case) -> str:
+        """Return the value of a case with as much of the title as needed to understand it.
 
-        "": the case has none, as one of another series that does not set the tunable.
+        It is empty if the case has no value, like one of another series that does not set the
+        tunable.
         """
         value = self.at(case)
         if value is None:
@@ -76,8 +77,8 @@ class Axis:
 def axes_of(cases: Sequence[Case], places: Mapping[str, Place]) -> tuple[Axis, ...]:
     """Return what varies within at least one series, scales first.
 
-    An axis that only says the same as one before it (the transfer size follows the stripe size)
-    is left out.
+    An axis that only repeats an earlier one (the transfer size follows the stripe size) is left
+    out.
     """
     found: list[Axis] = []
     partitions: set[tuple[int, ...]] = set()
@@ -125,7 +126,7 @@ def _varies(series: Sequence[str], values: Sequence[Hashable]) -> bool:
 
 
 def _partition(values: Sequence[Hashable]) -> tuple[int, ...]:
-    """Number values by where they first occur: equal where two axes tell the same cases apart."""
+    """Return each value's first index, which is equal for axes that divide cases equally."""
     numbers: dict[Hashable, int] = {}
     return tuple(numbers.setdefault(value, len(numbers)) for value in values)
 
@@ -199,7 +200,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "beside": ("beside", lambda value: f"beside {printable(value)}" if value else "alone"),
     DIRECTORY: ("directory", _setting_text),
 }
-"""Fields of a case that may vary, scales first: their title, and how a value is written."""
+"""Fields of a case that may vary, scales first: their title, and how to format a value."""
 
 
 # ---- directories -----------------------------------------------------------------------------
@@ -208,7 +209,7 @@ _ASPECTS = {"stripe_count": "stripes", "stripe_bytes": "stripe size", "target": 
 
 
 def _directories(names: Sequence[str], places: Mapping[str, Place]) -> Axis:
-    """Return the directories, by the one aspect in which they differ, if it is one."""
+    """Return an axis of directories, by the one property in which they differ, if there is one."""
     known = {name: places.get(name, Place()) for name in names}
     differing = [
         aspect for aspect in _ASPECTS if len({getattr(p, aspect) for p in known.values()}) > 1
@@ -249,7 +250,7 @@ def _named(name: str, place: Place) -> str:
 
 
 def striping_words(place: Place) -> str:
-    """Say how files of a directory are to be striped; "" for the storage's default."""
+    """Return how files of a directory should be striped; empty for the storage's default."""
     words = []
     if place.stripe_count:
         every = place.stripe_count < 0
@@ -262,7 +263,7 @@ def striping_words(place: Place) -> str:
     return " ".join(words)
 
 
-# Figures of a campaign as people read them: rates, units, names of cells.
+# Formatting of a campaign's figures: rates, units, names of cells.
 
 _NOUNS = {
     "write": "written",
@@ -279,11 +280,11 @@ _NOUNS = {
 
 @dataclass(frozen=True)
 class Unit:
-    """What an axis of rates counts in.
+    """Unit of an axis of rates.
 
     Attributes:
-        name: "GiB/s".
-        size: Base units in one.
+        name: Name of the unit: "GiB/s".
+        size: Number of base units in one unit.
     """
 
     name: str
@@ -302,14 +303,14 @@ def unit_of(figures: Iterable[CaseFigures]) -> Unit:
 
 
 def is_drawable(one: CaseFigures) -> bool:
-    """Whether a figure has a place on an axis."""
+    """Return whether a figure can be drawn on an axis."""
     return all(
         isfinite(value) and value > 0 for value in (one.median, one.best, one.low, one.high)
     )
 
 
 def figure_row(one: CaseFigures, unit: Unit) -> dict[str, Any]:
-    """Return what every chart shows of a cell: numbers in a unit, and words for its tooltip."""
+    """Return the chart data of a cell: numbers in a unit, and texts for its tooltip."""
     return {
         "median": one.median / unit.size,
         "low": one.low / unit.size,
@@ -324,17 +325,17 @@ def figure_row(one: CaseFigures, unit: Unit) -> dict[str, Any]:
 
 
 def job_words(case: Case) -> str:
-    """Say how large the job of a case is."""
+    """Return the size of a case's job in words."""
     return f"{plural(case.nodes, 'node')}, {plural(case.ranks_per_node, 'rank')} per node"
 
 
 def rate_of(one: CaseFigures, rate: float | None = None) -> str:
-    """Format the median of a figure, or another rate of it."""
+    """Return the median of a figure, or another rate of it, in words."""
     return one.text(one.median if rate is None else rate)
 
 
 def operation_words(operation: str) -> str:
-    """Say what was done, after a rate: "12 GiB/s written", "9500 files created a second"."""
+    """Return a rate with what was done: "12 GiB/s written", "9500 files created a second"."""
     return _NOUNS.get(operation, printable(operation))
 
 
@@ -344,14 +345,14 @@ def operation_title(operation: str) -> str:
 
 
 def label_of(case: Case, axes: Iterable[Axis], *, series: bool = True) -> str:
-    """Name a case by its series and its values of some axes."""
+    """Return the name of a case from its series and its values on some axes."""
     words = [printable(case.series)] if series else []
-    words += [axis.said(case) for axis in axes]
+    words += [axis.labelled_value(case) for axis in axes]
     return ", ".join(filter(None, words)) or printable(case.series)
 
 
 def spread_of(one: CaseFigures) -> str:
-    """Return the coefficient of variation of the runs; "" for fewer than two."""
+    """Return the coefficient of variation of the runs; empty for fewer than two."""
     if len(one.rates) < 2 or not isfinite(sum(one.rates)) or not mean(one.rates) > 0:
         return ""
     return percent_text(stdev(one.rates) / mean(one.rates))

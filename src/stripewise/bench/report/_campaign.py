@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows a campaign in the terminal and as one self-contained page."""
+"""Presents a campaign in the terminal and as one self-contained page."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def campaign_lines(
     flags: Sequence[Flag] = (),
     most_cells: int = MOST_CELLS,
 ) -> list[str]:
-    """Say what a campaign found: its summary, a table of cells, doubts, failures and limits.
+    """Return what a campaign found: summary, table of cells, doubts, failures and limits.
 
     Args:
-        campaign: That was made or imported.
-        figures: Of its cells.
-        limits: That it tells; None: nothing is said of them.
+        campaign: Campaign that was made or imported.
+        figures: Figures of its cells.
+        limits: Limits that it shows; None to leave them out.
         flags: Reasons to doubt the campaign as a whole.
-        most_cells: Rows of the table; 0: all.
+        most_cells: Maximum number of rows of the table; 0 for all.
     """
     lines = [
         *summary_of_campaign(campaign, figures, flags),
@@ -92,14 +92,14 @@ def campaign_lines(
     lines += _doubts(campaign, figures)
     failed = ["{cell}, run {runs}: {status}: {why}".format(**row)
               for row in failed_rows(campaign)]  # fmt: skip
-    lines += labelled("failed", _some(failed))
+    lines += labelled("failed", _first_texts(failed))
     return lines + (limit_lines(limits) if limits is not None else [])
 
 
 def summary_of_campaign(
     campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
 ) -> list[str]:
-    """Say what was measured on what, the peaks, what is doubtful and what failed."""
+    """Return what was measured on what, the peaks, what is doubtful and what failed."""
     suite = campaign.suite
     return [
         line("campaign", f"{printable(campaign.name)}   {printable(suite.title or suite.name)}"),
@@ -114,20 +114,20 @@ def _doubts(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[str]:
         for name, cells in doubts_of(campaign, figures).items()
         for cell, text in cells[:_MOST_SENTENCES]
     ]
-    return labelled("doubtful", _some(texts))
+    return labelled("doubtful", _first_texts(texts))
 
 
-def _some(texts: Sequence[str], most: int = 2 * _MOST_SENTENCES) -> list[str]:
+def _first_texts(texts: Sequence[str], most: int = 2 * _MOST_SENTENCES) -> list[str]:
     rest = len(texts) - most
     return [*texts[:most], f"and {rest} more"] if rest > 0 else list(texts)
 
 
 def limit_lines(limits: Limits) -> list[str]:
-    """Say the limits, the laws that hold and those that do not, and what is not told."""
+    """Return the limits, the laws that are valid or not, and what is unknown."""
     lines = labelled("limits", [_limit(one) for one in limits.limits])
     lines += labelled("laws", map(law_words, limits.laws))
     untold = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
-    return lines + labelled("not told", untold)
+    return lines + labelled("unknown", untold)
 
 
 def _limit(one: Limit) -> str:
@@ -136,7 +136,7 @@ def _limit(one: Limit) -> str:
 
 
 def limit_text(figure: str, value: float) -> str:
-    """Format the value of a limit: metadata operations a second, or the figure in its unit."""
+    """Return a limit's value in words: metadata operations per second, or the figure's unit."""
     if figure in _OPERATIONS:
         return operations_text(value)
     dimension = SPEC_OF[figure].dimension if figure in SPEC_OF else Dimension.BANDWIDTH
@@ -148,13 +148,13 @@ def limit_text(figure: str, value: float) -> str:
 # The report of a campaign as one self-contained HTML page; its tables need no script.
 
 MOST_ROWS = 5000
-"""Of the table of cells; CSV and Parquet have all."""
+"""Maximum number of rows in the table of cells; CSV and Parquet contain all."""
 
 MOST_SENTENCES = 50
-"""Of one flag."""
+"""Maximum number of sentences of one flag."""
 
 _MOST_OPEN = 8
-"""Sentences of one doubt that a page shows unasked."""
+"""Maximum number of sentences of one doubt that are shown unfolded."""
 
 
 def render_campaign(
@@ -165,14 +165,14 @@ def render_campaign(
     flags: Sequence[Flag] = (),
     why_no_limits: str = "",
 ) -> str:
-    """Render the page of a campaign; the same campaign gives the same page.
+    """Return the HTML page of a campaign; the same campaign gives the same page.
 
     Args:
-        campaign: That was made or imported; its texts are data and are escaped.
-        figures: Of its cells.
-        limits: That it tells; None: the page has none.
+        campaign: Campaign that was made or imported; its texts are data and are escaped.
+        figures: Figures of its cells.
+        limits: Limits that it shows; None to leave them out.
         flags: Reasons to doubt the campaign as a whole.
-        why_no_limits: Why the campaign does not tell limits, for people; "": nothing is said.
+        why_no_limits: Why the campaign shows no limits, for users; empty to say nothing.
     """
     suite = campaign.suite
     title = suite.title or suite.name
@@ -216,7 +216,11 @@ def _pairs(name: str, title: str, values: Mapping[str, str]) -> Iterator[Block]:
 def _limits(campaign: Campaign, limits: Limits | None, why_not: str) -> Iterator[Block]:
     blocks: list[Block] = []
     if why_not:
-        blocks.append(Notice("none", "", [f"The campaign shows no limits: {why_not}"]))
+        blocks.append(
+            Notice(
+                "none", "", [f"The campaign does not show the limits of the storage: {why_not}"]
+            )
+        )
     if limits is not None:
         blocks += _limit_blocks(campaign, limits)
     if blocks:
@@ -243,7 +247,10 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
         yield Points.of("untold", "What the campaign does not show", texts)
     if predicted := predicted_chart(limits):
         error = (
-            f"Cells that the fit did not see are {percent_text(limits.error)} off in the median."
+            (
+                "Cells that were left out of the fit are predicted with a median error of "
+                f"{percent_text(limits.error)}."
+            )
             if isfinite(limits.error)
             else ""
         )
@@ -253,8 +260,8 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
 
 
 _PATH_NOTE = (
-    "The path of the data of the largest job, and what goes through each part of it together, on "
-    "a logarithmic axis. The narrowest part limits a job that writes a file per process."
+    "The data path of the largest job, with the total bandwidth of each part, on a "
+    "logarithmic axis. The narrowest part limits a job that writes a file per process."
 )
 
 
@@ -284,21 +291,23 @@ def _doubtful(campaign: Campaign, figures: Sequence[CaseFigures]) -> Iterator[Bl
     for name, cells in doubts_of(campaign, figures).items():
         texts = [f"{cell}. {text}" for cell, text in cells[:MOST_SENTENCES]]
         if (more := len(cells) - MOST_SENTENCES) > 0:
-            texts.append(f"and {more} more, which the table of cells has.")
+            texts.append(f"and {more} more: see the table of cells.")
         key = f"doubt-{slug(name)}"
         title = f"{name}: {plural(len(cells), 'figure')}"
         points = Points.of(f"{key}-cells", "", texts)
         blocks.append(Section(key, title, [points], len(cells) > _MOST_OPEN))
     if blocks:
         note = Notice("doubts-note", "", [
-            "The charts and tables show these figures as they were measured; the sentences say "
-            "why not to rely on them."
+            (
+                "Charts and tables show these figures as measured; the sentences below say why "
+                "they are not reliable."
+            )
         ])  # fmt: skip
         yield Section("doubts", "Doubts", [note, *blocks])
 
 
 def _circumstances(campaign: Campaign) -> Section:
-    honest = Points.of("honest", "How the figures are kept reliable", protections(campaign))
+    honest = Points.of("honest", "How errors were avoided", protections(campaign))
     blocks: list[Block] = [honest]
     blocks += _pairs("of-runs", "Conditions of all runs together", circumstances(campaign))
     if campaign.suite.text:
@@ -313,7 +322,7 @@ def _badges(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[tuple[st
     if not campaign.ended_because:
         found.append(("warn", "has not ended"))
     if doubtful := sum(bool(one.flags) for one in figures):
-        found.append(("warn", f"{plural(doubtful, 'figure')} with doubts"))
+        found.append(("warn", f"{plural(doubtful, 'doubtful figure')}"))
     if failed := sum(run.status != "ok" for run in campaign.runs):
         found.append(("bad", f"{plural(failed, 'failed run')}"))
     return found

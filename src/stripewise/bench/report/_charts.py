@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws all charts of a campaign in sections, each in panels that share their scales."""
+"""Draws all charts of a campaign in sections, each with panels that share their scales."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ MOST_BARS = 30
 _LABELS = {"labelLimit": 250, "minExtent": 60, "maxExtent": 260}
 _PERCENTS = ("50", "90", "99", "100")
 _ROOM = 1.28
-"""Length of an axis by that of its longest bar: the rest is for the label of the bar."""
+"""Length of an axis relative to its longest bar, which leaves space for the bar's label."""
 
 _TIPS = {"rate": "median", "top": "best", "runs": "runs"}
 _GLYPHS = "●■▲◆✚▼▶◀"
@@ -67,8 +67,10 @@ _BARS, _METADATA, _RUNS = (
     ("runs", "Runs"),
 )
 _SECTIONS = {
-    kinds.CURVES: (_CURVES, "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: "
-                   "an outlier, which counts all the same."),
+    kinds.CURVES: (_CURVES, (
+        "Dot: median. Band: its interval of 95 %. Dash: the best run. Cross: an outlier, "
+        "which is included in the figures."
+    )),
     kinds.HEAT: (_HEAT, "The median of each cell; the brighter, the faster. Of many maps, those "
                  "of the largest job are shown."),
     kinds.BARS: (_BARS, "The best cell of each series on as many nodes, and its share of the "
@@ -76,26 +78,27 @@ _SECTIONS = {
                  "outlier."),
     kinds.METADATA: (_METADATA, "Operations per second of all ranks. Line: interval of 95 %. "
                      "Tick: the best run. Cross: an outlier."),
-    kinds.PERCENTILES: (_METADATA, "How long a single operation took as its process saw it."),
+    kinds.PERCENTILES: (_METADATA, "Time of single operations, measured by the process that made "
+                        "them."),
     kinds.RUNS: (_RUNS, "When many cells are slow at the same time, something else used the "
                  "storage."),
     kinds.TARGETS: (_RUNS, "A target that is slow in every run needs a look by its "
                     "administrators."),
 }  # fmt: skip
-"""Name and title of the section of each kind of chart, and how it is to be read."""
+"""Name and title of the section of each kind of chart, and how to read it."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Panels that belong together.
+    """Panels that are shown together.
 
     Attributes:
-        title: Above them; "": the panels' titles are enough.
-        note: How they are to be read.
+        title: Title above the panels; empty if their own titles are sufficient.
+        note: How to read them.
         legend: Glyph, colour and name of each line.
-        panels: The charts.
-        hidden: Panels for which there is no room.
-        axes: What the panels are drawn over: "Over nodes".
+        panels: Charts of the panels.
+        hidden: Panels for which there is no space.
+        axes: Quantity over which the panels are drawn: "Over nodes".
     """
 
     title: str
@@ -107,7 +110,7 @@ class Group:
 
 
 def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[Section]:
-    """Draw what follows from the campaign's axes, sorted into sections."""
+    """Draw all charts that suit the campaign's axes, sorted into sections."""
     found: dict[tuple[str, str], list[Group]] = {}
     for kind in chart_kinds(campaign, figures):
         if group := chart_group(kind, campaign, figures):
@@ -118,12 +121,12 @@ def chart_sections(campaign: Campaign, figures: Sequence[CaseFigures]) -> list[S
 
 def _section(name: str, title: str, groups: Sequence[Group]) -> Section:
     blocks: list[Drawings] = []
-    said = ""
+    shown = ""
     for number, one in enumerate(groups, 1):
         verb = "is" if one.hidden == 1 else "are"
         hidden = f"{plural(one.hidden, 'more panel')} {verb} not shown: the table has all."
-        notes = [one.note if one.note != said else "", hidden if one.hidden else ""]
-        said = one.note
+        notes = [one.note if one.note != shown else "", hidden if one.hidden else ""]
+        shown = one.note
         note = " ".join(filter(None, notes))
         name_of_group = f"{name}-{number}"
         blocks.append(
@@ -133,16 +136,16 @@ def _section(name: str, title: str, groups: Sequence[Group]) -> Section:
 
 
 def merged(groups: Sequence[Group]) -> list[Group]:
-    """Put neighbours of one panel each side by side, where their lines and notes are the same."""
+    """Merge adjacent groups of one panel each if their lines and notes are the same."""
     found = []
-    for _, alike in groupby(groups, _what_it_shares):
+    for _, alike in groupby(groups, _shared_key):
         first, *others = alike
         panels = tuple(panel for one in (first, *others) for panel in one.panels)
         found.append(replace(first, panels=panels, title=first.axes) if others else first)
     return found
 
 
-def _what_it_shares(one: Group) -> object:
+def _shared_key(one: Group) -> object:
     is_single = one.axes and len(one.panels) == 1
     return (one.note, one.legend, one.axes) if is_single else id(one)
 
@@ -150,7 +153,7 @@ def _what_it_shares(one: Group) -> object:
 def chart_group(
     kind: ChartKind, campaign: Campaign, figures: Sequence[CaseFigures]
 ) -> Group | None:
-    """Draw one kind; None: it has nothing to show."""
+    """Draw one kind of chart; None if it has nothing to show."""
     if kind.kind in (kinds.CURVES, kinds.HEAT):
         return _panelled(kind, panels_of(kind, figures))
     axes = axes_of([one.case for one in figures], campaign.suite.directories)
@@ -188,12 +191,12 @@ def _panelled(kind: ChartKind, panels: Sequence[Panel]) -> Group | None:
 
 @dataclass(frozen=True)
 class Standing:
-    """One bar: the best cell of a series, and how near it comes to the peak.
+    """One bar: the best cell of a series, relative to the peak.
 
     Attributes:
-        label: Of the series.
-        figures: Of its best cell.
-        efficiency: Its median by the highest of all series.
+        label: Label of the series.
+        figures: Figures of its best cell.
+        efficiency: Its median relative to the highest of all series.
     """
 
     label: str
@@ -202,14 +205,14 @@ class Standing:
 
 
 def standings(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Standing]:
-    """Compare the best cell of each series on as many nodes as most of them were measured on.
+    """Compare the best cell of each series, on the number of nodes measured for most of them.
 
-    Of several numbers of nodes the largest counts that at least two series have, so that no
-    series wins by being measured on more nodes.
+    The largest number of nodes that at least two series have is used, so that no series wins by
+    being measured on more nodes.
     """
     mine = [one for one in figures if kind.shows(one) and is_drawable(one)]
     best: dict[str, CaseFigures] = {}
-    for one in _of_one_size(mine):
+    for one in _figures_of_one_size(mine):
         label = label_of(one.case, kind.lines)
         if label not in best or one.median > best[label].median:
             best[label] = one
@@ -218,7 +221,7 @@ def standings(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Standing]
     return sorted(found, key=lambda one: -one.figures.median)
 
 
-def _of_one_size(figures: Sequence[CaseFigures]) -> list[CaseFigures]:
+def _figures_of_one_size(figures: Sequence[CaseFigures]) -> list[CaseFigures]:
     sizes: dict[tuple[int, int], set[str]] = {}
     for one in figures:
         sizes.setdefault(_size(one.case), set()).add(one.case.series)
@@ -242,7 +245,7 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
     rows = []
     for one in found:
         case, efficiency = one.figures.case, percent_text(one.efficiency)
-        places = [axis.said(case) for axis in where]
+        places = [axis.labelled_value(case) for axis in where]
         rows.append(
             {
                 **figure_row(one.figures, unit),
@@ -256,15 +259,15 @@ def bars(kind: ChartKind, campaign: Campaign, figures: Iterable[CaseFigures]) ->
     title, size = operation_title(kind.operation), job_words(found[0].figures.case)
     tips = {"label": "series", "where": "cell", **_TIPS, "efficiency": "of the peak"}
     spec = _bar_chart(rows, "label", [], unit, title, size, tips)
-    said = ", ".join(f"{one.label} {rate_of(one.figures)} ({percent_text(one.efficiency)})"
+    description = ", ".join(f"{one.label} {rate_of(one.figures)} ({percent_text(one.efficiency)})"
                      for one in found)  # fmt: skip
-    return Chart(chart.column(spec), f"{title}, {size}: {said}.")
+    return Chart(chart.column(spec), f"{title}, {size}: {description}.")
 
 
 def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart | None:
     """Draw the rate of every metadata operation on the largest job, a bar for each series."""
     every = [one for one in figures if not one.of_data and is_drawable(one)]
-    found = _of_one_size(every)
+    found = _figures_of_one_size(every)
     if not found:
         return None
     rest = [axis for axis in axes if not axis.is_scale]
@@ -281,8 +284,10 @@ def metadata_bars(figures: Iterable[CaseFigures], axes: Sequence[Axis]) -> Chart
     tips = {"operation": "operation", "label": "series", **_TIPS}
     names = list(dict.fromkeys(str(row["label"]) for row in rows))
     spec = _bar_chart(rows, "operation", names, unit, "Rate of each operation", size, tips)
-    said = "; ".join(f"{row['operation']}, {row['label']}: {row['rate']}" for row in rows[:12])
-    return Chart(chart.column(spec), f"Metadata operations, {size}. {said}.")
+    description = "; ".join(
+        f"{row['operation']}, {row['label']}: {row['rate']}" for row in rows[:12]
+    )
+    return Chart(chart.column(spec), f"Metadata operations, {size}. {description}.")
 
 
 def _bar_chart(
@@ -292,13 +297,13 @@ def _bar_chart(
     """Draw a bar for each row: its median, interval, best run and outliers.
 
     Args:
-        rows: As of `figure_row`, with "label"; and with "shown", a text behind the bar, at "end".
-        field: Of the rows, whose values stand at the vertical axis.
-        names: Labels of bars side by side, each in a colour; empty: there are none.
-        unit: Of the values.
-        title: Of the chart.
-        subtitle: Below it.
-        tips: Fields of a tooltip, with their titles.
+        rows: Rows of `figure_row` with "label", and "shown", a text behind the bar at "end".
+        field: Field of the rows for the vertical axis.
+        names: Labels of bars side by side, each in its colour; empty if there are none.
+        unit: Unit of the values.
+        title: Title of the chart.
+        subtitle: Subtitle of the chart.
+        tips: Fields of the tooltip, with their titles.
     """
     y, height = _side_by_side(field, names)
     is_marked = "shown" in rows[0]
@@ -325,7 +330,7 @@ def _bar_chart(
 
 
 def _side_by_side(field: str, names: Sequence[str]) -> tuple[Spec, Spec]:
-    """Return the vertical places of rows, and the height; those of several names are apart."""
+    """Return the vertical positions of rows, and the height; several names are offset."""
     y: Spec = {"y": chart.category(field, title=None, sort=None, axis=_LABELS)}
     if len(names) < 2:
         return y, {"step": 26}
@@ -338,7 +343,7 @@ def _colour(names: Sequence[str]) -> Spec:
 
 
 def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
-    """Draw how long single operations took on the largest job: median, 90 %, 99 %, the longest."""
+    """Draw times of single operations on the largest job: median, 90 %, 99 % and maximum."""
     rows = percentile_rows(campaign, axes)
     if not rows:
         return None
@@ -363,13 +368,13 @@ def percentiles(campaign: Campaign, axes: Sequence[Axis]) -> Chart | None:
         height=height,
         title={"text": "Time of single operations", "subtitle": "median of the runs"},
     )
-    said = "; ".join(f"{row['operation']}, {row['label']}, {row['share']}: {row['took']}"
+    description = "; ".join(f"{row['operation']}, {row['label']}, {row['share']}: {row['took']}"
                      for row in rows if row["share"] in ("half", "99 %"))  # fmt: skip
-    return Chart(chart.column(spec), f"Times of single operations. {said}.")
+    return Chart(chart.column(spec), f"Times of single operations. {description}.")
 
 
 def percentile_rows(campaign: Campaign, axes: Sequence[Axis]) -> list[dict[str, Any]]:
-    """Return the percentiles of each operation on the largest job, the median over its runs."""
+    """Return the percentiles of each operation on the largest job, as medians over its runs."""
     timed = [
         (case, sample)
         for case, runs in campaign.of_cases() for run in runs for sample in run.samples
@@ -403,17 +408,17 @@ def draw_campaign(
     kind: str = "",
     operation: str = "",
 ) -> str:
-    """Draw the charts of one kind as a picture of its own, and return what it shows in words.
+    """Draw the charts of one kind as a picture, and return a description in words.
 
     Args:
-        campaign: That was made.
-        figures: Of its cells.
-        path: File; the suffix chooses the format.
-        kind: "curves", "heat map", "bars", ...; "": the first that the campaign has.
-        operation: Of the figures; "": all.
+        campaign: Campaign that was made.
+        figures: Figures of its cells.
+        path: Path of the picture; the suffix determines the format.
+        kind: "curves", "heat map", "bars", ...; empty for the first that the campaign has.
+        operation: Operation to draw; empty for all.
 
     Raises:
-        UsageError: The campaign has no such chart, or the suffix is of no picture.
+        UsageError: The campaign has no such chart, or the suffix is not that of a picture.
         StorageError: The file cannot be written.
     """
     found = [
@@ -434,7 +439,7 @@ def draw_campaign(
 
 
 def _silent(part: chart.Spec) -> chart.Spec:
-    """Leave the words of each single mark out: the picture as a whole has its own."""
+    """Remove the descriptions of single marks, since the picture as a whole has its own."""
     return {**part, "layer": [{**one, "mark": {**one["mark"], "aria": False}}
                               for one in part["layer"]]}  # fmt: skip
 
@@ -442,7 +447,7 @@ def _silent(part: chart.Spec) -> chart.Spec:
 def _parts(
     kind: ChartKind, group: Group, figures: Sequence[CaseFigures], several: bool
 ) -> list[chart.Spec]:
-    """Return the panels of a kind; the first names the lines, and each its operation."""
+    """Return the panels of a kind; the first has the legend, and each has its operation."""
     parts: list[chart.Spec] = [panel.spec["vconcat"][0] for panel in group.panels]
     if kind.kind == kinds.CURVES and len(group.legend) > 1:
         panels = panels_of(kind, figures)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows campaigns side by side in the terminal, as JSON and as a page."""
+"""Presents campaigns side by side in the terminal, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -67,30 +67,30 @@ def rate_words(cell: Cell | None) -> str:
 
 
 def sentences(found: Comparison, place: int) -> list[str]:
-    """Return what differs between a campaign and the first, in sentences."""
+    """Return sentences on how a campaign differs from the first."""
     name, first = found.names[place], found.names[0]
     differing = found.differing(place)
-    said = [
+    lines = [
         f"{operation_name(cell.operation)} of {case_words(cell.case.key)} is "
         f"{difference_words(ratio)} on {name}"
         for cell in differing[:_MOST_LINES]
         if (ratio := cell.ratios[place])
     ]
     if len(differing) > _MOST_LINES:
-        said.append(f"and {len(differing) - _MOST_LINES} more differ: --json has all")
-    said += [f"{name}: {one.sentence}" for one in found.changed[place]]
+        lines.append(f"and {len(differing) - _MOST_LINES} more differ: --json has all")
+    lines += [f"{name}: {one.sentence}" for one in found.changed[place]]
     alike = found.alike(place)
-    if not said and alike:
-        said.append(
+    if not lines and alike:
+        lines.append(
             f"no difference between {name} and {first} is certain in {plural(alike, 'cell')}"
         )
     if not alike:
-        said.append(f"{name} and {first} have no cell that is like for like")
-    return said
+        lines.append(f"{name} and {first} have no cell that is like for like")
+    return lines
 
 
 def headline_of(found: Comparison) -> str:
-    """Return the comparison in one line."""
+    """Return the result of the comparison in one line."""
     parts = []
     for place in range(1, len(found.names)):
         verdicts = [
@@ -100,14 +100,14 @@ def headline_of(found: Comparison) -> str:
         ]
         slower, faster = verdicts.count("slower"), verdicts.count("faster")
         parts.append(
-            f"{found.names[place]}: {slower} slower, {faster} faster of "
+            f"{found.names[place]} is slower in {slower} and faster in {faster} of "
             f"{plural(len(verdicts), 'cell')}"
         )
-    return f"against {found.names[0]} – {'; '.join(parts)}"
+    return f"Compared with {found.names[0]}: {'; '.join(parts)}"
 
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
-    """Yield the comparison for a terminal: the tables of factors, then what differs."""
+    """Yield the comparison for a terminal: the tables of factors, then the differences."""
     for number, table in enumerate(factor_tables(found)):
         yield from block_lines(_factors(table, found, number))
         yield ""
@@ -179,7 +179,7 @@ _MOST_ROWS = 2000
 
 
 def render_comparison(found: Comparison) -> str:
-    """Render the page of a comparison; the same campaigns give the same page."""
+    """Return the HTML page of a comparison; the same campaigns give the same page."""
     names = " · ".join(found.names)
     subject = "Comparison of campaigns"
     return as_page(Content(names, headline_of(found), list(_blocks(found)), subject=subject))
@@ -207,7 +207,7 @@ def _factors(table: FactorTable, found: Comparison, number: int) -> Table:
     columns = [Column("operation", "Operation"), Column("best_0", found.names[0], "figure")]
     for place, name in enumerate(found.names[1:], 1):
         columns.append(Column(f"best_{place}", name, "figure"))
-        columns.append(Column(f"factor_{place}", "Factor", "figure", small=f"unlike_{place}"))
+        columns.append(Column(f"factor_{place}", "Ratio", "figure", small=f"unlike_{place}"))
     rows = []
     for row in table.rows:
         cells = {"operation": operation_title(row.operation)}
@@ -219,8 +219,8 @@ def _factors(table: FactorTable, found: Comparison, number: int) -> Table:
             }
         rows.append(cells)
     caption = (
-        f"The best median of any case on {table.title}, and the factor to {found.names[0]} with "
-        "its interval of 95 %"
+        f"The best median of any case on {table.title}, and its ratio to {found.names[0]} "
+        "with an interval of 95 %"
     )
     name = f"factors-{number + 1}"
     return Table(name, f"Throughput and metadata on {table.title}", columns, rows, total=caption)
@@ -254,7 +254,7 @@ def _row(cell: ComparedCell) -> dict[str, Any]:
 
 
 def charts(found: Comparison) -> list[chart.Chart]:
-    """Draw each line of cases over nodes, or over processes, with a curve for each campaign."""
+    """Draw each series of cases over nodes or processes, with a curve for each campaign."""
     lines: dict[tuple[str, str, str], list[ComparedCell]] = {}
     for cell in found.cells:
         lines.setdefault(_line(cell, found), []).append(cell)
@@ -267,7 +267,7 @@ def charts(found: Comparison) -> list[chart.Chart]:
 
 
 def _line(cell: ComparedCell, found: Comparison) -> tuple[str, str, str]:
-    """Return what a cell's line is called, its operation, and what it is drawn over."""
+    """Return the name of a cell's line, its operation, and the quantity over which it is drawn."""
     case = cell.case
     base = replace(case, nodes=1, ranks_per_node=1, repeats=1)
     of_line = [
@@ -307,13 +307,13 @@ def _curve(
     colour = colour_of("campaign", found.names, {"title": None})
     y = chart.number("rate", unit, scale={"zero": True})
     numbers = {"x": over, "rate": unit, "low": "low", "high": "high", "runs": "runs"}
-    told = [*chart.tips(campaign="campaign"), *(chart.tip(*one) for one in numbers.items())]
+    tips = [*chart.tips(campaign="campaign"), *(chart.tip(*one) for one in numbers.items())]
     bars = {"x": x, "y": chart.number("low", unit), "y2": {"field": "high"}, "color": colour}
     spec = chart.layers(
         rows,
         chart.layer("rule", bars, strokeWidth=1.5),
         chart.layer("line", {"x": x, "y": y, "color": colour}),
-        chart.points({"x": x, "y": y, "color": colour, "tooltip": told}, size=50),
+        chart.points({"x": x, "y": y, "color": colour, "tooltip": tips}, size=50),
         height=190,
         title={"text": f"{operation_title(operation)}: {name}",
                "subtitle": "medians with intervals of 95 %"},
@@ -326,7 +326,7 @@ def _curve(
 
 
 def _span(found: Comparison, cell: Cell) -> dict[str, float]:
-    """Return the median of a cell with its interval, which is the median alone if unknown."""
+    """Return the median of a cell with its interval, which is only the median if unknown."""
     ends = zip(("low", "high"), found.interval(cell), strict=True)
     known = {name: end if isfinite(end) else cell.median for name, end in ends}
     return {"rate": cell.median, **known}

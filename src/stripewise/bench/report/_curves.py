@@ -24,7 +24,7 @@ from stripewise.bench.report._kinds import HEAT, ChartKind
 from stripewise.present import Chart, Spec, chart, number_text, printable
 
 PALETTE = ("#0072b2", "#c04a00", "#0a8265", "#aa3f8f", "#8a6d00", "#3f9bd4", "#5b6472", "#1c2330")
-"""Told apart with the usual forms of colour blindness; shapes tell the same."""
+"""Colours that are distinguishable with common forms of colour blindness, as are the shapes."""
 SHAPES = (
     *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"),
     *("triangle-right", "triangle-left"),
@@ -34,7 +34,7 @@ HEIGHT = 240
 _LEGEND: Spec = {"title": None, "columns": 3, "labelLimit": 260, "symbolOpacity": 1}
 _MOST_TEXTS = 8
 _SHORT = 32
-"""Characters of labels below an axis for which there is room in every panel."""
+"""Maximum length of labels below an axis, for which every panel has space."""
 
 _MOST_MAPS = 6
 _WIDE_RANGE = 12.0
@@ -46,8 +46,8 @@ class Panel:
     """One part of a chart.
 
     Attributes:
-        title: What its cells have in common.
-        figures: That it shows.
+        title: Common property of its cells.
+        figures: Figures to show.
     """
 
     title: str
@@ -55,7 +55,7 @@ class Panel:
 
 
 def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
-    """Sort the figures of a kind's operation into its panels, in the order of the axes."""
+    """Sort the figures of an operation into panels, in the order of the axes."""
     found: dict[tuple[Any, ...], list[CaseFigures]] = {}
     series: dict[str, int] = {}
     for one in figures:
@@ -65,12 +65,12 @@ def panels_of(kind: ChartKind, figures: Iterable[CaseFigures]) -> list[Panel]:
             found.setdefault((place, *values), []).append(one)
     keys = sorted(found)
     if kind.kind == HEAT and len(keys) > _MOST_MAPS:
-        keys = _of_largest(kind, keys)
+        keys = _panels_of_largest(kind, keys)
     return [Panel(_title(kind, found[key][0]), tuple(found[key])) for key in keys]
 
 
-def _of_largest(kind: ChartKind, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Keep the panels of the largest job: curves show what the size of the job does."""
+def _panels_of_largest(kind: ChartKind, keys: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return the panels of the largest job, since curves show the effect of the job size."""
     scales = [place for place, axis in enumerate(kind.panels, 1) if axis.is_scale]
     sizes = {key: tuple(key[place] for place in scales) for key in keys}
     return [key for key in keys if sizes[key] == max(sizes.values())]
@@ -78,14 +78,16 @@ def _of_largest(kind: ChartKind, keys: Sequence[tuple[Any, ...]]) -> list[tuple[
 
 def _title(kind: ChartKind, one: CaseFigures) -> str:
     series = [printable(one.case.series)] if kind.series_apart else []
-    return ", ".join(filter(None, [*series, *(axis.said(one.case) for axis in kind.panels)]))
+    return ", ".join(
+        filter(None, [*series, *(axis.labelled_value(one.case) for axis in kind.panels)])
+    )
 
 
 # ---- curves ----------------------------------------------------------------------------------
 
 
 def line_names(kind: ChartKind, panels: Sequence[Panel]) -> list[str]:
-    """Return the lines of all panels, each once, in the order of the suite."""
+    """Return the distinct lines of all panels, in the order of the suite."""
     every = (label_of(one.case, kind.lines, series=not kind.series_apart)
              for panel in panels for one in panel.figures)  # fmt: skip
     return list(dict.fromkeys(every))
@@ -94,13 +96,13 @@ def line_names(kind: ChartKind, panels: Sequence[Panel]) -> list[str]:
 def curves(
     kind: ChartKind, panel: Panel, among: Sequence[Panel], *, legend: bool = False
 ) -> Chart:
-    """Draw medians with their intervals over an axis, the best of each, and outliers.
+    """Draw medians with their intervals over an axis, with best runs and outliers.
 
     Args:
-        kind: Of curves.
-        panel: To draw.
-        among: All panels of the chart, which have one scale.
-        legend: Whether the lines are named in the drawing.
+        kind: Kind of chart with curves.
+        panel: Panel to draw.
+        among: All panels of the chart, which have a common scale.
+        legend: Whether to name the lines in the drawing.
     """
     if kind.x is None:
         raise ValueError("curves need an axis")
@@ -125,7 +127,7 @@ def _curve_row(kind: ChartKind, x: Axis, one: CaseFigures, unit: Unit) -> dict[s
         "x": value if x.is_number else x.text(value),
         "order": x.values.index(value),
         "line": label_of(one.case, kind.lines, series=not kind.series_apart),
-        "where": x.said(one.case),
+        "where": x.labelled_value(one.case),
         "doubts": ", ".join(dict.fromkeys(flag.name for flag in one.flags)) or "none",
     }
 
@@ -140,7 +142,7 @@ def _heights(figures: Sequence[CaseFigures], unit: Unit) -> Spec:
 
 
 def _ticks(heights: Spec) -> Spec:
-    """Return the ticks of a logarithmic axis: powers of two, of a wide range every other."""
+    """Return the ticks of a logarithmic axis: powers of two, or every other one if it is long."""
     if heights.get("type") != "log":
         return {}
     low, high = (log2(end) for end in heights["domain"])
@@ -178,7 +180,7 @@ def _curve_marks(
 
 
 def colour_of(field: str, names: Sequence[str], legend: Spec | None) -> Spec:
-    """Return the encoding that gives each name a colour of the palette."""
+    """Return the encoding that assigns each name a colour of the palette."""
     colours = [PALETTE[n % len(PALETTE)] for n in range(len(names))]
     return chart.category(field, legend=legend, scale={"domain": list(names), "range": colours})
 
@@ -191,7 +193,7 @@ def outliers(places: Spec, **looks: Any) -> Spec:
 
 
 def horizontal(axis: Axis) -> Spec:
-    """Return the encoding of an axis: logarithmic to the base 2, or one place for each value."""
+    """Return the encoding of an axis: logarithmic to base 2, or equidistant values."""
     if not axis.is_number:
         order = [axis.text(value) for value in axis.values]
         return {"field": "x", "type": "ordinal", "title": axis.title, "sort": order,
@@ -218,20 +220,20 @@ def _described(kind: ChartKind, panel: Panel) -> str:
     for one in panel.figures:
         name = label_of(one.case, kind.lines, series=not kind.series_apart)
         lines.setdefault(name, []).append(one)
-    said = []
+    texts = []
     for name, members in lines.items():
         top = max(members, key=lambda one: one.median)
-        at = kind.x.said(top.case) if kind.x else ""
-        said.append(f"{name}: at most {top.text(top.median)} (median) with {at}")
+        at = kind.x.labelled_value(top.case) if kind.x else ""
+        texts.append(f"{name}: at most {top.text(top.median)} (median) with {at}")
     head = f"{operation_title(kind.operation)} over {kind.x.title if kind.x else ''}"
-    return f"{head}{': ' + panel.title if panel.title else ''}. {'; '.join(said)}."
+    return f"{head}{': ' + panel.title if panel.title else ''}. {'; '.join(texts)}."
 
 
 # ---- heat maps -------------------------------------------------------------------------------
 
 
 def heat_map(kind: ChartKind, panel: Panel, among: Sequence[Panel]) -> Chart:
-    """Draw the median of every pair of two axes; all panels have one scale of colours."""
+    """Draw the median for every pair of values of two axes; panels share one colour scale."""
     if kind.x is None or kind.y is None:
         raise ValueError("a heat map needs two axes")
     every = [one for each in among for one in each.figures]
@@ -259,8 +261,8 @@ def heat_map(kind: ChartKind, panel: Panel, among: Sequence[Panel]) -> Chart:
     words = (
         f"{operation_title(kind.operation)}: median over {kind.x.title} and {kind.y.title}"
         f"{' (' + panel.title + ')' if panel.title else ''}; the highest, "
-        f"{best.text(best.median)}, with {kind.x.said(best.case)} and "
-        f"{kind.y.said(best.case)}."
+        f"{best.text(best.median)}, with {kind.x.labelled_value(best.case)} and "
+        f"{kind.y.labelled_value(best.case)}."
     )
     return Chart(chart.column(spec), words)
 
@@ -273,7 +275,7 @@ def _squares(
             **figure_row(one, unit),
             "x": x.text(x.at(one.case)), "y": y.text(y.at(one.case)),
             "share": one.median / unit.size / top, "shown": number_text(one.median / unit.size),
-            "where": f"{x.said(one.case)}, {y.said(one.case)}",
+            "where": f"{x.labelled_value(one.case)}, {y.labelled_value(one.case)}",
         }
         for one in figures
     ]  # fmt: skip

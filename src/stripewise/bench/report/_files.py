@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A campaign for other programs: CSV, Parquet, JSON."""
+"""Writes a campaign for other programs: CSV, Parquet, JSON."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ COLUMNS: dict[str, type] = {
     **{"written_bytes": int, "stripe_count": int, "stripe_size_bytes": int, "targets": str},
     **{"phases": str, "hints": str, "circumstances": str},
 }
-"""Name -> type of every column; an absent value is None, an empty cell in CSV."""
+"""Name to type of every column; a missing value is None, an empty cell in CSV."""
 
 
 def campaign_rows(
     campaign: Campaign, figures: Sequence[CaseFigures] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row for each run and operation, one without figures for a run that has none.
+    """Yield a row for each run and operation, or one without figures for a failed run.
 
-    Rates are bytes a second ("bytes/s" in `unit`) or operations a second; texts that hold more
-    than one value are JSON.
+    Rates are bytes per second ("bytes/s" in `unit`) or operations per second; texts with more than
+    one value are JSON.
     """
     about = {"campaign": campaign.name, "storage": campaign.storage, "machine": campaign.machine,
              "made": how_made(campaign)}  # fmt: skip
@@ -61,14 +61,14 @@ def campaign_rows(
         shared = {
             **dict.fromkeys(COLUMNS),
             **about,
-            **_of_case(cases.get(run.key)),
-            **_of_run(run),
+            **_case_columns(cases.get(run.key)),
+            **_run_columns(run),
         }
         for sample in run.samples:
             one = doubts.get((run.key, sample.operation))
             flags = " ".join(dict.fromkeys(flag.name for flag in one.flags)) if one else ""
             outlier = (run.key, sample.operation, run.repeat) in outliers
-            yield {**shared, **_of_sample(sample), "outlier": outlier, "flags": flags}
+            yield {**shared, **_sample_columns(sample), "outlier": outlier, "flags": flags}
         if not run.samples:
             yield shared
 
@@ -85,7 +85,7 @@ def _outliers(campaign: Campaign, figures: Iterable[CaseFigures]) -> set[tuple[s
     return found
 
 
-def _of_case(case: Case | None) -> dict[str, Any]:
+def _case_columns(case: Case | None) -> dict[str, Any]:
     if case is None:
         return {}
     return {
@@ -94,7 +94,7 @@ def _of_case(case: Case | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _of_run(run: CaseRun) -> dict[str, Any]:
+def _run_columns(run: CaseRun) -> dict[str, Any]:
     targets = run.layout.get("targets")
     return {
         "key": run.key, "repeat": run.repeat, "status": run.status, "message": run.message,
@@ -111,7 +111,7 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _of_sample(sample: Sample) -> dict[str, Any]:
+def _sample_columns(sample: Sample) -> dict[str, Any]:
     data = sample.operation in ("write", "read")
     return {
         "operation": sample.operation, "unit": "bytes/s" if data else "operations/s",
@@ -133,7 +133,7 @@ def _json(data: Mapping[str, Any]) -> str | None:
 def write_campaign_csv(
     campaign: Campaign, path: Path, figures: Sequence[CaseFigures] | None = None
 ) -> None:
-    """Write `campaign_rows` as CSV, with a line of names; no cell is a formula.
+    """Write `campaign_rows` as CSV with a header; no cell can be mistaken for a formula.
 
     Raises:
         StorageError: The file cannot be written.
@@ -149,7 +149,7 @@ def write_campaign_csv(
 def write_campaign_parquet(
     campaign: Campaign, path: Path, figures: Sequence[CaseFigures] | None = None
 ) -> None:
-    """Write `campaign_rows` as Parquet; the suite's text is in the metadata.
+    """Write `campaign_rows` as Parquet, with the suite's text in the metadata.
 
     Raises:
         RuntimeMissingError: pyarrow is not installed.
@@ -176,7 +176,7 @@ def write_campaign_parquet(
 
 
 def _cell(value: Any) -> Any:
-    """Return text as UTF-8 can hold it; all else as it is."""
+    """Return a text without characters that UTF-8 cannot encode; other values unchanged."""
     if not isinstance(value, str):
         return value
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

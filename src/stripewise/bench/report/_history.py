@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows nights in a row in the terminal, as JSON and as a page."""
+"""Presents nightly campaigns in the terminal, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def history_headline(history: History) -> str:
 
 
 def history_lines(history: History) -> Iterator[str]:
-    """Yield the verdict for a terminal, and what changed before."""
+    """Yield the verdict for a terminal, and earlier changes."""
     yield from history.sentences
     closed = [one for one in history.findings if not one.is_open]
     if closed:
@@ -75,10 +75,10 @@ def _finding_json(one: Finding) -> dict[str, Any]:
     }
 
 
-# A history of campaigns as a page that stays light over years.
+# A history of campaigns as a page that stays small over years.
 #
-# The page has no script.  Its curves are drawn here, of neighbouring nights together: their middle
-# and their range; three years of forty figures are a few hundred kilobytes.
+# The page has no script.  Its curves are drawn here for groups of successive nights, with their
+# median and range; three years of forty figures are a few hundred kilobytes.
 
 _WIDTH, _HEIGHT = 640, 84
 _MOST_POINTS = 160
@@ -89,7 +89,7 @@ Floats = NDArray[np.float64]
 
 
 def render_history(history: History) -> str:
-    """Render the page of a history; the same nights give the same page."""
+    """Return the HTML page of a history; the same nights give the same page."""
     shown = list(range(min(len(history.series), _MOST_SERIES)))
     changed = {one.series for one in history.open_findings}
     shown.sort(
@@ -126,9 +126,9 @@ _TONES = {"slower": "bad", "unchanged": "good"}
 
 def _figures(history: History, shown: Sequence[int]) -> Table:
     caption = (
-        "The height is 70 to 115 % of the usual figure, or more: the line is the middle of "
-        "neighbouring nights, the band their range; red lines: slower since, green lines: faster "
-        "since"
+        "The height is 70 to 115 % of the usual figure, or more. The line is the median of "
+        "neighbouring nights, the band their range; a red line marks where it became "
+        "slower, a green line where it became faster."
     )
     columns = (
         Column("name", "Figure", small="change"),
@@ -182,7 +182,7 @@ def _shown(series: Series, log_rate: float) -> str:
 
 
 def curve(history: History, place: int, changes: list[Finding]) -> Markup:
-    """Draw the nights of one figure: a band of their range, a line of their middle."""
+    """Draw the nights of one figure: a band for their range, a line for their median."""
     values = np.exp(history.values[:, place])
     begins, lows, middles, highs = _thinned(values)
     if not begins.size:
@@ -210,9 +210,9 @@ def curve(history: History, place: int, changes: list[Finding]) -> Markup:
 
 
 def _thinned(values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return middle night, lowest, median and highest of groups of nights that have any.
+    """Return middle night, lowest, median and highest value of groups of nights with values.
 
-    A group is as many nights as it takes to have no more than 160 groups.
+    The groups are so large that there are no more than 160 of them.
     """
     step = max(1, -(-len(values) // _MOST_POINTS))
     found = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the charts of a campaign by what varies in it, never by the name of its suite."""
+"""Selects the charts of a campaign by what varies in it, never by the name of its suite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stripewise.bench.campaign import Campaign, CaseFigures, Place, figures_of
 from stripewise.bench.report._axes import DIRECTORY, Axis, axes_of
 
 MOST_LINES = 8
-"""Of a panel: as many colours as readers can tell apart."""
+"""Maximum number of lines in a panel: as many colours as readers can distinguish."""
 
 CURVES, HEAT, BARS, METADATA = "curves", "heat map", "bars", "metadata"
 PERCENTILES, RUNS, TARGETS = "percentiles", "runs", "targets"
@@ -26,13 +26,13 @@ class ChartKind:
 
     Attributes:
         kind: "curves", "heat map", "bars", "metadata", "percentiles", "runs" or "targets".
-        operation: Of the figures: "write", "create"; "": of all.
-        x: Horizontal axis; None: categories.
+        operation: Operation to draw: "write", "create"; empty for all.
+        x: Horizontal axis; None for categories.
         y: Vertical axis of a heat map.
-        lines: With the series, what tells lines (or bars) apart.
-        panels: What tells panels apart; series are panels too where `series_apart`.
-        series_apart: Whether each series has panels of its own.
-        series: That it shows; empty: all.
+        lines: Axes that, with the series, distinguish lines (or bars).
+        panels: Axes that distinguish panels; series do so too if `series_apart`.
+        series_apart: Whether each series has its own panels.
+        series: Series to show; empty for all.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class ChartKind:
     series: tuple[str, ...] = ()
 
     def shows(self, one: CaseFigures) -> bool:
-        """Whether a figure has a place in it."""
+        """Return whether a figure belongs in the chart."""
         if one.operation != self.operation or (self.series and one.case.series not in self.series):
             return False
         return all(axis is None or axis.at(one.case) is not None for axis in (self.x, self.y))
@@ -54,32 +54,32 @@ class ChartKind:
 def chart_kinds(
     campaign: Campaign, figures: Sequence[CaseFigures] | None = None
 ) -> tuple[ChartKind, ...]:
-    """Return the charts that a campaign gets, in the order of its page.
+    """Return the charts of a campaign in the order of its page.
 
-    * Curves over what makes the job larger (nodes, else ranks of a node), or else over the
-      number that has the most values; a panel for each directory, a line for each series and
-      whatever else varies.  Series in which other things vary (other settings, say) get curves of
-      their own; one in which only names vary gets bars.
-    * A heat map where two more things vary, or one with at least three values beside a job that
-      gets larger.
-    * Bars of bandwidth where there are several series, or where nothing that varies is a number;
-      bars of all metadata operations together.
-    * Percentiles where operations were timed one by one; runs over time where cells were
-      repeated; targets where files had one target each.
+    * Curves over the size of the job (nodes, otherwise ranks per node), or otherwise over the
+      number with the most values; a panel for each directory, a line for each series and whatever
+      else varies.  Series in which other things vary (for example other settings) get their own
+      curves; one in which only names vary gets bars.
+    * A heat map if two more things vary, or one with at least three values in addition to the job
+      size.
+    * Bars of bandwidth if there are several series, or if nothing that varies is a number; bars of
+      all metadata operations together.
+    * Percentiles if operations were timed individually; runs over time if cells were repeated;
+      targets if files had one target each.
     """
     found = figures_of(campaign) if figures is None else figures
     kinds: list[ChartKind] = []
     for operation, cases in _by_operation(found).items():
-        groups = _alike(cases, campaign.suite.directories)
+        groups = _groups_alike(cases, campaign.suite.directories)
         for group in groups:
             axes = axes_of(group, campaign.suite.directories)
             series = tuple(dict.fromkeys(case.series for case in group))
-            made = list(_of_group(operation, axes, len(series)))
+            made = list(_kinds_of_group(operation, axes, len(series)))
             if len(groups) > 1 and operation in DATA and _horizontal(axes) is None:
                 made = [ChartKind(BARS, operation, lines=axes)]
             kinds += made if len(groups) == 1 else [replace(one, series=series) for one in made]
         kinds += _bars(operation, axes_of(cases, campaign.suite.directories), cases)
-    return (*kinds, *_of_all(campaign, found))
+    return (*kinds, *_kinds_of_all(campaign, found))
 
 
 def _by_operation(figures: Iterable[CaseFigures]) -> dict[str, list[Case]]:
@@ -89,8 +89,8 @@ def _by_operation(figures: Iterable[CaseFigures]) -> dict[str, list[Case]]:
     return found
 
 
-def _alike(cases: Iterable[Case], places: Mapping[str, Place]) -> list[list[Case]]:
-    """Sort series by what varies within them, beside the directory."""
+def _groups_alike(cases: Iterable[Case], places: Mapping[str, Place]) -> list[list[Case]]:
+    """Group series by what varies within them, except the directory."""
     by_series: dict[str, list[Case]] = {}
     for case in cases:
         by_series.setdefault(case.series, []).append(case)
@@ -107,7 +107,7 @@ def _bars(operation: str, axes: Sequence[Axis], cases: Sequence[Case]) -> Iterat
         yield ChartKind(BARS, operation, lines=() if across is not None else tuple(axes))
 
 
-def _of_group(operation: str, axes: Sequence[Axis], series: int) -> Iterator[ChartKind]:
+def _kinds_of_group(operation: str, axes: Sequence[Axis], series: int) -> Iterator[ChartKind]:
     x = _horizontal(axes)
     if x is not None:
         yield _curves(operation, x, [one for one in axes if one is not x], series)
@@ -117,7 +117,7 @@ def _of_group(operation: str, axes: Sequence[Axis], series: int) -> Iterator[Cha
 
 
 def _horizontal(axes: Sequence[Axis]) -> Axis | None:
-    """Return what curves are drawn over."""
+    """Return the axis over which curves are drawn."""
     scales = [one for one in axes if one.is_scale]
     if scales:
         return scales[0]
@@ -140,7 +140,7 @@ def _curves(operation: str, x: Axis, rest: list[Axis], series: int) -> ChartKind
 
 
 def _pair(axes: Sequence[Axis]) -> tuple[Axis, Axis] | None:
-    """Return the axes of a heat map: those with the most values, the job's size only if needed."""
+    """Return the axes of a heat map: those with most values, and the job size only if needed."""
     others = sorted(
         (one for one in axes if not one.is_scale and (one.name != DIRECTORY or _is_measure(one))),
         key=lambda one: -len(one.values),
@@ -155,11 +155,11 @@ def _pair(axes: Sequence[Axis]) -> tuple[Axis, Axis] | None:
 
 
 def _is_measure(directories: Axis) -> bool:
-    """Whether directories differ in one number, so that they are more than names."""
+    """Return whether directories differ in one number, so that they are more than names."""
     return directories.title != DIRECTORY
 
 
-def _of_all(campaign: Campaign, figures: Iterable[CaseFigures]) -> Iterator[ChartKind]:
+def _kinds_of_all(campaign: Campaign, figures: Iterable[CaseFigures]) -> Iterator[ChartKind]:
     if any(not one.of_data for one in figures):
         yield ChartKind(METADATA)
     samples = [sample for run in campaign.runs for sample in run.samples]
@@ -173,7 +173,7 @@ def _of_all(campaign: Campaign, figures: Iterable[CaseFigures]) -> Iterator[Char
 
 
 def single_targets(campaign: Campaign) -> dict[int, list[tuple[str, int]]]:
-    """Return the runs whose file was on one target: target -> (key, repeat) of each."""
+    """Return the runs whose file was on one target: target to (key, repeat) of each."""
     found: dict[int, list[tuple[str, int]]] = {}
     for run in campaign.runs:
         targets = run.layout.get("targets")

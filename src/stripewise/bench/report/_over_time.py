@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the runs of a campaign over time, and by the target that their file was on."""
+"""Draws the runs of a campaign over time, and by the target of their file."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from stripewise.present import (
 )
 
 MOST_DOTS = 2000
-"""Runs from which their quartiles over time are drawn instead."""
+"""Number of runs from which their quartiles over time are drawn instead of dots."""
 
 _SPANS = 80
 _CLIP = 2.5
 SLOW_TARGET = 0.8
-"""Of the others' median: a target below it in all of its runs is named."""
+"""Rate relative to the others' median below which a target, in all of its runs, is slow."""
 
 
 @dataclass(frozen=True)
 class RelativeRun:
-    """A figure of one run relative to the median of its cell.
+    """Figure of one run relative to the median of its cell.
 
     Attributes:
-        run: That gave it.
-        sample: The figure.
-        ratio: Its rate by the median of the cell and operation.
+        run: Run with the figure.
+        sample: Figure of the run.
+        ratio: Its rate relative to the median of the cell and operation.
     """
 
     run: CaseRun
@@ -67,7 +67,7 @@ def relative_runs(campaign: Campaign, figures: Iterable[CaseFigures]) -> list[Re
 
 
 def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart | None:
-    """Draw every run when it was made, relative to its cell: what was slow for all shows."""
+    """Draw every run at its time, relative to its cell: what was slow for all becomes visible."""
     found = [one for one in relative_runs(campaign, figures) if one.run.started_unix_seconds > 0]
     if len(found) < 2:
         return None
@@ -82,13 +82,14 @@ def runs_over_time(campaign: Campaign, figures: Iterable[CaseFigures]) -> Chart 
     many = len(found) > MOST_DOTS
     parts = _band(found, at, x) if many else _dots(campaign, found, at, x)
     meaning = "; band: middle half, line: median" if many else ""
-    title = {"text": "Every run by the median of its cell",
+    title = {"text": "Every run relative to the median of its cell",
              "subtitle": f"below 1: slower than the cell's other runs{meaning}"}  # fmt: skip
     spec = {"width": chart.WIDE, "layer": [_EQUAL, *parts], "height": 190, "title": title}
     slow = sum(one.ratio < 0.8 for one in found)
     words = (
-        f"{plural(len(found), 'figure')} of runs over {seconds_text(end - start)}, each by the "
-        f"median of its cell: {percent_text(slow / len(found))} are below 0.8."
+        f"{plural(len(found), 'figure')} of runs over {seconds_text(end - start)}, each "
+        f"relative to the median of its cell: {percent_text(slow / len(found))} are below "
+        "0.8."
     )
     return Chart(chart.column(spec), words)
 
@@ -99,14 +100,14 @@ def _ratio(title: str) -> Spec:
 
 
 _EQUAL = chart.constant("rule", {"y": {"datum": 1}}, color=chart.MUTED, strokeDash=[4, 3])
-"""Where a run is as fast as the median."""
+"""Line at the rate of the median."""
 
 
 def _dots(
     campaign: Campaign, found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec
 ) -> list[Spec]:
     """Return a dot for each figure, and a mark for each run without one."""
-    y = _ratio("by the cell's median")
+    y = _ratio("rate divided by the cell's median")
     rows = [
         {
             "at": at(one.run), "ratio": one.ratio, "cell": one.run.key, "repeat": one.run.repeat,
@@ -133,8 +134,8 @@ def _dots(
 
 
 def _band(found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec) -> list[Spec]:
-    """Return the quartiles of runs that follow each other: their dots would be too many."""
-    y = _ratio("by the cell's median")
+    """Return the quartiles of successive runs, if there would be too many dots."""
+    y = _ratio("rate divided by the cell's median")
     rows = []
     for part in np.array_split(sorted((at(one.run), one.ratio) for one in found), _SPANS):
         low, middle, high = np.quantile(part[:, 1], (0.25, 0.5, 0.75))
@@ -152,10 +153,10 @@ def _band(found: Sequence[RelativeRun], at: Callable[[CaseRun], float], x: Spec)
 
 
 def target_ratios(campaign: Campaign) -> dict[int, tuple[float, ...]]:
-    """Return the rates of runs whose file was on one target: target -> ratios.
+    """Return the rates of runs whose file was on one target: target to ratios.
 
-    Each is relative to the median of all such runs of the same case, whatever directory it was in:
-    directories may be what pins files to targets.
+    Each ratio is relative to the median of all such runs of the same case in any directory,
+    because directories may be used to pin files to targets.
     """
     on = {run: target for target, runs in single_targets(campaign).items() for run in runs}
     rates: dict[tuple[Any, str], list[tuple[int, float]]] = {}
@@ -175,9 +176,9 @@ def target_ratios(campaign: Campaign) -> dict[int, tuple[float, ...]]:
 
 
 def slow_targets(ratios: Mapping[int, Sequence[float]]) -> dict[int, float]:
-    """Return targets of which every run is slower than most runs on the others, with their median.
+    """Return targets whose runs are all slower than most runs on others, with their median.
 
-    At least three runs must say so, and there must be at least two other targets.
+    There must be at least three such runs, and at least two other targets.
     """
     found: dict[int, float] = {}
     for target, mine in ratios.items():
@@ -188,7 +189,7 @@ def slow_targets(ratios: Mapping[int, Sequence[float]]) -> dict[int, float]:
 
 
 def targets(campaign: Campaign) -> Chart | None:
-    """Draw the runs on each target relative to others of their case, the slow ones marked."""
+    """Draw the runs on each target relative to others of their case, with slow ones marked."""
     ratios = target_ratios(campaign)
     if len(ratios) < 2:
         return None
@@ -199,23 +200,23 @@ def targets(campaign: Campaign) -> Chart | None:
     ]  # fmt: skip
     x: Spec = {"field": "target", "type": "ordinal", "title": "target of the file",
                      "sort": None, "axis": {"labelAngle": 0}}  # fmt: skip
-    y = _ratio("by the case's median")
+    y = _ratio("rate divided by the case's median")
     colour = {"condition": {"test": "datum.slow", "value": chart.TROUBLE}, "value": chart.BASELINE}
     spec = chart.layers(
         rows,
         _EQUAL,
         chart.points({"x": x, "y": y, "color": colour,
-                      "tooltip": chart.tips(target="target", ratio="by the case's median")},
+                      "tooltip": chart.tips(target="target", ratio="rate / median")},
                      size=26, opacity=0.6),
         chart.layer("tick", {"x": x, "y": {**y, "aggregate": "median"}}, color=chart.INK,
                     thickness=2, size=20),
         height=170,
         title={"text": "Runs by the target that their file was on",
-               "subtitle": "each by the median of its case; line: median of the target"},
+               "subtitle": "each relative to the median of its case; line: median of the target"},
     )  # fmt: skip
-    said = [f"target {key} reaches {percent_text(value)} of the others"
+    slow_texts = [f"target {key} reaches {percent_text(value)} of the others"
             for key, value in slow.items()]  # fmt: skip
     words = (
-        f"{plural(len(ratios), 'target')}; " + ("; ".join(said) or "none differs clearly") + "."
+        f"{plural(len(ratios), 'target')}; " + ("; ".join(slow_texts) or "none stands out") + "."
     )
     return Chart(chart.column(spec), words)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the limits along the path of data: process -> node -> network -> target."""
+"""Draws the limits along the path of data: process, node, network, target."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ class Stage:
 
     Attributes:
         title: "process", "node", "network", "target", "file system".
-        figure: Of the description.
-        one: Bytes a second of one of them; infinite: it limits nothing that is known.
-        count: How many of them the job uses.
-        limit: As the campaign tells it; None: it limits no case, or is not known.
-        on_path: Whether all data pass it; what only some libraries pass is never the narrowest.
-        why: It is not known.
+        figure: Name of its figure in the description.
+        one: Bytes per second of a single one; infinite without a known limit.
+        count: Number of them that the job uses.
+        limit: Limit that the campaign shows; None if it limits no case, or is unknown.
+        on_path: Whether all data pass it; parts that only some libraries use are never the
+            narrowest.
+        why: Reason why the limit is unknown.
     """
 
     title: str
@@ -47,12 +48,12 @@ class Stage:
 
     @property
     def total(self) -> float:
-        """Bytes a second of all."""
+        """Bytes per second of all of them."""
         return self.one * self.count
 
     @property
     def words(self) -> str:
-        """One of them, and all: "1.2 GiB/s x 16 = 19 GiB/s"."""
+        """Rates of one of them and of all: "1.2 GiB/s x 16 = 19 GiB/s"."""
         if self.count == 1:
             return rate_text(self.one)
         return f"{rate_text(self.one)} x {self.count} = {rate_text(self.total)}"
@@ -62,13 +63,13 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
     """Return the path of a job's data.
 
     Args:
-        limits: What a campaign tells.
+        limits: Limits that a campaign shows.
         direction: "write" or "read".
-        nodes: Of the job.
-        ranks: Of the job.
+        nodes: Number of nodes of the job.
+        ranks: Number of ranks of the job.
     """
     targets = int(limits.storage.value("servers.targets"))
-    told = {one.figure: one for one in limits.limits}
+    known = {one.figure: one for one in limits.limits}
     parts = (
         ("process", f"client.process_{direction}", ranks, True),
         ("shared file, per node", f"client.file_{direction}", nodes, False),
@@ -79,7 +80,7 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
     )
     found = []
     for title, figure, count, on_path in parts:
-        limit = told.get(figure)
+        limit = known.get(figure)
         value = limit.value if limit else _described(limits, figure)
         why = limits.untold.get(figure, "")
         found.append(Stage(title, figure, value, count, limit, on_path, why))
@@ -87,7 +88,7 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
 
 
 def _described(limits: Limits, figure: str) -> float:
-    """Return a figure that the campaign does not tell; infinite where the fit has assumed it."""
+    """Return a figure that the campaign does not show; infinite if the fit has assumed it."""
     known = limits.storage.figures.get(figure)
     if known is None or (figure in limits.untold and known.kind is Evidence.ASSUMED):
         return inf
@@ -95,7 +96,7 @@ def _described(limits: Limits, figure: str) -> float:
 
 
 def narrowest(stages: Sequence[Stage]) -> Stage | None:
-    """Return the stage through which least goes; None: none is known."""
+    """Return the stage with the lowest total rate; None if none is known."""
     known = [one for one in stages if one.on_path and isfinite(one.total)]
     return min(known, key=lambda one: one.total, default=None)
 
@@ -108,14 +109,14 @@ def largest_job(campaign: Campaign) -> tuple[int, int]:
 
 
 def path_chart(campaign: Campaign, limits: Limits) -> Chart | None:
-    """Draw what each part of the largest job's path lets through, for each direction.
+    """Draw the rate of each part of the largest job's path, for each direction.
 
     Returns:
-        None where the limits tell nothing of the path.
+        The chart; None if the limits contain nothing about the path.
     """
     nodes, ranks = largest_job(campaign)
-    told = {one.figure for one in limits.limits}
-    ways = [way for way in ("write", "read") if any(one.endswith(f"_{way}") for one in told)]
+    figures = {one.figure for one in limits.limits}
+    ways = [way for way in ("write", "read") if any(one.endswith(f"_{way}") for one in figures)]
     if not ways:
         return None
     paths = {way: stages_of(limits, way, nodes, ranks) for way in ways}
@@ -131,7 +132,7 @@ def draw_limits(campaign: Campaign, limits: Limits, path: Path) -> str:
     """Draw the path of the largest job's data as a picture, and return it in words.
 
     Raises:
-        UsageError: The suffix is of no picture, or the limits tell nothing of the path.
+        UsageError: The suffix is not that of a picture, or the limits contain nothing of the path.
         StorageError: The file cannot be written.
     """
     drawn = path_chart(campaign, limits)
@@ -145,10 +146,10 @@ def draw_limits(campaign: Campaign, limits: Limits, path: Path) -> str:
 
 
 def _described_row(way: str, stages: Sequence[Stage], job: str) -> str:
-    said = [f"{one.title} {one.words}" for one in stages if isfinite(one.one)]
+    parts = [f"{one.title} {one.words}" for one in stages if isfinite(one.one)]
     least = narrowest(stages)
     end = f"; narrowest: {least.title}" if least else ""
-    return f"{way.capitalize()}, {job}: {', '.join(said)}{end}."
+    return f"{way.capitalize()}, {job}: {', '.join(parts)}{end}."
 
 
 def _direction(way: str, stages: Sequence[Stage], job: str, ends: Sequence[float]) -> Spec:
@@ -159,7 +160,7 @@ def _direction(way: str, stages: Sequence[Stage], job: str, ends: Sequence[float
             "stage": f"{one.title} – narrowest" if one is least else one.title,
             "rate": one.total / _GIB if isfinite(one.total) else ends[0],
             "kind": _NARROWEST if one is least else _kind(one),
-            "said": _said(one),
+            "said": _rate_words(one),
             "why": printable(one.limit.sentence if one.limit else one.why or one.figure),
         }
         for one in stages
@@ -188,10 +189,10 @@ def _kind(stage: Stage) -> str:
     return _LIMITS if stage.limit else _NO_LIMIT
 
 
-def _said(stage: Stage) -> str:
-    """Return what all of a part let through, and the interval of one of them."""
+def _rate_words(stage: Stage) -> str:
+    """Return the rate of all of a part, and the interval of one of them."""
     if not isfinite(stage.one):
-        return "not known: it limited no measured case"
+        return "not known: it limited no case"
     if stage.limit:
         low, high = (rate_text(value) for value in (stage.limit.low, stage.limit.high))
         return f"{stage.words} ({low} – {high}{' each' if stage.count > 1 else ''})"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in whole sentences what a campaign found, and how its figures were protected."""
+"""Describes the results of a campaign in sentences, and how its figures were protected."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def how_made(campaign: Campaign) -> str:
 
 
 def storage_words(campaign: Campaign) -> str:
-    """Say on what it ran, and how real that is."""
+    """Return on what storage the campaign ran, and how real it is."""
     name = printable(campaign.storage) or "a storage that is not named"
     how = {
         MADE: name,
-        EMULATED: f"{name}: emulated here, its limits played by the description"
+        EMULATED: f"{name}: emulated here, with the limits of the description"
         f"{_slow_motion(campaign)}",
         SIMULATED: f"{name}: simulated, nothing was written",
     }
@@ -52,7 +52,7 @@ def storage_words(campaign: Campaign) -> str:
 
 
 def _slow_motion(campaign: Campaign) -> str:
-    """Say by how much the rates are lower than those of the storage: "archer@1/64"."""
+    """Return by how much the rates are lower than those of the storage: "archer@1/64"."""
     slow = campaign.machine.rpartition("@1/")[2]
     if not slow.isdigit() or "@1/" not in campaign.machine:
         return ""
@@ -65,9 +65,9 @@ def peak_of(
     """Return the cell with the highest median of an operation.
 
     Args:
-        figures: Of a campaign.
-        operation: Of the figures.
-        credible: Leave out those that are flagged as the work of a cache, if others are left.
+        figures: Figures of a campaign.
+        operation: Operation of the figures.
+        credible: Whether to leave out those flagged as caching, if others remain.
     """
     found = [one for one in figures if one.operation == operation and isfinite(one.median)]
     sound = [one for one in found if all(flag.name != "caching" for flag in one.flags)]
@@ -84,11 +84,11 @@ def headline(figures: Sequence[CaseFigures]) -> str:
     metadata = [one for name in names
                 if (one := peak_of(figures, name, credible=True))]  # fmt: skip
     if metadata:
-        return ", ".join(_a_second(one) for one in metadata)
-    return "No run ended well"
+        return ", ".join(_per_second_text(one) for one in metadata)
+    return "No run succeeded"
 
 
-def _a_second(one: CaseFigures) -> str:
+def _per_second_text(one: CaseFigures) -> str:
     number = rate_of(one).removesuffix(" operations/s")
     return f"{number} {operation_words(one.operation)} per second"
 
@@ -96,7 +96,7 @@ def _a_second(one: CaseFigures) -> str:
 def summary(
     campaign: Campaign, figures: Sequence[CaseFigures], flags: Sequence[Flag] = ()
 ) -> list[str]:
-    """Say the peaks, how far the series are apart, what is doubtful and what failed."""
+    """Return the peaks, the range of the series, what is doubtful and what failed."""
     axes = axes_of_campaign(campaign)
     lines = [_extent(campaign)]
     for operation in dict.fromkeys(one.operation for one in figures):
@@ -105,8 +105,8 @@ def summary(
             lines.append(_peak(peak, axes))
             sound = peak_of(figures, operation, credible=True)
             if sound is not None and sound is not peak:
-                lines.append(f"Without figures that a cache may explain: {_at(sound, axes)}.")
-            lines += _behind(figures, peak)
+                lines.append(f"Leaving out figures that a cache may explain: {_at(sound, axes)}.")
+            lines += _slow_series(figures, peak)
     lines += [*_doubtful(figures), *(printable(flag.text) for flag in flags)]
     lines += [*_slow(campaign), *_failed(campaign)]
     return lines
@@ -116,14 +116,16 @@ def _extent(campaign: Campaign) -> str:
     good = sum(bool(run.samples) for run in campaign.runs)
     held = sum(run.node_seconds for run in campaign.runs)
     written = sum(run.written_bytes for run in campaign.runs)
-    text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'run')} that ended well"
+    text = f"{plural(len(campaign.suite.cases), 'cell')}, {plural(good, 'successful run')}"
     would = " that would have been" if how_made(campaign) == SIMULATED else ""
     if held > 0:
         text += f", {number_text(held / 3600)} node-hours{would + ' used' if would else ''}"
     if written > 0:
         text += f", {size_text(written)}{would} written"
     ended = printable(campaign.ended_because)
-    return f"{text}. " + (f"It ended because {ended}." if ended else "It has not ended.")
+    return f"{text}. " + (
+        f"The campaign ended: {ended}." if ended else "The campaign has not ended."
+    )
 
 
 def _peak(one: CaseFigures, axes: Iterable[Axis]) -> str:
@@ -140,8 +142,8 @@ def _at(one: CaseFigures, axes: Iterable[Axis]) -> str:
     return f"{rate_of(one)} ({runs}) with {label_of(one.case, axes)}"
 
 
-def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
-    """Name the series that stay below half of the peak wherever they were measured."""
+def _slow_series(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
+    """Yield the series that stay below half of the peak wherever they were measured."""
     best: dict[str, float] = {}
     for one in figures:
         if one.operation == peak.operation and isfinite(one.median):
@@ -149,20 +151,20 @@ def _behind(figures: Iterable[CaseFigures], peak: CaseFigures) -> Iterator[str]:
     slow = {name: rate / peak.median for name, rate in best.items()
             if 0 < rate < _FAR_BEHIND * peak.median}  # fmt: skip
     if slow:
-        said = ", ".join(f"{printable(name)} {percent_text(share)}" for name, share in
+        listed = ", ".join(f"{printable(name)} {percent_text(share)}" for name, share in
                          sorted(slow.items(), key=lambda pair: -pair[1])[:8])  # fmt: skip
-        yield f"Everywhere below half of that rate: {said}."
+        yield f"Always below half of that rate: {listed}."
 
 
 def _doubtful(figures: Sequence[CaseFigures]) -> Iterator[str]:
     names = Counter(name for one in figures for name in {flag.name for flag in one.flags})
     doubtful = sum(bool(one.flags) for one in figures)
     if doubtful:
-        verb = "has" if doubtful == 1 else "have"
-        said = ", ".join(f"{printable(name)} ({count})" for name, count in names.most_common())
-        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} reasons to doubt: {said}."
+        verb = "is" if doubtful == 1 else "are"
+        listed = ", ".join(f"{printable(name)} ({count})" for name, count in names.most_common())
+        yield f"{doubtful} of {plural(len(figures), 'figure')} {verb} doubtful: {listed}."
     elif figures:
-        yield "No figure has a reason to doubt it."
+        yield "No figure is doubtful."
 
 
 def _slow(campaign: Campaign) -> Iterator[str]:
@@ -173,14 +175,16 @@ def _slow(campaign: Campaign) -> Iterator[str]:
 def _failed(campaign: Campaign) -> Iterator[str]:
     found = Counter(run.status for run in campaign.runs if run.status != "ok")
     if total := sum(found.values()):
-        said = ", ".join(f"{printable(status)} ({count})" for status, count in found.most_common())
-        yield f"{plural(total, 'run')} did not end well: {said}. None of them is in the figures."
+        listed = ", ".join(
+            f"{printable(status)} ({count})" for status, count in found.most_common()
+        )
+        yield f"{plural(total, 'run')} did not succeed: {listed}. None of them is in the figures."
 
 
 def doubts_of(
     campaign: Campaign, figures: Iterable[CaseFigures]
 ) -> dict[str, list[tuple[str, str]]]:
-    """Sort flags by name: name -> (cell, sentence) of each figure that has it."""
+    """Return flags by name: name to (cell, sentence) of each figure that has it."""
     axes = axes_of_campaign(campaign)
     found: dict[str, list[tuple[str, str]]] = {}
     for one in figures:
@@ -191,14 +195,14 @@ def doubts_of(
 
 
 def law_words(law: Law) -> str:
-    """Say whether a law holds, and what was seen."""
+    """Return whether a law is valid, and what was observed."""
     holds = "holds" if law.holds else "does not hold"
     off = f" ({percent_text(law.error)} off)" if isfinite(law.error) else ""
     return f"{printable(law.name).replace('-', ' ')} {holds}{off}: {printable(law.sentence)}"
 
 
 def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what limits are not told for one reason, together: their figures, the reason."""
+    """Return unknown limits grouped by reason: their figures, the reason."""
     found: dict[str, list[str]] = {}
     for figure, why in untold.items():
         found.setdefault(printable(why), []).append(printable(figure))
@@ -208,25 +212,28 @@ def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
 # ---- how the figures were protected ----------------------------------------------------------
 
 _CACHE = {
-    "shift": "other ranks read than wrote, on another node, whose page cache does not hold the "
-    "data",
-    "drop": "the pages of the file are dropped from the cache before it is read, and other ranks "
-    "read than wrote",
+    "shift": "other ranks read the data, on another node, whose page cache does not hold it",
+    "drop": (
+        "the pages of the file are dropped from the cache before it is read, and other "
+        "ranks read it"
+    ),
     "direct": "requests go past the page cache (O_DIRECT)",
-    "same node": "other ranks read than wrote, but on the same node, so its page cache may answer",
+    "same node": "other ranks read the data, but on the same node, so its page cache may answer",
     "none": "nothing keeps the page cache from answering them",
 }
 
 
 _METADATA = {
-    False: "files are looked up, read and removed by ranks of another node than created them, so "
-    "the cache of a client does not answer",
+    False: (
+        "files are looked up, read and removed by ranks on another node than the one that "
+        "created them, so no client's cache answers"
+    ),
     True: "files are looked up on the node that created them, so its cache may answer",
 }
 
 
 def protections(campaign: Campaign) -> list[str]:
-    """Say for every kind of case how its figures are kept from being those of a cache."""
+    """Return for every kind of case how its figures are protected from caches."""
     kinds: dict[tuple[str, bool, str, float, bool], list[Case]] = {}
     for case in campaign.suite.cases:
         shared = case.nodes == 1 and case.cache == "shift" and case.operation != "write"
@@ -238,7 +245,7 @@ def protections(campaign: Campaign) -> list[str]:
         if operation == "metadata":
             lines.append(f"{who}: {_METADATA[shared or cache != 'shift']}")
         else:
-            lines += _of_data(who, operation, sync, "same node" if shared else cache)
+            lines += _data_protections(who, operation, sync, "same node" if shared else cache)
         if stonewall:
             lines.append(
                 f"{who}: a stonewall of {seconds_text(stonewall)}; then all ranks write as much "
@@ -247,7 +254,7 @@ def protections(campaign: Campaign) -> list[str]:
     return [f"{line}." for line in (*lines, *_memory(campaign))]
 
 
-def _of_data(who: str, operation: str, sync: bool, cache: str) -> Iterator[str]:
+def _data_protections(who: str, operation: str, sync: bool, cache: str) -> Iterator[str]:
     if sync:
         yield f"{who}: the time of a write includes fsync, so the data is on the storage"
     else:
@@ -265,10 +272,10 @@ def _who(cases: Sequence[Case], campaign: Campaign) -> str:
 
 
 def _memory(campaign: Campaign) -> Iterator[str]:
-    """Compare what a run writes with the memory of its nodes."""
+    """Yield comparisons of the bytes of a run with the memory of its nodes."""
     memory = campaign.about.get("memory_bytes")
     if not isinstance(memory, int | float) or not memory > 0:
-        yield "How much memory the nodes have is not known, so the bytes are not compared with it"
+        yield "The memory of the nodes is not known, so the bytes written are not compared with it"
         return
     nodes = {case.key: case.nodes for case in campaign.suite.cases}
     shares = [run.written_bytes / (memory * nodes[run.key]) for run in campaign.runs

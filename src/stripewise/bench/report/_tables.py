@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 def cell_table(campaign: Campaign, figures: Iterable[CaseFigures], most: int) -> Table:
-    """Return a row for each cell and operation, of which `most` are shown; 0: all."""
+    """Return a table with a row for each cell and operation, at most `most`; 0 for all."""
     axes = axes_of_campaign(campaign)
     rows = list(_cell_rows(campaign, figures, axes))
     shown = rows[:most] if most else rows
@@ -52,7 +52,7 @@ def cell_table(campaign: Campaign, figures: Iterable[CaseFigures], most: int) ->
             "report --csv FILE`"
         )
     note = (
-        "Median, interval and best are of all runs that ended well, outliers included. Spread: "
+        "Median, interval and best are of all successful runs, including outliers. Spread: "
         "coefficient of variation of these runs."
     )
     return Table("cells", "All cells", columns, shown, note, total=total, is_sortable=True)
@@ -95,7 +95,7 @@ _NO_FIGURE: Row = {
     **dict.fromkeys(("by_median", "by_low", "by_best", "by_runs"), 0),
     **{"median": "–", "runs": "0", "look": "failed"},
 }
-"""Of a cell of which no run ended well."""
+"""Row of a cell of which no run ended well."""
 
 
 def _trouble(runs: Sequence[CaseRun]) -> str:
@@ -108,7 +108,7 @@ def _trouble(runs: Sequence[CaseRun]) -> str:
 
 
 def constants(campaign: Campaign) -> dict[str, str]:
-    """Return what all cases have in common, where it says something."""
+    """Return the common properties of all cases, if they are informative."""
     cases = campaign.suite.cases
     if not cases:
         return {}
@@ -147,7 +147,7 @@ _COMMON: tuple[tuple[str, str, Any], ...] = (
 
 
 def failed_rows(campaign: Campaign) -> list[Row]:
-    """Return runs that did not end well, equal ones of a cell once."""
+    """Return runs that failed; equal failures of a cell are merged."""
     axes = axes_of_campaign(campaign)
     names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[str, str, str], list[int]] = {}
@@ -167,13 +167,13 @@ def failed_rows(campaign: Campaign) -> list[Row]:
 
 
 def failed_table(campaign: Campaign) -> Iterator[Block]:
-    """Yield the table of runs that did not end well, if there are any."""
+    """Yield the table of failed runs, if there are any."""
     rows = failed_rows(campaign)
     if rows:
         columns = [Column(name, name.capitalize()) for name in ("cell", "runs", "status", "why")]
         shown = rows[:_MOST_ROWS]
         first = f"The first {len(shown)} of {len(rows)}" if len(rows) > len(shown) else ""
-        total = f"{first or 'Runs that did not end well'}; none of them is in the figures"
+        total = f"{first or 'Runs that did not succeed'}; none of them is in the figures"
         yield Table("failed", "Failed runs", columns, shown, total=total)
 
 
@@ -181,7 +181,7 @@ def failed_table(campaign: Campaign) -> Iterator[Block]:
 
 
 def striping_section(campaign: Campaign) -> Iterator[Block]:
-    """Yield how files were striped and which hints MPI-IO reported, if that is known."""
+    """Yield how files were striped and which hints MPI-IO reported, if known."""
     blocks: list[Block] = []
     if striping := _striping_rows(campaign):
         columns = (
@@ -193,10 +193,7 @@ def striping_section(campaign: Campaign) -> Iterator[Block]:
         total = "Files of each directory, read back from the storage"
         blocks.append(Table("found-striping", "", columns, striping, total=total))
     if hints := _hint_rows(campaign)[:_MOST_ROWS]:
-        note = (
-            "A hint that is reported is one that the library knows, which does not prove that it "
-            "acts."
-        )
+        note = "A reported hint is one that the library knows; this does not prove that it acts."
         total = "Hints that MPI-IO reported of the open file"
         both = (Column("cells", "Cells"), Column("hints", "Hints"))
         blocks.append(Table("found-hints", "", both, hints, note, total=total))
@@ -205,7 +202,7 @@ def striping_section(campaign: Campaign) -> Iterator[Block]:
 
 
 def _striping_rows(campaign: Campaign) -> list[Row]:
-    """Return for each directory how its files were to be striped, and how they were."""
+    """Return for each directory the requested and the actual striping of its files."""
     of_case = {case.key: case.directory for case in campaign.suite.cases}
     layouts: dict[str, list[Mapping[str, Any]]] = {}
     for run in campaign.runs:
@@ -250,7 +247,7 @@ def _targets(layout: Mapping[str, Any]) -> list[int]:
 
 
 def _number_ranges(values: Sequence[int]) -> str:
-    """Write numbers with runs of neighbours as a range: "0–11, 14"."""
+    """Return numbers with successive ones as a range: "0–11, 14"."""
     parts: list[list[int]] = []
     for value in values:
         if parts and value == parts[-1][1] + 1:
@@ -261,7 +258,7 @@ def _number_ranges(values: Sequence[int]) -> str:
 
 
 def _hint_rows(campaign: Campaign) -> list[Row]:
-    """Return the hints that MPI-IO reported, cells with the same ones together."""
+    """Return the hints that MPI-IO reported, with equal ones of several cells merged."""
     axes = axes_of_campaign(campaign)
     names = {case.key: label_of(case, axes) for case in campaign.suite.cases}
     found: dict[tuple[tuple[str, str], ...], dict[str, None]] = {}
@@ -290,7 +287,7 @@ _ABOUT = {
 
 
 def circumstances(campaign: Campaign) -> dict[str, str]:
-    """Return under which circumstances the runs were made."""
+    """Return the circumstances under which the runs were made."""
     about, found = campaign.about, dict[str, str]()
     for key, title in _ABOUT.items():
         if value := about.get(key):
@@ -311,7 +308,7 @@ def circumstances(campaign: Campaign) -> dict[str, str]:
 
 
 def _observed(runs: Sequence[CaseRun]) -> dict[str, str]:
-    """Say what was seen run by run, over all of them."""
+    """Return a summary of what was observed in each run."""
     values: dict[str, list[Any]] = {}
     for run in runs:
         for key, value in run.circumstances.items():

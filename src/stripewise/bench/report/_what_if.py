@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows surveyed applications on candidate systems: as lines of a terminal and JSON."""
+"""Presents surveyed applications on candidate systems as terminal lines and JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def what_if_lines(found: WhatIf) -> Iterator[str]:
 
 
 def _application(found: WhatIf, place: int) -> Iterator[Block]:
-    """Yield the answers for an application, and where all its jobs keep the servers busy."""
+    """Yield the answers for an application, and when all its jobs keep the servers busy."""
     application = found.survey.applications[place]
     answers = [one.answers[place] for one in found.candidates]
     title = f"{application.name}: {application.title}"
@@ -36,7 +36,7 @@ def _application(found: WhatIf, place: int) -> Iterator[Block]:
         Column("system", "System"),
         Column("nodes", "Nodes", "count"),
         Column("seconds", "I/O time", "seconds"),
-        Column("interval", "Interval", "figure"),
+        Column("interval", "Interval, s", "figure"),
         Column("limit", "Limited by"),
     )
     rows = [
@@ -71,10 +71,10 @@ def _ranking(found: WhatIf) -> Iterator[Block]:
     columns = (
         Column("system", "System"),
         Column("seconds", "I/O time", "seconds"),
-        Column("interval", "Interval", "figure"),
-        Column("factor", f"Factor to {found.candidates[0].storage.name}", "factor"),
+        Column("interval", "Interval, s", "figure"),
+        Column("factor", f"Ratio to {found.candidates[0].storage.name}", "factor"),
         Column("factors", "Interval", "figure"),
-        Column("best", "Is the fastest", "share"),
+        Column("best", "Probability of being fastest", "share"),
     )
     rows = [
         {
@@ -95,11 +95,14 @@ def _ranking(found: WhatIf) -> Iterator[Block]:
         if any(answer.why_not for answer in one.answers)
     ]
     notes.append(
-        "Intervals are of 95 %, from those of the descriptions and of operations at the server."
+        "Intervals are of 95 %; they follow from the intervals of the descriptions and of "
+        "operations at the server."
     )
     notes += [
-        f"{one.storage.name}: {plural(len(one.without_interval), 'assumed figure')} without an "
-        "interval: the true one is wider"
+        (
+            f"{one.storage.name}: {plural(len(one.without_interval), 'assumed figure')} without "
+            "an interval, so the true interval is wider"
+        )
         for one in found.candidates
         if one.without_interval
     ]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the programs that make the cases of a campaign, one runner for each program."""
+"""Runners of the benchmark programs of a campaign, one for each program."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a runner, and what runners of own and foreign programs share."""
+"""Defines the interface of a runner, and what runners of own and foreign programs share."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from stripewise.storage.results import Test, parse_tests
 from stripewise.storage.stacks import Workload
 
 _OWN_STACKS = {"adios2": "adios2", "pnetcdf": "pnetcdf"}
-"""Libraries that are not as the storage's MPI-IO is -> their software stacks."""
+"""Libraries that differ from the storage's MPI-IO, to their software stacks."""
 _OVER = {("pnetcdf", "cray"): "pnetcdf-cray"}
-"""(library, stack of the storage's MPI-IO) -> software stack of both."""
+"""(Library, stack of the storage's MPI-IO) to the software stack of both."""
 
 
 _ROMIO = ("romio", "cray", "pnetcdf")
-"""How stacks over ROMIO begin."""
+"""Prefixes of the names of stacks over ROMIO."""
 Span = tuple[float, float]
-"""Begin and end, seconds."""
+"""Start and end in seconds."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a run left.
+    """Output of a run.
 
     Attributes:
-        samples: Its figures.
-        hints: That MPI-IO reported of the open file.
-        versions: Name of a program or library -> its version.
-        notes: What is to be known of the figures, in whole sentences.
-        spans: Beside another workload: operation -> when it began and ended, seconds from the
-            common start on.
+        samples: Figures of the run.
+        hints: Hints that MPI-IO reported for the open file.
+        versions: Name of a program or library to its version.
+        notes: Remarks on the figures, in whole sentences.
+        spans: Beside another workload: operation to its start and end, in seconds from the common
+            start.
     """
 
     samples: tuple[Sample, ...]
@@ -54,9 +54,9 @@ class Runner(ABC):
     """A benchmark program.
 
     Attributes:
-        name: As suites have it: "kernel".
+        name: Name in suites: "kernel".
         is_own: Whether it comes with Stripewise.
-        family: MPI whose program is run: "mpich", "openmpi"; "": the one that is found.
+        family: MPI whose program is run: "mpich", "openmpi"; empty for the one that is found.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Runner(ABC):
     family: str = ""
 
     def chosen_family(self) -> str:
-        """Return the MPI whose mpiexec starts the program; "": that of `mpiexec` on PATH.
+        """Return the MPI whose mpiexec starts the program; empty for that of `mpiexec` on PATH.
 
         Raises:
             RuntimeMissingError: The program is not built for it.
@@ -73,50 +73,51 @@ class Runner(ABC):
 
     @abstractmethod
     def missing(self) -> str:
-        """Return why the program cannot be used here, with the remedy; "" if it can."""
+        """Return why the program cannot be used here, with the remedy; empty if it can."""
 
     @abstractmethod
     def why_not(self, case: Case) -> str:
-        """Return why the program cannot make a case, whatever is installed; "" if it can."""
+        """Return why the program cannot run a case, whatever is installed; empty if it can."""
 
     @abstractmethod
     def command(self, case: Case, directory: Path, record: Path) -> list[str]:
-        """Return program and arguments of each rank, without a launcher in front.
+        """Return program and arguments of each rank, without a launcher.
 
         Args:
-            case: To be made.
-            directory: For its files; exists, is striped as the case says, and is empty.
-            record: For what it tells, outside of the storage.
+            case: Case to run.
+            directory: Directory for its files, which exists, is striped as the case requires, and
+                is empty.
+            record: Directory for its output, outside of the storage.
         """
 
     @abstractmethod
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
-        """Return the figures of a run that ended well.
+        """Return the figures of a successful run.
 
         Raises:
-            UsageError: It is cut off, or says nothing that can be used.
+            UsageError: The output is cut off, or contains nothing usable.
         """
 
     @abstractmethod
     def workload(self, case: Case) -> Workload | None:
-        """Return what the ranks move, for the model; None: it moves no data (metadata)."""
+        """Return the data that the ranks move, for the model; None if there is none (metadata)."""
 
     def read_settings(self, case: Case, stack: str) -> dict[str, Value]:
-        """Return what the model has to know of reads, beside the settings of the case.
+        """Return what the model needs to know of reads, in addition to the settings of the case.
 
-        Ranks that read what others wrote begin in the middle of the file and go on from its
-        begin: ROMIO sees that as interleaved, and buffers collective calls.
+        Ranks that read what others wrote begin in the middle of the file and continue from its
+        start: ROMIO treats that as interleaved, and buffers collective calls.
 
         Args:
-            case: That is read.
-            stack: Of the model.
+            case: Case that reads.
+            stack: Software stack of the model.
         """
         if case.cache == "none" or case.ranks == 1 or case.mode != "collective":
             return {}
         return {"mpiio.romio_cb_read": "enable"} if stack.startswith(_ROMIO) else {}
 
     def stack(self, case: Case, own: str) -> str:
-        """Return the software stack of a case on a storage whose users have the stack `own`."""
+        """Return the software stack of a case on a storage with the usual stack `own`."""
         if case.backend != "posix":
             return _OVER.get((case.backend, own)) or _OWN_STACKS.get(case.backend, own)
         layouts = {
@@ -127,14 +128,14 @@ class Runner(ABC):
         return "posix-serial" if case.mode == "serial" else layouts[case.layout]
 
 
-# What the runners of our own programs have in common: which build of the program is run.
+# Common part of the runners of our own programs: which build of the program is run.
 
 
 class OwnRunner(Runner):
-    """A program that is built with the runtime library, for each MPI.
+    """Program that is built with the runtime library, for each MPI.
 
     Attributes:
-        title: Of the program, for messages.
+        title: Name of the program, for messages.
     """
 
     is_own = True
@@ -142,10 +143,10 @@ class OwnRunner(Runner):
 
     @abstractmethod
     def programs(self, runtime: Runtime) -> Mapping[str, Path]:
-        """Return MPI family -> the program."""
+        """Return the programs by MPI family."""
 
     def missing(self) -> str:
-        """Return why the program cannot be run; "" if it can."""
+        """Return why the program cannot be run; empty if it can."""
         try:
             self._built()
         except StripewiseError as error:
@@ -153,14 +154,14 @@ class OwnRunner(Runner):
         return ""
 
     def chosen_family(self) -> str:
-        """Return the MPI that the program is built for: that of mpiexec, or the first."""
+        """Return the MPI for which the program is built: that of mpiexec, or the first."""
         return self._built()[0]
 
     def program(self) -> str:
         """Return the path of the program.
 
         Raises:
-            RuntimeMissingError: It is not built.
+            RuntimeMissingError: The program is not built.
         """
         return str(self._built()[1])
 
@@ -170,22 +171,22 @@ class OwnRunner(Runner):
         return built_program(runtime, self.programs(runtime), self.title, family)
 
 
-# Benchmark programs of others: where they are, and what all of their runners share.
+# Benchmark programs of others: how they are found, and what all of their runners share.
 
 
 class ForeignRunner(Runner):
-    """A benchmark program of others that is used where it is installed.
+    """Benchmark program of others that is used if it is installed.
 
     Attributes:
         variable: Environment variable with its path.
-        source: Where it can be had.
+        source: Where to get it.
     """
 
     variable: str
     source: str
 
     def missing(self) -> str:
-        """Return why the program cannot be used here, with the remedy; "" if it can."""
+        """Return why the program cannot be used here, with the remedy; empty if it can."""
         given = os.environ.get(self.variable, "")
         if self._found() is not None:
             return ""
@@ -197,18 +198,18 @@ class ForeignRunner(Runner):
         )
 
     def why_not(self, case: Case) -> str:
-        """Return the first reason for which the program cannot make a case."""
+        """Return the first reason why the program cannot run a case; empty if there is none."""
         return next(filter(None, self.reasons(case)), "")
 
     @abstractmethod
     def reasons(self, case: Case) -> list[str]:
-        """Return what the program cannot do of a case; empty texts do not count."""
+        """Return what the program does not support in a case; empty texts do not count."""
 
     def program(self) -> Path:
-        """Return the program.
+        """Return the path of the program.
 
         Raises:
-            UsageError: It is not installed.
+            UsageError: The program is not installed.
         """
         found = self._found()
         if found is None:
@@ -222,10 +223,10 @@ class ForeignRunner(Runner):
 
 
 def printed_test(text: str, program: str, ranks_per_node: int = 0) -> Test:
-    """Return the one test that a program has printed.
+    """Return the single test in a program's output.
 
     Raises:
-        UsageError: It is cut off, or says nothing that can be used.
+        UsageError: The output is cut off, or contains nothing usable.
     """
     test = parse_tests(text, f"{program}'s output", ranks_per_node)[0]
     if not test.timed:
@@ -237,14 +238,14 @@ OPERATIONS = (
     *("create-directory", "stat-directory", "remove-directory"),
     *("create", "stat", "read-file", "remove"),
 )
-"""Of metadata, that a case has figures of."""
+"""Metadata operations for which a case has figures."""
 
 
 def metadata_samples(test: Test) -> tuple[Sample, ...]:
-    """Return the figures of a test of metadata.
+    """Return the figures of a metadata test.
 
     Raises:
-        UsageError: There are none.
+        UsageError: There are no figures.
     """
     found = tuple(one.sample for one in test.timed if one.operation in OPERATIONS)
     if not found:
@@ -253,10 +254,10 @@ def metadata_samples(test: Test) -> tuple[Sample, ...]:
 
 
 def read_record(path: Path, program: str) -> str:
-    """Return the text of the file that a program has left.
+    """Return the text of the output file of a program.
 
     Raises:
-        UsageError: There is none.
+        UsageError: The file does not exist.
     """
     try:
         return path.read_text(encoding="utf-8", errors="replace")
@@ -265,5 +266,5 @@ def read_record(path: Path, program: str) -> str:
 
 
 def unless(good: bool, reason: str) -> str:
-    """Return a reason, or "" where all is well."""
+    """Return a reason, or an empty text if the condition is met."""
     return "" if good else reason

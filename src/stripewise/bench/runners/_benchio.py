@@ -18,7 +18,7 @@ from stripewise.core.errors import UsageError
 from stripewise.storage.stacks import Workload
 
 FOLDER = "unstriped"
-"""One of the three that benchio knows; inside the case's directory it has that one's stripes."""
+"""One of benchio's three folders; inside the case's directory it inherits its stripes."""
 _METHODS = {
     ("posix", "shared", "serial"): "serial",
     ("posix", "per-process", "independent"): "proc",
@@ -29,20 +29,20 @@ _METHODS = {
     ("adios2", "shared", "independent"): "adios",
 }
 _ENTER = 'mkdir -p "$1/{folder}" && cd "$1" && shift && {more}exec "$@"'
-"""benchio writes below the directory that it is started in."""
+"""Shell command that starts benchio in the directory below which it writes."""
 _ADIOS = 'cp "$(dirname "$1")/adios2.xml" . && '
-"""The settings of ADIOS2 lie there too; they come with benchio."""
+"""Shell command that copies the settings of ADIOS2, which come with benchio."""
 
 
 class BenchioRunner(ForeignRunner):
-    """benchio: a 3-D array, written once, each rank a block."""
+    """benchio: a 3-D array that is written once, with a block for each rank."""
 
     name = "benchio"
     variable = "STRIPEWISE_BENCHIO"
     source = "https://github.com/davidhenty/benchio"
 
     def reasons(self, case: Case) -> list[str]:
-        """Return what benchio cannot do of a case."""
+        """Return what benchio does not support in a case."""
         way = (case.backend, case.layout, case.mode)
         return [
             unless(
@@ -88,5 +88,5 @@ class BenchioRunner(ForeignRunner):
         return Printed((one.sample,), notes=notes)
 
     def workload(self, case: Case) -> Workload:
-        """Return what the ranks write: the kernel's array is the same."""
+        """Return the data that the ranks write, which equals the kernel's array."""
         return KernelRunner().workload(case)

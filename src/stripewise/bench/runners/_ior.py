@@ -33,7 +33,7 @@ class IorRunner(ForeignRunner):
     source = "https://github.com/hpc/ior"
 
     def reasons(self, case: Case) -> list[str]:
-        """Return what IOR cannot do of a case."""
+        """Return what IOR does not support in a case."""
         block = block_bytes(case)
         transfer = case.transfer_bytes or block
         return [
@@ -78,7 +78,7 @@ class IorRunner(ForeignRunner):
         ]
 
     def command(self, case: Case, directory: Path, record: Path) -> list[str]:
-        """Return IOR with its options; it removes its files at its end."""
+        """Return IOR with its options; it removes its files at the end."""
         block = block_bytes(case)
         words = [str(self.program()), "-a", _APIS[case.backend], "-b", str(block)]
         words += ["-t", str(case.transfer_bytes or block), "-s", str(case.steps), "-i", "1", "-w"]
@@ -86,7 +86,7 @@ class IorRunner(ForeignRunner):
         words += ["-c"] if case.mode == "collective" else []
         words += ["-e"] if case.sync else []
         if case.stonewall_seconds:
-            seconds = max(round(case.stonewall_seconds), 1)  # IOR takes whole ones
+            seconds = max(round(case.stonewall_seconds), 1)  # IOR takes whole seconds
             words += ["-D", str(seconds), "-O", "stoneWallingWearOut=1"]
         if case.operation == "write-read":
             words += ["-r", *_against_caches(case)]
@@ -98,7 +98,7 @@ class IorRunner(ForeignRunner):
         return [*words, "-O", f"summaryFile={record / JSON}"]
 
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
-        """Return what IOR's JSON says, with the hints that it printed."""
+        """Return the figures in IOR's JSON, with the hints that it printed."""
         test = printed_test(read_record(record / JSON, "IOR"), "IOR")
         whole = case.ranks * block_bytes(case) * case.steps
         samples = [
@@ -110,12 +110,12 @@ class IorRunner(ForeignRunner):
         return Printed(tuple(samples), hints.found, {"ior": test.version})
 
     def workload(self, case: Case) -> Workload:
-        """Return what the ranks write: the kernel's blocks are the same."""
+        """Return the data that the ranks write, which equals the kernel's blocks."""
         return KernelRunner().workload(case)
 
 
 def block_bytes(case: Case) -> int:
-    """Return the bytes that a rank has in each segment; 0: the case does not say."""
+    """Return the bytes of a rank in each segment; 0 if the case does not say."""
     local, size = numbers_of(case.local), numbers_of(case.size)
     if len(local) == 1:
         return local[0] * ELEMENT_BYTES
@@ -125,7 +125,7 @@ def block_bytes(case: Case) -> int:
 
 
 def _against_caches(case: Case) -> list[str]:
-    """Return the options with which other ranks read, on other nodes where there are some."""
+    """Return the options with which other ranks read, on other nodes if there are some."""
     if case.cache == "none" or case.ranks == 1:
         return []
     return ["-C", "-Q", str(case.ranks_per_node)] if case.nodes > 1 else ["-C"]

@@ -29,11 +29,11 @@ class KernelRunner(OwnRunner):
     title = "kernel"
 
     def programs(self, runtime: Runtime) -> Mapping[str, Path]:
-        """Return MPI family -> the kernel."""
+        """Return the kernel by MPI family."""
         return runtime.kernels
 
     def why_not(self, case: Case) -> str:
-        """Return why the kernel cannot make a case."""
+        """Return why the kernel cannot run a case."""
         if case.operation == "metadata":
             return "operations of metadata are for the runner metadata"
         try:
@@ -57,7 +57,7 @@ class KernelRunner(OwnRunner):
         return words
 
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
-        """Return what the kernel's JSON says."""
+        """Return the figures in the kernel's JSON."""
         del stdout
         text = read_record(record / JSON, "the kernel")
         test = printed_test(text, "the kernel", case.ranks_per_node)
@@ -69,7 +69,7 @@ class KernelRunner(OwnRunner):
         return Printed(tuple(one.sample for one in test.timed), test.hints, *about)
 
     def workload(self, case: Case) -> Workload:
-        """Return what the ranks write."""
+        """Return the data that the ranks write."""
         collective = case.mode == "collective"
         if case.transfer_bytes and case.pattern == "blocks" and case.local.isdecimal():
             whole = int(case.local)
@@ -88,7 +88,7 @@ class KernelRunner(OwnRunner):
 
 
 def kernel_words(case: Case) -> list[str]:
-    """Return the options that say what is moved: `--pattern NAME ...`."""
+    """Return the options that determine the data: `--pattern NAME ...`."""
     words = ["--pattern", case.pattern]
     words += ["--local", case.local] if case.local else []
     words += ["--size", case.size] if case.size else []
@@ -106,9 +106,9 @@ def _against_caches(case: Case) -> list[str]:
 
 
 def _spans(document: dict[str, Any]) -> dict[str, Span]:
-    """Return when each pass was, of one of several programs in a job."""
-    said = document.get("application") or {}
-    passes = {name: said.get(name) for name in ("write", "read")}
+    """Return the time of each pass, if several programs share a job."""
+    application = document.get("application") or {}
+    passes = {name: application.get(name) for name in ("write", "read")}
     return {
         name: (float(one["begin_seconds"]), float(one["end_seconds"]))
         for name, one in passes.items()
@@ -117,14 +117,14 @@ def _spans(document: dict[str, Any]) -> dict[str, Span]:
 
 
 def _versions(document: dict[str, Any]) -> dict[str, str]:
-    """Return the versions of the MPI, and of the library that stands on it."""
+    """Return the versions of the MPI and of the library above it."""
     known = document.get("provenance") or {}
     words = {"mpi": known.get("mpi_library"), document["backend"]: known.get("io_library")}
-    return {name: " ".join(str(said).split()) for name, said in words.items() if said}
+    return {name: " ".join(str(value).split()) for name, value in words.items() if value}
 
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:
-    """Yield what is to be known of the figures."""
+    """Yield remarks on the figures."""
     cached = document.get("cached_bytes_before_read")
     if document.get("drop_caches") and cached:
         yield (

@@ -20,14 +20,14 @@ _END = "-- finished at"
 
 
 class MdtestRunner(ForeignRunner):
-    """mdtest: files that are created, looked at, read and removed."""
+    """mdtest: files that are created, inspected, read and removed."""
 
     name = "mdtest"
     variable = "STRIPEWISE_MDTEST"
     source = "part of https://github.com/hpc/ior"
 
     def reasons(self, case: Case) -> list[str]:
-        """Return what mdtest cannot do of a case."""
+        """Return what mdtest does not support in a case."""
         tree = case.depth > 0
         return [
             unless(
@@ -53,7 +53,7 @@ class MdtestRunner(ForeignRunner):
         ]
 
     def command(self, case: Case, directory: Path, record: Path) -> list[str]:
-        """Return mdtest with its options; it removes what it has made."""
+        """Return mdtest with its options; it removes the files that it created."""
         del record
         words = [str(self.program()), "-n", str(case.files), "-i", "1"]
         words += ["-u"] if case.sharing == "own" else []
@@ -78,5 +78,5 @@ class MdtestRunner(ForeignRunner):
         return Printed(metadata_samples(test), versions={"mdtest": test.version}, notes=notes)
 
     def workload(self, case: Case) -> None:
-        """Return nothing: no data is moved that counts."""
+        """Return None: no significant data is moved."""
         del case

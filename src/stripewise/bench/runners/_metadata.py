@@ -25,21 +25,21 @@ from stripewise.storage.stacks import Workload
 
 JSON = "metadata.json"
 _MOST_FILES = 100_000_000
-"""Of a rank, where the stonewall alone ends creating."""
+"""Maximum number of files of a rank if only the stonewall ends their creation."""
 
 
 class MetadataRunner(OwnRunner):
-    """`stripewise bench metadata`: operations on files and directories, each timed by itself."""
+    """`stripewise bench metadata`: operations on files and directories, each timed separately."""
 
     name = "metadata"
     title = "metadata program"
 
     def programs(self, runtime: Runtime) -> Mapping[str, Path]:
-        """Return MPI family -> the metadata kernel."""
+        """Return the metadata kernel by MPI family."""
         return runtime.metadata_programs
 
     def why_not(self, case: Case) -> str:
-        """Return why the metadata kernel cannot make a case."""
+        """Return why the metadata kernel cannot run a case."""
         if case.operation != "metadata":
             return (
                 f"the runner metadata moves no data: operation is metadata, not {case.operation}"
@@ -69,7 +69,7 @@ class MetadataRunner(OwnRunner):
         return [*words, "--json", str(record / JSON)]
 
     def printed(self, case: Case, record: Path, stdout: str) -> Printed:
-        """Return what the metadata kernel's JSON says."""
+        """Return the figures in the metadata kernel's JSON."""
         del stdout
         text = read_record(record / JSON, "the metadata kernel")
         test = printed_test(text, "the metadata kernel", case.ranks_per_node)
@@ -84,20 +84,20 @@ class MetadataRunner(OwnRunner):
         return Printed(metadata_samples(test), versions=versions, notes=notes, spans=spans)
 
     def workload(self, case: Case) -> Workload | None:
-        """Return None: `simulation.metadata_rate` says what a storage gives."""
+        """Return None: `simulation.metadata_rate` predicts metadata."""
         del case
         return None
 
 
 def shift_of(case: Case) -> int:
-    """Return by how many ranks those that make and those that ask lie apart."""
+    """Return the distance in ranks between those that create and those that query files."""
     if case.cache != "shift" or case.ranks == 1:
         return 0
     return case.ranks_per_node if case.nodes > 1 else 1
 
 
 def _spans(document: dict[str, Any]) -> Iterator[tuple[str, Span]]:
-    """Yield when each phase was, of one of several programs in a job."""
+    """Yield the time of each phase, if several programs share a job."""
     for phase in document["phases"]:
         if "begin_seconds" in phase:
             span = (float(phase["begin_seconds"]), float(phase["end_seconds"]))

@@ -23,10 +23,10 @@ def runner_names() -> tuple[str, ...]:
 
 
 def find_runner(name: str) -> Runner:
-    """Return a runner.
+    """Return a runner by its name.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: There is no runner of this name.
     """
     for one in _MEMBERS:
         if one.name == name:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Carries a campaign out: fits its suite to the machine, runs its cases and keeps a journal."""
+"""Runs a campaign: adapts its suite to the machine, runs its cases and keeps a journal."""
 
 from typing import TYPE_CHECKING
 

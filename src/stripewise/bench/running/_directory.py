@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Begins, continues and reads a campaign in its directory, or reads it from an exchanged file."""
+"""Starts, resumes and reads a campaign in its directory, or reads it from an exchanged file."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _KEPT = (
     "wall_seconds",
     "seed",
 )
-"""Options that a campaign keeps to its end; budgets and time limits may be given anew."""
+"""Options that are fixed for a campaign; budgets and time limits may change on resuming."""
 
 
 def run_campaign(options: CampaignOptions, observer: CampaignObserver | None = None) -> Campaign:
-    """Make the runs of a campaign, or go on with one; return it.
+    """Run or resume a campaign, and return it.
 
     Raises:
-        UsageError: A case is impossible, or its program is not here.
-        StudyError: The directory is in use, holds another campaign, or is damaged.
-        StorageError: No room, or the storage does not stripe as it is asked.
-        KeyboardInterrupt: A signal came; `resume` goes on from here.
+        UsageError: A case is impossible, or its program is not available here.
+        StudyError: The directory is in use, contains another campaign, or is damaged.
+        StorageError: There is not enough space, or the storage does not stripe as requested.
+        KeyboardInterrupt: A signal was received; `resume` continues from here.
     """
     observer = observer or CampaignObserver()
     interrupts = Interrupts()
@@ -67,10 +67,10 @@ def run_campaign(options: CampaignOptions, observer: CampaignObserver | None = N
 
 
 def read_directory(path: Path) -> Campaign:
-    """Return the campaign of a directory, whether it has ended or not.
+    """Return the campaign of a directory, finished or not.
 
     Raises:
-        StudyError: There is none, it is damaged, or of another version.
+        StudyError: There is no campaign, it is damaged, or of another version.
     """
     owned = OwnedDirectory.find(path, KIND)
     content = owned.read(JOURNAL)
@@ -118,7 +118,7 @@ def _carry_out(
 
 
 def _runtime(options: CampaignOptions) -> Runtime | None:
-    """Return the library, where a run needs it."""
+    """Return the library, if a run needs it."""
     if options.storage is None and not any(case.settings for case in options.suite.cases):
         return None
     return find_runtime()
@@ -140,7 +140,7 @@ def _launcher(
 
 
 def _any_runtime() -> Runtime:
-    """Return a library that is not loaded: the launchers want one to begin with."""
+    """Return a library that is not loaded, because launchers need one to start with."""
     return Runtime(Path(os.devnull))
 
 
@@ -174,7 +174,7 @@ def _claimed(options: CampaignOptions) -> Iterator[OwnedDirectory]:
 
 
 def _set_aside(path: Path) -> None:
-    """Rename an earlier campaign when nobody works on it."""
+    """Rename an earlier campaign unless it is in use."""
     number = 1
     while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
         number += 1
@@ -201,7 +201,7 @@ def _options_to_json(options: CampaignOptions) -> dict[str, Any]:
 
 
 def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
-    """Return the options of a campaign that is gone on with; budgets are as they are given now."""
+    """Return the options of a resumed campaign; budgets are those given now."""
     assert ledger.first is not None
     words: Mapping[str, Any] = ledger.first["options"]
     if given.suite.name not in ("", ledger.first["suite"]["name"]):
@@ -227,7 +227,7 @@ def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
 
 
 def _ceilings(described: Storage) -> dict[str, float]:
-    """Return what no bandwidth can exceed on a described storage, where it says."""
+    """Return the upper limits of bandwidth of a described storage, if it has them."""
     node = max(described.value(f"client.node_{way}") for way in ("write", "read"))
     whole = max(described.value(f"servers.whole_{way}") for way in ("write", "read"))
     found = {"node_bytes_per_second": node, "whole_bytes_per_second": whole}
@@ -263,17 +263,17 @@ def _campaign(path: Path, ledger: Ledger) -> Campaign:
     )
 
 
-# A campaign from wherever it is: its directory, or a file of the exchange format.
+# A campaign from any source: its directory, or a file of the exchange format.
 
 
 def read_campaign(path: Path) -> Campaign:
     """Read a campaign.
 
     Args:
-        path: A campaign's directory, or a file that `stripewise bench export` wrote.
+        path: Directory of a campaign, or a file that `stripewise bench export` wrote.
 
     Raises:
-        UsageError: There is none, or it cannot be read.
+        UsageError: There is no campaign, or it cannot be read.
         StripewiseError: The directory's journal is damaged.
     """
     if not path.exists():

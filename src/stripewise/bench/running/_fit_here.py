@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits a suite to the nodes, directories and speed at hand, and scales the figures back."""
+"""Adapts a suite to the available nodes, directories and speed, and scales the figures back."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from stripewise.present import plural
 from stripewise.run.slurm import Slurm
 
 RANKS_PER_PROCESSOR = 32
-"""Of an emulated storage: they sleep while their requests are held back (assumed)."""
+"""Maximum ranks per processor on emulated storage: they sleep while requests wait (assumed)."""
 
 
 def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> CampaignOptions:
     """Return the options with the cases that can be run here.
 
     Args:
-        options: Of the campaign.
-        noted: Is told what is left out.
+        options: Options of the campaign.
+        noted: Called with a message on what is left out.
 
     Raises:
-        UsageError: The user asked for more nodes than there are, or for what cannot be had.
+        UsageError: The user requested more nodes than there are, or something else impossible.
     """
     if options.launcher not in LAUNCHERS:
         raise UsageError(
@@ -41,10 +41,10 @@ def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> Camp
         raise UsageError("jobs cannot run on emulated storage: leave --launcher slurm out")
     if not options.inside.is_dir():
         raise UsageError(f"--in {options.inside}: there is no such directory; make it first")
-    suite = _of_nodes(options, noted)
-    suite = _of_places(replace(options, suite=suite), noted)
-    suite = _of_size(replace(options, suite=suite), noted)
-    suite = _of_ranks(replace(options, suite=suite), noted)
+    suite = _fit_nodes(options, noted)
+    suite = _fit_places(replace(options, suite=suite), noted)
+    suite = _fit_size(replace(options, suite=suite), noted)
+    suite = _fit_ranks(replace(options, suite=suite), noted)
     for case in suite.cases:
         options.storage_of(case)
     return replace(options, suite=suite)
@@ -53,8 +53,8 @@ def fitted_suite(options: CampaignOptions, noted: Callable[[str], None]) -> Camp
 # ---- nodes -------------------------------------------------------------------------------------
 
 
-def _of_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Leave out cases of more nodes than there are; refuse those that the user named."""
+def _fit_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+    """Leave out cases with more nodes than there are; refuse those that the user named."""
     most, what = _most_nodes(options)
     suite = options.suite
     needed = {case: suite.nodes_of(case) for case in suite.cases}
@@ -74,7 +74,7 @@ def _of_nodes(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
 
 
 def _most_nodes(options: CampaignOptions) -> tuple[int, str]:
-    """Return how many nodes a job can have, and what says so."""
+    """Return the maximum number of nodes of a job, and what determines it."""
     if options.storage is not None:
         emulated = options.storage_of(options.suite.cases[0])
         assert emulated is not None
@@ -112,7 +112,7 @@ def _partition_nodes(options: CampaignOptions) -> tuple[int, str]:
 
 
 def _partition_of(words: tuple[str, ...]) -> list[str]:
-    """Return the partition that options of sbatch name."""
+    """Return the partition named in options of sbatch."""
     found: list[str] = []
     for place, word in enumerate(words):
         if word in ("-p", "--partition"):
@@ -122,8 +122,8 @@ def _partition_of(words: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _of_ranks(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Leave out cases of more ranks than this host can stand for as nodes of a storage."""
+def _fit_ranks(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+    """Leave out cases with more ranks than this host can run as emulated nodes."""
     suite = options.suite
     if options.storage is None or options.launcher == "simulated":
         return suite
@@ -148,15 +148,15 @@ def _ranks(suite: Suite, case: Case) -> int:
     return case.ranks + (beside.ranks if beside else 0)
 
 
-def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Give ranks the bytes that are asked for; in slow motion they have as much less."""
+def _fit_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+    """Give ranks the requested bytes; in slow motion they have proportionally less."""
     suite = options.suite
     emulated = options.storage_of(suite.cases[0])
     slowdown = emulated.storage.slowdown if emulated is not None else 1.0
     slowdown = 1.0 if options.launcher == "simulated" else slowdown
     if options.rank_bytes:
         sized = (of_rank_bytes(one, options.rank_bytes) for one in suite.cases)
-        alike = {_of_metadata(one, slowdown): None for one in sized}
+        alike = {_metadata_in_slow_motion(one, slowdown): None for one in sized}
         return replace(suite, cases=tuple(alike))
     if emulated is None or slowdown <= 1:
         return suite
@@ -168,15 +168,15 @@ def _of_size(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
     return replace(suite, cases=tuple(alike))
 
 
-def _of_metadata(case: Case, slowdown: float) -> Case:
+def _metadata_in_slow_motion(case: Case, slowdown: float) -> Case:
     return in_slow_motion(case, slowdown) if case.operation == "metadata" else case
 
 
 # ---- directories -------------------------------------------------------------------------------
 
 
-def _of_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
-    """Leave out directories that do not differ where files have no stripes."""
+def _fit_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
+    """Leave out directories that are not different because files have no stripes."""
     suite = options.suite
     used = list(dict.fromkeys(case.directory for case in suite.cases))
     storage = None
@@ -197,7 +197,7 @@ def _of_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite:
 
 
 def _check_targets(places: dict[str, Place], targets: int) -> None:
-    """Refuse more stripes than there are targets, as far as their number is known."""
+    """Refuse more stripes than there are targets, if their number is known."""
     for name, place in places.items():
         if targets and (place.stripe_count > targets or place.target >= targets):
             raise UsageError(
@@ -207,44 +207,44 @@ def _check_targets(places: dict[str, Place], targets: int) -> None:
             )
 
 
-# Cases of another size, so that a slow storage takes no longer than the one it stands for.
+# Cases of another size, so that a storage in slow motion takes no longer than the real one.
 
 LEAST_BYTES = 1 << 20
-"""No rank's part becomes smaller."""
+"""Least bytes to which a rank's part may be reduced."""
 LEAST_FILES = 10
-"""Nor does a rank make fewer files."""
+"""Least number of files to which those of a rank may be reduced."""
 _GRAIN = 4096 // ELEMENT_BYTES
-"""Elements of a page: what a rank has stays a multiple of it, so that O_DIRECT can be had."""
+"""Elements of a page: a rank's part stays a multiple of it, so that O_DIRECT is possible."""
 
 
 def in_slow_motion(case: Case, slowdown: float) -> Case:
     """Return a case that takes about as long on a storage in slow motion.
 
     Args:
-        case: Of a suite.
-        slowdown: How many times as long everything takes there, at least 1.
+        case: Case of a suite.
+        slowdown: Factor by which everything takes longer there, at least 1.
     """
     if slowdown <= 1:
         return case
     if case.operation == "metadata":
         fewer = max(round(case.files / slowdown), LEAST_FILES)
         return replace(case, files=min(case.files, fewer))
-    return _of_share(case, 1 / slowdown)
+    return _with_share(case, 1 / slowdown)
 
 
 def of_rank_bytes(case: Case, rank_bytes: float) -> Case:
-    """Return a case in which each rank has about so many bytes, in its steps together.
+    """Return a case in which each rank has about the given bytes, over all of its steps.
 
-    Cases of metadata, and those whose size is the pattern's own, stay as they are.
+    Cases of metadata, and those whose size is fixed by the pattern, are returned unchanged.
     """
     numbers = numbers_of(case.local)
     if case.operation == "metadata" or not numbers:
         return case
-    return _of_share(case, rank_bytes / (ELEMENT_BYTES * prod(numbers) * case.steps))
+    return _with_share(case, rank_bytes / (ELEMENT_BYTES * prod(numbers) * case.steps))
 
 
-def _of_share(case: Case, share: float) -> Case:
-    """Return a case of a share of the bytes: the slowest dimensions become shorter."""
+def _with_share(case: Case, share: float) -> Case:
+    """Return a case with a share of the bytes: the slowest dimensions become shorter."""
     numbers = numbers_of(case.local) or numbers_of(case.size)
     if not numbers:
         return case
@@ -273,17 +273,17 @@ def _shortened(numbers: Sequence[int], share: float) -> list[int]:
     return made
 
 
-# Figures of a storage in slow motion as they are at its full speed.
+# Conversion of figures from a storage in slow motion to its full speed.
 
 
 def at_full_speed(run: CaseRun, slowdown: float) -> CaseRun:
     """Return a run with the times that its operations would have taken at full speed.
 
-    The times of the run as a whole (elapsed and node-seconds) are those that passed here.
+    The elapsed time and the node-seconds of the run as a whole stay as measured here.
 
     Args:
-        run: On a storage that was emulated in slow motion.
-        slowdown: How many times as long everything took there.
+        run: Run on a storage that was emulated in slow motion.
+        slowdown: Factor by which everything took longer there.
     """
     if slowdown == 1:
         return run

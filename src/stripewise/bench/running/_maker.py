@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes one run of a case through a launcher, and notes under which circumstances."""
+"""Makes one run of a case through a launcher, and records the circumstances."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from stripewise.storage.machines import find_mount, find_storage
 
 BESIDE = "beside"
 _ROOM = 1.02
-"""Share of a case's bytes that must be free: libraries write a little more."""
+"""Ratio of the free space needed to a case's bytes: libraries write a little more."""
 _NO_ROOM = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC|EDQUOT")
 _NODE_DOWN = re.compile(r"NODE_FAIL|[Nn]ode failure|is down|not responding")
 
@@ -40,9 +40,9 @@ class Maker:
     """Makes the runs of a campaign, one at a time.
 
     Attributes:
-        launcher: Starts them.
-        versions: Of the programs and libraries that were run, name -> version.
-        notes: What is to be known of the figures.
+        launcher: Launcher that starts them.
+        versions: Versions of the programs and libraries that were run, by name.
+        notes: Remarks on the figures.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Maker:
         launcher: Launcher,
         runtime: Runtime | None,
     ) -> None:
-        """Take what runs are made with.
+        """Store what is needed for runs.
 
         Args:
-            options: Of the campaign.
-            owned: Its directory.
-            places: Its directories on the storage.
-            launcher: Starts them; its library is set for each run.
-            runtime: What is preloaded where settings are applied or a storage is emulated.
+            options: Options of the campaign.
+            owned: Directory of the campaign.
+            places: Directories of the campaign on the storage.
+            launcher: Launcher that starts runs; its library is set for each run.
+            runtime: Library to preload if settings are applied or a storage is emulated.
         """
         self.launcher = launcher
         self.versions: dict[str, str] = {}
@@ -69,7 +69,7 @@ class Maker:
         self._around: dict[str, Any] = {}
 
     def no_room(self, planned: PlannedRun) -> str:
-        """Return why a case cannot be stored; "" if it can, as far as can be told."""
+        """Return why there is no space for a case; empty if there is, as far as is known."""
         workload = find_runner(planned.case.runner).workload(planned.case)
         needed = (workload.bytes if workload is not None else 0) * _ROOM
         free = self._places.free_bytes()
@@ -84,13 +84,13 @@ class Maker:
         """Start a run.
 
         Args:
-            planned: What is run.
+            planned: Run to start.
             run_id: UUID text.
-            number: Of the run in the campaign.
-            seconds: Its time limit.
+            number: Number of the run in the campaign.
+            seconds: Time limit of the run.
 
         Raises:
-            StripewiseError: It cannot be started.
+            StripewiseError: The run cannot be started.
         """
         case = planned.case
         record = self._owned.inside("runs", f"{number:06d}").make()
@@ -141,14 +141,14 @@ class Maker:
         return runner
 
     def find_again(self, run: OpenRun) -> Handle | None:
-        """Return the handle of a run of which only the plan is known; None: it never began."""
+        """Return the handle of a run of which only the plan is known; None if it never began."""
         record = self._owned.inside("runs", f"{run.number:06d}").path
         return self.launcher.find_again(run.run_id, record)
 
-    # -- what it gave ----------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------
 
     def ended(self, run: OpenRun, case: Case, handle: Handle) -> tuple[CaseRun, bool]:
-        """Return what an ended run gave, and whether its failure says nothing about the case."""
+        """Return the result of a finished run, and whether a failure is unrelated to the case."""
         outcome = self.launcher.collect(handle)
         record = self._owned.inside("runs", f"{run.number:06d}").path
         found = CaseRun(
@@ -163,7 +163,7 @@ class Maker:
         )
         if outcome.status is RunStatus.OK:
             found = self._with_figures(found, case, record)
-        if why := _not_the_storage(outcome, self._options, case):
+        if why := _why_not_the_storage(outcome, self._options, case):
             return replace(found, status="failed", samples=(), message=why), True
         found = replace(found, layout=self._places.layout(case.directory, run.number))
         outside = found.status == "failed" and outcome.cause.is_outside
@@ -197,14 +197,14 @@ class Maker:
 
     def _learn(self, printed: Printed) -> None:
         self.versions |= printed.versions
-        if self._options.storage is None:  # notes are of caches, and an emulated storage has none
+        if self._options.storage is None:  # notes are about caches, which emulated storage lacks
             self.notes |= dict.fromkeys(printed.notes)
 
     def release(self, run: OpenRun, case: Case) -> None:
-        """Remove the files of a run; its record stays.
+        """Remove the files of a run; its record is kept.
 
         Raises:
-            StorageError: They cannot be removed.
+            StorageError: The files cannot be removed.
         """
         self._places.remove(case.directory, run.number)
 
@@ -218,18 +218,20 @@ def _status(outcome: Outcome) -> str:
 
 
 def _message(outcome: Outcome) -> str:
-    """Return why a run did not end well, in one line: what the program said last counts."""
+    """Return one line on why a run failed, preferring the program's last message."""
     if outcome.status is RunStatus.OK:
         return ""
     lines = [line.strip() for line in outcome.said.splitlines() if line.strip()]
-    said = next((line for line in lines if _NO_ROOM.search(line) or _NODE_DOWN.search(line)), "")
-    said = said or next((line for line in lines if "stripewise" in line), "")
-    words = [outcome.message, *([said] if said not in outcome.message else [])]
+    message = next(
+        (line for line in lines if _NO_ROOM.search(line) or _NODE_DOWN.search(line)), ""
+    )
+    message = message or next((line for line in lines if "stripewise" in line), "")
+    words = [outcome.message, *([message] if message not in outcome.message else [])]
     return ": ".join(filter(None, words))[:400]
 
 
-def _not_the_storage(outcome: Outcome, options: CampaignOptions, case: Case) -> str:
-    """Return why the figures of an emulated run are not those of the storage; "" if they are."""
+def _why_not_the_storage(outcome: Outcome, options: CampaignOptions, case: Case) -> str:
+    """Return why figures of an emulated run are not those of the storage; empty if they are."""
     seen = outcome.emulated
     if seen is None:
         return ""
@@ -237,7 +239,7 @@ def _not_the_storage(outcome: Outcome, options: CampaignOptions, case: Case) -> 
 
 
 def _emulated(outcome: Outcome) -> dict[str, Any]:
-    """Return what the emulated storage saw: its own time and what this host was late by."""
+    """Return what the emulated storage observed: its own time and the host's delay."""
     seen = outcome.emulated
     if seen is None:
         return {}
@@ -246,10 +248,10 @@ def _emulated(outcome: Outcome) -> dict[str, Any]:
 
 
 def check_runners(cases: tuple[Case, ...], family: str, *, installed: bool) -> None:
-    """Refuse cases that their programs cannot make, or whose programs are not here.
+    """Refuse cases that their programs cannot run, or whose programs are not available.
 
     Raises:
-        UsageError: Which one, and the remedy.
+        UsageError: There is such a case; the message has the remedy.
     """
     missing: dict[str, str] = {}
     for case in cases:
@@ -267,11 +269,11 @@ def check_runners(cases: tuple[Case, ...], family: str, *, installed: bool) -> N
 # The words that start the ranks of a case, alone or beside another one.
 
 Part = tuple[int, list[str]]
-"""Ranks, and program with arguments of each."""
+"""Number of ranks, and program with arguments of each."""
 
 
 def through_srun(options: CampaignOptions) -> bool:
-    """Whether srun starts the ranks: in jobs, and in the allocation that this process is in."""
+    """Return whether srun starts the ranks: in jobs, and within an allocation."""
     return options.launcher == "slurm" or bool(
         options.storage is None and os.environ.get("SLURM_JOB_ID")
     )
@@ -283,10 +285,10 @@ def start_words(
     """Return the command of a run.
 
     Args:
-        options: Of the campaign.
+        options: Options of the campaign.
         family: MPI of the programs, for mpiexec.
-        nodes: Of the job.
-        parts: One program, or several that run at once, each with its ranks.
+        nodes: Number of nodes of the job.
+        parts: One program, or several simultaneous ones, each with its ranks.
         record: Directory of the run's record, for a file that srun reads.
 
     Raises:
@@ -297,7 +299,7 @@ def start_words(
         return _srun(options, nodes, parts, record)
     words: list[str] = []
     mpi = find_launcher(family)
-    if path := options.mpiexec or _of_lustre(options, mpi.family):
+    if path := options.mpiexec or _lustre_mpiexec_path(options, mpi.family):
         mpi = replace(mpi, mpiexec=Path(path))
     for ranks, program in parts:
         own = mpiexec_words(mpi, ranks, options.launcher_options)
@@ -307,10 +309,10 @@ def start_words(
 
 
 def family_of(options: CampaignOptions, case: Case) -> str:
-    """Return the MPI whose program makes a case; "": the one that its runner finds.
+    """Return the MPI whose program runs a case; empty for the one that its runner finds.
 
-    On emulated Lustre that is MPICH where its ROMIO has the Lustre driver, for the libraries that
-    distributions build for MPICH, and Open MPI for the others.
+    On emulated Lustre that is an MPICH whose ROMIO has the Lustre driver; for libraries that
+    distributions build only for Open MPI, it is Open MPI.
     """
     if options.family or options.storage is None or not _has_lustre_driver(options):
         return options.family
@@ -321,8 +323,8 @@ def mpiio_stack(options: CampaignOptions, family: str) -> str:
     """Return the software stack of MPI-IO that a program of a family has on the storage.
 
     Args:
-        options: Of the campaign.
-        family: "mpich", "openmpi", "openmpi-5"; others are taken for MPICH's kin.
+        options: Options of the campaign.
+        family: "mpich", "openmpi", "openmpi-5"; others are treated like MPICH.
     """
     if family.startswith("openmpi"):
         return "ompio"
@@ -331,7 +333,7 @@ def mpiio_stack(options: CampaignOptions, family: str) -> str:
 
 
 _OPENMPI_ONLY = ("netcdf4", "pnetcdf", "adios2")
-"""Libraries that Debian has for Open MPI alone, or that are built for it."""
+"""Libraries that Debian provides only for Open MPI, or that are built for it."""
 
 
 def _has_lustre_driver(options: CampaignOptions) -> bool:
@@ -340,14 +342,14 @@ def _has_lustre_driver(options: CampaignOptions) -> bool:
     return lustre_mpiexec().is_file()
 
 
-def _of_lustre(options: CampaignOptions, family: str) -> str:
-    """Return the mpiexec of the MPICH with ROMIO's Lustre driver; "": it is not to be used."""
+def _lustre_mpiexec_path(options: CampaignOptions, family: str) -> str:
+    """Return the mpiexec of the MPICH with ROMIO's Lustre driver; empty if it is not used."""
     use = family == "mpich" and _has_lustre_driver(options)
     return str(lustre_mpiexec()) if use else ""
 
 
 def lustre_mpiexec() -> Path:
-    """Return where `make lustre-mpi` puts the mpiexec of its MPICH."""
+    """Return the path at which `make lustre-mpi` installs the mpiexec of its MPICH."""
     usual = Path.home() / ".cache" / "stripewise"
     return Path(os.environ.get("STRIPEWISE_CACHE") or usual, "lustre-mpi", "bin", "mpiexec")
 
@@ -355,7 +357,7 @@ def lustre_mpiexec() -> Path:
 def _srun(
     options: CampaignOptions, nodes: int, parts: Sequence[Part], record: Path
 ) -> tuple[str, ...]:
-    """Return the words of srun: each program has nodes of its own, one after another."""
+    """Return the words of srun: each program has its own nodes, one after another."""
     ranks = sum(number for number, _ in parts)
     words = ["srun", f"--nodes={nodes}", f"--ntasks={ranks}"]
     words += [f"--ntasks-per-node={-(-ranks // nodes)}", *options.launcher_options]
@@ -375,16 +377,16 @@ def _srun(
     return (*words, "--distribution=block", "--multi-prog", str(file))
 
 
-# What else goes on while a run is made, and what a campaign is made with.
+# Circumstances of a run, and the system of a campaign.
 
 _SECONDS = 10.0
 
 
 def circumstances(environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the load of this host, and the jobs that others run where Slurm tells.
+    """Return the load of this host, and other users' jobs if Slurm shows them.
 
     Args:
-        environment: Of this process; default: `os.environ`.
+        environment: Environment of this process; by default `os.environ`.
     """
     environment = os.environ if environment is None else environment
     found: dict[str, Any] = {"load": round(os.getloadavg()[0], 2)}
@@ -396,7 +398,7 @@ def circumstances(environment: Mapping[str, str] | None = None) -> dict[str, Any
 
 
 def _running_jobs() -> int | None:
-    """Return how many jobs run on the cluster; None: there is no Slurm that tells."""
+    """Return how many jobs run on the cluster; None if Slurm does not say."""
     squeue = shutil.which("squeue")
     if squeue is None:
         return None
@@ -409,7 +411,7 @@ def _running_jobs() -> int | None:
 
 
 def about_system(inside: Path) -> dict[str, Any]:
-    """Return what a campaign is made with: system, memory, versions, file system.
+    """Return the system of a campaign: operating system, memory, versions, file system.
 
     Args:
         inside: Directory on the storage.

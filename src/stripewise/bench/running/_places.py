@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the directories of a campaign with their striping, and reads how files were striped."""
+"""Creates and stripes the directories of a campaign, and reads the striping of files."""
 
 from __future__ import annotations
 
@@ -30,61 +30,61 @@ _SUFFIX = ".files"
 
 
 class Places:
-    """What a campaign has on the storage: a directory of its own, known by the mark in it.
+    """The campaign's own directory on the storage, which is recognised by a mark in it.
 
-    `DIR/NAME.campaign.files/DIRECTORY/NUMBER` holds the files of one run.
+    `DIR/NAME.campaign.files/DIRECTORY/NUMBER` contains the files of one run.
     """
 
     def __init__(self, inside: Path, name: str, striping: Striping) -> None:
-        """Make the directory, or find that of the campaign again.
+        """Create the directory, or find that of the campaign again.
 
         Args:
             inside: Directory on the storage.
-            name: Of the campaign's own directory.
-            striping: The way to stripe there.
+            name: Name of the campaign's own directory.
+            striping: Method of striping there.
 
         Raises:
-            StudyError: It holds something else, or is not the user's alone.
-            StorageError: It cannot be made.
+            StudyError: The directory contains something else, or is not private to the user.
+            StorageError: The directory cannot be created.
         """
         self.striping = striping
         self._owned = OwnedDirectory.take(inside / f"{name}{_SUFFIX}", KIND)
 
     @property
     def path(self) -> Path:
-        """The campaign's directory."""
+        """Path of the campaign's directory."""
         return self._owned.path
 
     def prepare(self, directories: Mapping[str, Place]) -> None:
-        """Make and stripe directories, and see that they are striped so.
+        """Create and stripe directories, and check their striping.
 
         Raises:
-            StorageError: The storage refuses, or has taken something else.
+            StorageError: The storage refuses, or has applied something else.
         """
         for name, place in directories.items():
             self.stripe(self._owned.inside(name).make(), place)
 
     def stripe(self, path: Path, place: Place) -> None:
-        """Stripe a directory, and see that it is striped so.
+        """Stripe a directory, and check its striping.
 
         Raises:
-            StorageError: The storage refuses, or has taken something else.
+            StorageError: The storage refuses, or has applied something else.
         """
         if place != Place():
             self.striping.stripe(path, place)
             self.striping.check(path, place)
 
     def make(self, directory: str, number: int) -> Path:
-        """Return an empty directory for a run; what an earlier try left is removed.
+        """Return an empty directory for a run, removing the remains of an earlier attempt.
 
         Raises:
-            StorageError: There is no room.
+            StorageError: There is not enough space.
         """
         self.remove(directory, number)
         return self._owned.inside(directory, _name(number)).make()
 
     def layout(self, directory: str, number: int) -> dict[str, Any]:
-        """Return how the files of a run are striped; nothing where the storage does not tell."""
+        """Return the striping of the files of a run; empty if the storage does not report it."""
         with suppress(StripewiseError, OSError):
             return file_layout(self.striping, self._owned.inside(directory, _name(number)).path)
         return {}
@@ -94,17 +94,17 @@ class Places:
         self._owned.inside(directory).remove(_name(number))
 
     def clear(self, directories: Iterable[str]) -> None:
-        """Remove the files of all runs: what a tuner that was killed has left."""
+        """Remove the files of all runs, which a killed tuner may have left."""
         for directory in directories:
             inner = self._owned.inside(directory)
             for name in inner.names():
                 inner.remove(name)
 
     def free_bytes(self) -> int:
-        """Return the room that the user has left, as the file system tells it.
+        """Return the space that the user has left, according to the file system.
 
         Raises:
-            StorageError: It does not.
+            StorageError: The file system does not report it.
         """
         try:
             facts = os.statvfs(self.path)
@@ -113,7 +113,7 @@ class Places:
         return facts.f_bavail * facts.f_frsize
 
     def discard(self) -> None:
-        """Remove all of it."""
+        """Remove the campaign's directory."""
         self._owned.discard()
 
 
@@ -121,21 +121,21 @@ def _name(number: int) -> str:
     return f"{number:06d}"
 
 
-# How directories are striped, and how files are found to be: Lustre, emulated, or not at all.
+# Striping of directories and of files: Lustre, emulated, or none.
 
 _SECONDS = 60.0
 _WORD = re.compile(r"\b(?:lmm_)?(stripe_count|stripe_size|stripe_offset):\s*(-?\d+)")
 _OBJECT = re.compile(r"^\s+(\d+)\s+\d+\s+0x[0-9a-f]+\s+\S+\s*$", re.M)
 MOST_FILES = 256
-"""Files of one run whose layouts are read."""
+"""Maximum number of files of one run whose layouts are read."""
 
 
 class Striping(ABC):
-    """A way to stripe directories.
+    """Method of striping directories.
 
     Attributes:
-        stripes: Whether files can lie on several targets.
-        name: Of the file system, for people.
+        stripes: Whether files can be on several targets.
+        name: Name of the file system, for users.
     """
 
     stripes: bool = True
@@ -143,7 +143,7 @@ class Striping(ABC):
 
     @abstractmethod
     def stripe(self, directory: Path, place: Place) -> None:
-        """Let new files in a directory be striped so.
+        """Set the striping of new files in a directory.
 
         Raises:
             StorageError: The storage refuses.
@@ -151,17 +151,17 @@ class Striping(ABC):
 
     @abstractmethod
     def found(self, directory: Path) -> Place:
-        """Return how new files in a directory are striped, as the storage tells it."""
+        """Return the striping of new files in a directory, as reported by the storage."""
 
     @abstractmethod
     def layouts(self, files: Iterable[Path]) -> list[tuple[int, int, tuple[int, ...]]]:
         """Return stripe count, stripe size in bytes and targets of files."""
 
     def check(self, directory: Path, place: Place) -> None:
-        """Refuse a directory that is not striped as it was asked.
+        """Refuse a directory whose striping differs from the requested one.
 
         Raises:
-            StorageError: It is striped in another way.
+            StorageError: The directory is striped in another way.
         """
         found = self.found(directory)
         for what, asked, is_so, is_asked in (
@@ -176,31 +176,31 @@ class Striping(ABC):
                 )
 
     look: str = "ls"
-    """Command that shows how a directory is striped."""
+    """Command that shows the striping of a directory."""
 
 
 class NoStripes(Striping):
-    """A file system that has no targets to choose."""
+    """File system without targets to choose."""
 
     stripes = False
 
     def __init__(self, name: str) -> None:
-        """Take the name of the file system."""
+        """Store the name of the file system."""
         self.name = name
 
     def stripe(self, directory: Path, place: Place) -> None:
         """Do nothing."""
 
     def found(self, directory: Path) -> Place:
-        """Return nothing that is known."""
+        """Return a place in which nothing is known."""
         return Place()
 
     def layouts(self, files: Iterable[Path]) -> list[tuple[int, int, tuple[int, ...]]]:
-        """Return nothing."""
+        """Return an empty list."""
         return []
 
     def check(self, directory: Path, place: Place) -> None:
-        """Accept it: cases whose directories differ in their stripes alone are run once."""
+        """Accept the directory: cases whose directories differ only in stripes are run once."""
 
 
 class EmulatedStripes(Striping):
@@ -209,16 +209,16 @@ class EmulatedStripes(Striping):
     look = "stripewise machine layout get"
 
     def __init__(self, storage: EmulatedStorage) -> None:
-        """Take the storage that is emulated."""
+        """Store the storage that is emulated."""
         self.name = storage.storage.name
         self._targets = storage.targets
 
     def stripe(self, directory: Path, place: Place) -> None:
-        """Give the directory a layout."""
+        """Set the layout of the directory."""
         set_layout(directory, Layout(place.stripe_count, place.stripe_bytes, place.target))
 
     def found(self, directory: Path) -> Place:
-        """Return the layout that new files get."""
+        """Return the layout of new files."""
         layout = find_layout(directory).layout
         return Place(layout.stripe_count, layout.stripe_size, layout.first_target)
 
@@ -235,7 +235,7 @@ class EmulatedStripes(Striping):
 
 
 class LustreStripes(Striping):
-    """Lustre, through `lfs`."""
+    """Striping on Lustre with `lfs`."""
 
     name = "lustre"
     look = "lfs getstripe -d"
@@ -248,17 +248,17 @@ class LustreStripes(Striping):
         _lfs(*words, "--", str(directory))
 
     def found(self, directory: Path) -> Place:
-        """Read `lfs getstripe -d`."""
+        """Return the striping from `lfs getstripe -d`."""
         return parse_directory(_lfs("getstripe", "-d", "--", str(directory)))
 
     def layouts(self, files: Iterable[Path]) -> list[tuple[int, int, tuple[int, ...]]]:
-        """Read `lfs getstripe` of all files at once."""
+        """Return the striping from `lfs getstripe` of all files at once."""
         words = [str(path) for path in files]
         return parse_files(_lfs("getstripe", "--", *words)) if words else []
 
 
 def parse_directory(text: str) -> Place:
-    """Return what `lfs getstripe -d` says.
+    """Return the striping in the output of `lfs getstripe -d`.
 
     Source: documented, lfs-getstripe(1).
     """
@@ -271,7 +271,7 @@ def parse_directory(text: str) -> Place:
 def parse_files(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
     """Return stripe count, stripe size and targets of each file that `lfs getstripe` lists.
 
-    A file of several components has those of all that have objects.
+    A file of several components has the values of all components that have objects.
     Source: documented, lfs-getstripe(1).
     """
     found = []
@@ -284,7 +284,7 @@ def parse_files(text: str) -> list[tuple[int, int, tuple[int, ...]]]:
 
 
 def striping_of(directory: Path, storage: EmulatedStorage | None) -> Striping:
-    """Return the way in which directories are striped there."""
+    """Return the method of striping for a directory."""
     if storage is not None:
         return EmulatedStripes(storage)
     mount = find_mount(directory)
@@ -292,7 +292,7 @@ def striping_of(directory: Path, storage: EmulatedStorage | None) -> Striping:
 
 
 def file_layout(striping: Striping, directory: Path) -> dict[str, Any]:
-    """Return how the files of a run are striped: nothing where the storage does not tell."""
+    """Return the striping of the files of a run; empty if the storage does not report it."""
     files = []
     for path in sorted(directory.rglob("*")):
         if path.is_file() and not path.is_symlink():
@@ -322,6 +322,6 @@ def _lfs(*words: str) -> str:
             "on this node"
         ) from error
     if done.returncode:
-        said = " ".join(done.stderr.split())[:300]
-        raise StorageError(f"lfs {' '.join(words[:-1])} refuses {words[-1]}: {said}")
+        message = " ".join(done.stderr.split())[:300]
+        raise StorageError(f"lfs {' '.join(words[:-1])} refuses {words[-1]}: {message}")
     return done.stdout

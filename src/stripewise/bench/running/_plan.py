@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what a user asks of a campaign, orders its runs, and keeps their state in a journal."""
+"""Defines the options of a campaign, orders its runs, and keeps their state in a journal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DAMAGE = (LookupError, TypeError, ValueError, AttributeError)
 
 @dataclass
 class OpenRun:
-    """A run that was planned and has not ended as far as the journal knows."""
+    """Run that was planned and has not ended according to the journal."""
 
     run_id: str
     number: int
@@ -47,28 +47,28 @@ class OpenRun:
 
 
 class Ledger:
-    """Appends to the journal and keeps what it says.
+    """State of a campaign, which is appended to its journal.
 
     Attributes:
-        first: The first record: suite and options; None in a new journal.
-        about: What is known of the system.
-        runs: Those that have ended, in order.
-        open_runs: Those that have not, by run_id.
-        ended_because: Why the campaign has ended; "": it has not.
-        planned: Runs that were begun so far.
-        active_seconds: Time that sessions of this campaign were at work, up to the last record.
+        first: First record with suite and options; None in a new journal.
+        about: Facts about the system.
+        runs: Runs that have ended, in order.
+        open_runs: Runs that have not ended, by run_id.
+        ended_because: Why the campaign has ended; empty if it has not.
+        planned: Number of runs that were begun.
+        active_seconds: Active time of all sessions of this campaign up to the last record.
     """
 
     def __init__(self, path: Path, records: Sequence[Record], journal: Journal | None) -> None:
-        """Apply records.
+        """Apply existing records.
 
         Args:
-            path: Of the journal, for messages.
-            records: That it holds.
-            journal: To append to; None: it is only read.
+            path: Path of the journal, for messages.
+            records: Records in the journal.
+            journal: Journal to append to; None if it is only read.
 
         Raises:
-            StudyError: A record does not fit those before it.
+            StudyError: A record contradicts the earlier ones.
         """
         self._path, self._journal = path, journal
         self.first: Record | None = None
@@ -91,11 +91,11 @@ class Ledger:
 
     @classmethod
     def opened(cls, path: Path) -> Ledger:
-        """Open the journal of a campaign, or make one.
+        """Open the journal of a campaign, or create one.
 
         Raises:
-            StudyError: It is damaged.
-            StorageError: It cannot be read or written.
+            StudyError: The journal is damaged.
+            StorageError: The journal cannot be read or written.
         """
         journal = Journal(path, FORM)
         ledger = cls(path, journal.records, journal)
@@ -109,20 +109,20 @@ class Ledger:
 
     @property
     def note(self) -> str:
-        """What was repaired when it was opened; "" if nothing."""
+        """Repairs when it was opened; empty if there were none."""
         return self._journal.note if self._journal is not None else ""
 
     def append(self, kind: str, **data: Any) -> None:
-        """Write one record and apply it; it is on the disk when this returns.
+        """Apply one record and flush it to disk.
 
         Raises:
-            StorageError: The disk is full, read-only, or refuses.
+            StorageError: The journal cannot be written.
         """
         assert self._journal is not None
         self._apply(self._journal.append(kind, **data))
 
     def begin(self, suite: Suite, options: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Record what is measured, and how."""
+        """Record what is measured and how."""
         words = {
             "suite": {**suite.as_json(), "cases": [case.as_json() for case in suite.cases]},
             "options": dict(options),
@@ -138,7 +138,7 @@ class Ledger:
         return number
 
     def finish(self, run_id: str, run: CaseRun) -> None:
-        """Record what a run gave."""
+        """Record the result of a run."""
         self.append("run-finished", run_id=run_id, run=asdict(run))
 
     def done(self) -> set[tuple[str, int]]:
@@ -178,7 +178,7 @@ def run_of(data: Mapping[str, Any]) -> CaseRun:
     """Return a run from plain data.
 
     Raises:
-        TypeError: It lacks a key, or has another one.
+        TypeError: A key is missing or unknown.
     """
     samples = tuple(Sample(**one) for one in data["samples"])
     return CaseRun(**{**data, "samples": samples})
@@ -188,8 +188,8 @@ def suite_of(data: Mapping[str, Any]) -> Suite:
     """Return a suite from plain data.
 
     Raises:
-        TypeError: It has another key.
-        KeyError: It lacks one.
+        TypeError: A key is unknown.
+        KeyError: A key is missing.
     """
     return Suite(
         name=data["name"],
@@ -201,16 +201,16 @@ def suite_of(data: Mapping[str, Any]) -> Suite:
     )
 
 
-# The order of a campaign's runs, and what they take.
+# Order of a campaign's runs.
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a case.
+    """One planned run of a case.
 
     Attributes:
-        case: To be made.
-        repeat: From 1.
+        case: Case to run.
+        repeat: Number of the run, from 1.
     """
 
     case: Case
@@ -218,15 +218,15 @@ class PlannedRun:
 
     @property
     def identity(self) -> tuple[str, int]:
-        """What tells it from all others of the campaign."""
+        """Identity of the run within the campaign."""
         return self.case.key, self.repeat
 
 
 def plan_runs(cases: Sequence[Case], seed: int = 0) -> list[PlannedRun]:
-    """Return all runs: round by round, in each every case that has another repeat.
+    """Return all runs in rounds, each with every case that has another repeat.
 
-    So that what changes meanwhile on the storage touches all cases alike, the repeats of a case
-    lie apart, and the order of a round is drawn; the same seed gives the same order.
+    The repeats of a case are spread and the order of a round is random, so that changes of the
+    storage affect all cases equally; the same seed gives the same order.
     """
     runs = []
     for repeat in range(1, max((case.repeats for case in cases), default=0) + 1):
@@ -237,12 +237,12 @@ def plan_runs(cases: Sequence[Case], seed: int = 0) -> list[PlannedRun]:
 
 
 def left_of(plan: Iterable[PlannedRun], done: Iterable[tuple[str, int]]) -> list[PlannedRun]:
-    """Return the runs that have not been made, in their order."""
+    """Return the runs that have not been made, in order."""
     made = set(done)
     return [run for run in plan if run.identity not in made]
 
 
-# What a user asks of a campaign.
+# Options of a campaign.
 
 LAUNCHERS = ("local", "slurm", "simulated")
 TIMEOUT_SECONDS = 1800.0
@@ -251,28 +251,30 @@ SUFFIX = ".campaign"
 
 @dataclass(frozen=True)
 class CampaignOptions:
-    """What is run, where, and how much it may take.
+    """Options of a campaign.
 
     Attributes:
-        suite: With the cases that are wanted.
-        directory: Of the campaign: journal, records, pages.
-        inside: Directory on the storage, in which the campaign makes its own.
-        launcher: "local" (this host, or the allocation that this process is in), "slurm"
-            (jobs are submitted), "simulated" (nothing is run, a model says what it takes).
-        storage: That is emulated or simulated; None: the one that is there.
-        family: MPI: "mpich", "openmpi", "openmpi-5"; "": that of mpiexec, or the first built.
-        mpiexec: That starts the ranks; "": that of the family, and on emulated Lustre that of the
-            MPICH with ROMIO's Lustre driver, where it is built.
-        launcher_options: Words for mpiexec or srun, before the program.
-        job_options: Words for sbatch.
-        wall_seconds: Time limit of an allocation; None: the partition's default.
-        seed: Of the order of the runs, and of noise.
-        timeout_seconds: Of one run.
-        budget_seconds / budget_bytes / budget_node_seconds: Of the whole campaign; None: no limit.
-        rank_bytes: That each rank of a case has; 0: as the suite says, less in slow motion.
-        nodes_named: The user named numbers of nodes: too many are refused, not left out.
-        resume: Go on with the campaign that is there.
-        force: Set aside the one that is there.
+        suite: Suite with the selected cases.
+        directory: Directory of the campaign: journal, records, pages.
+        inside: Directory on the storage, in which the campaign creates its own.
+        launcher: "local" (this host, or the allocation of this process), "slurm" (jobs are
+            submitted), "simulated" (nothing is run, a model predicts the times).
+        storage: Storage that is emulated or simulated; None for the real one.
+        family: MPI: "mpich", "openmpi", "openmpi-5"; empty for that of mpiexec, or the first
+            built.
+        mpiexec: Command that starts the ranks; empty for that of the family, and on emulated
+            Lustre for that of the MPICH with ROMIO's Lustre driver, if it is built.
+        launcher_options: Options for mpiexec or srun, before the program.
+        job_options: Options for sbatch.
+        wall_seconds: Time limit of an allocation; None for the partition's default.
+        seed: Seed of the order of the runs, and of noise.
+        timeout_seconds: Time limit of one run.
+        budget_seconds / budget_bytes / budget_node_seconds: Limits of the whole campaign; None for
+            no limit.
+        rank_bytes: Bytes of each rank of a case; 0 for those of the suite, or less in slow motion.
+        nodes_named: Whether the user named numbers of nodes: too many are refused, not left out.
+        resume: Whether to resume the existing campaign.
+        force: Whether to set aside the existing campaign.
     """
 
     suite: Suite
@@ -296,10 +298,10 @@ class CampaignOptions:
     force: bool = False
 
     def storage_of(self, case: Case) -> EmulatedStorage | None:
-        """Return the storage that a case finds: its nodes have as many ranks as the case says.
+        """Return the storage of a case, whose nodes have as many ranks as in the case.
 
         Raises:
-            UsageError: A node has not so many.
+            UsageError: A node does not have that many.
         """
         if self.storage is None:
             return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Carries out every run of a campaign once, on the storage or in a simulation of it."""
+"""Runs every planned run of a campaign once, on the storage or in a simulation of it."""
 
 from __future__ import annotations
 
@@ -36,40 +36,40 @@ from stripewise.storage.simulation import metadata_rate, noise_factor, simulate
 ALL_MADE = "all runs are made"
 ATTEMPTS = 3
 FAILURES = 3
-"""So many runs that fail while none has ended well end a campaign."""
+"""Number of failed runs that end a campaign in which no run has succeeded."""
 _LOOK_SECONDS = 0.5
 _LEAST_SECONDS = 1.0
-"""A run whose time limit would be shorter is not begun."""
+"""Least time limit with which a run is begun."""
 
 
 class CampaignObserver:
-    """Told what happens; all of it does nothing here."""
+    """Receives the events of a campaign; every method does nothing here."""
 
     def planned(self, total: int, done: int) -> None:
-        """So many runs are wanted, so many are made."""
+        """The plan is complete: `total` runs are planned, `done` of them are finished."""
 
     def started(self, run: PlannedRun) -> None:
         """A run begins."""
 
     def waits(self, text: str) -> None:
-        """A run waits for something outside; "" if it runs."""
+        """A run waits for something outside; empty if it runs."""
 
     def recorded(self, run: CaseRun) -> None:
         """A run has ended and is in the journal."""
 
     def noted(self, text: str) -> None:
-        """There is something that the user should know."""
+        """A note for the user was issued."""
 
 
 class Interrupts(Protocol):
-    """Raises where a signal has come."""
+    """Raises an exception if a signal was received."""
 
     def checkpoint(self) -> None:
-        """Raise KeyboardInterrupt if a signal has come."""
+        """Raise KeyboardInterrupt if a signal was received."""
 
 
 class CampaignRuns:
-    """Makes the runs that are left of a campaign, within its budgets."""
+    """Makes the remaining runs of a campaign, within its budgets."""
 
     def __init__(
         self,
@@ -79,14 +79,14 @@ class CampaignRuns:
         interrupts: Interrupts,
         maker: Maker | None,
     ) -> None:
-        """Take what they are made with.
+        """Store the arguments.
 
         Args:
-            options: Of the campaign.
-            ledger: Its state.
-            observer: Is told.
+            options: Options of the campaign.
+            ledger: State of the campaign.
+            observer: Receives the events.
             interrupts: Signals.
-            maker: Makes runs; None: they are simulated.
+            maker: Makes runs; None if they are simulated.
         """
         self._options, self._ledger = options, ledger
         self._observer, self._interrupts, self._maker = observer, interrupts, maker
@@ -95,11 +95,12 @@ class CampaignRuns:
         self._before, self._begun = ledger.active_seconds, monotonic()
 
     def carry_out(self) -> str:
-        """Make them; return why the campaign ends.
+        """Make the runs; return why the campaign ends.
 
         Raises:
             StripewiseError: A run cannot be started, or recorded.
-            KeyboardInterrupt: A signal came; the run in flight is ended and made again later.
+            KeyboardInterrupt: A signal was received; the run in flight is ended and repeated
+                later.
         """
         plan = plan_runs(self._options.suite.cases, self._options.seed)
         self._recover()
@@ -116,14 +117,14 @@ class CampaignRuns:
     # -- one run -----------------------------------------------------------------------------
 
     def _one(self, planned: PlannedRun) -> bool:
-        """Make one run; False: the campaign's time was up first."""
+        """Make one run; return False if the campaign's time limit came first."""
         self._observer.started(planned)
         if self._maker is None:
-            self._keep(str(uuid4()), planned, self._simulated(planned))
+            self._record_skipped(str(uuid4()), planned, self._simulated(planned))
             return True
         if why := self._maker.no_room(planned):
             run = CaseRun(planned.case.key, planned.repeat, "no-space", message=why)
-            self._keep(str(uuid4()), planned, run)
+            self._record_skipped(str(uuid4()), planned, run)
             return True
         for attempt in range(1, ATTEMPTS + 1):
             limit, is_budget = self._limit()
@@ -143,10 +144,10 @@ class CampaignRuns:
         raise AssertionError("the last attempt returns")
 
     def _never_worked(self, planned: PlannedRun, run: CaseRun) -> bool:
-        """Whether no run has ended well yet: what fails then is made again later.
+        """Return whether no run has succeeded yet; then a failed run is repeated later.
 
         Raises:
-            ProgramError: So many cases have failed that it is not for them.
+            ProgramError: Many cases have failed, so the reason is not a single case.
         """
         if any(one.status == "ok" for one in self._ledger.runs):
             return False
@@ -168,41 +169,41 @@ class CampaignRuns:
         return maker.ended(open_run, planned.case, handle)
 
     def _wait(self, maker: Maker, handle: Handle, run: OpenRun, case: Case) -> None:
-        """Wait until a run has ended; an interrupt ends it first, its files are removed."""
-        said = ""
+        """Wait until a run has ended; an interrupt ends the run and removes its files."""
+        reported = ""
         try:
             while not maker.launcher.wait(handle, _LOOK_SECONDS):
                 self._interrupts.checkpoint()
                 waits = maker.launcher.describe(handle)
-                if waits != said:
+                if waits != reported:
                     self._observer.waits(waits)
-                    said = waits
+                    reported = waits
         except KeyboardInterrupt:
             maker.launcher.cancel(handle)
             maker.release(run, case)
             self._ledger.append("run-dropped", run_id=run.run_id, why="interrupted")
             raise
 
-    def _open(self, run: CaseRun) -> OpenRun:
-        """Return the open run that a result belongs to: one is made at a time."""
+    def _open_run(self, run: CaseRun) -> OpenRun:
+        """Return the open run to which a result belongs; only one is made at a time."""
         return next(
             one for one in self._ledger.open_runs.values()
             if (one.key, one.repeat) == (run.key, run.repeat)
         )  # fmt: skip
 
     def _finish(self, maker: Maker, run: CaseRun) -> None:
-        open_run = self._open(run)
+        open_run = self._open_run(run)
         self._ledger.finish(open_run.run_id, run)
         maker.release(open_run, self._cases[run.key])
         self._observer.recorded(run)
 
     def _drop(self, run: CaseRun, why: str) -> None:
-        open_run = self._open(run)
+        open_run = self._open_run(run)
         self._ledger.append("run-dropped", run_id=open_run.run_id, why=why)
         if self._maker is not None:
             self._maker.release(open_run, self._cases[run.key])
 
-    def _keep(self, run_id: str, planned: PlannedRun, run: CaseRun) -> None:
+    def _record_skipped(self, run_id: str, planned: PlannedRun, run: CaseRun) -> None:
         """Record a run that was not started."""
         self._ledger.plan(planned, run_id)
         self._ledger.finish(run_id, run)
@@ -221,7 +222,7 @@ class CampaignRuns:
     # -- after a kill ------------------------------------------------------------------------
 
     def _recover(self) -> None:
-        """Take in runs that have ended meanwhile, wait for those that go on, drop the others."""
+        """Record runs that have ended, wait for those that still run, and drop the others."""
         maker = self._maker
         for run in list(self._ledger.open_runs.values()):
             case = self._cases.get(run.key)
@@ -242,7 +243,7 @@ class CampaignRuns:
                 self._finish(maker, found)
 
     def _survives(self, maker: Maker, handle: Handle, run: OpenRun, case: Case) -> bool:
-        """Whether a run has ended by itself, or does so now; others are ended."""
+        """Return whether a run has ended by itself, or will do so; others are ended."""
         if maker.launcher.poll(handle):
             return True
         if maker.launcher.outlives_tuner:
@@ -258,14 +259,14 @@ class CampaignRuns:
         return self._before + monotonic() - self._begun
 
     def _limit(self) -> tuple[float, bool]:
-        """Return the time limit of a run, and whether the campaign's budget sets it."""
+        """Return the time limit of a run, and whether the campaign's budget determines it."""
         budget = self._options.budget_seconds
         left = inf if budget is None else budget - self._active_seconds
         timeout = self._options.timeout_seconds
         return (max(left, _LEAST_SECONDS), True) if left < timeout else (timeout, False)
 
     def _used_up(self, planned: PlannedRun) -> str:
-        """Return which budget another run would exceed; "" if none."""
+        """Return which budget another run would exceed; empty if none."""
         options, runs = self._options, self._ledger.runs
         expected = _expected(runs, planned.case.key)
         budget = options.budget_seconds
@@ -293,7 +294,7 @@ class CampaignRuns:
 
 
 def _expected(runs: list[CaseRun], key: str) -> float:
-    """Return the seconds that a run takes as far as earlier ones tell; 0: none does."""
+    """Return the expected seconds of a run, based on earlier ones; 0 if there are none."""
     alike = [run.elapsed_seconds for run in runs if run.key == key and run.status == "ok"]
     return median(alike) if alike else 0.0
 
@@ -302,7 +303,7 @@ def _plain(handle: Handle) -> dict[str, object]:
     return {"launcher": handle.launcher, "run_id": handle.run_id, "data": dict(handle.data)}
 
 
-# Runs that are not made: a model says what they take, with the noise of the storage.
+# Simulated runs, which are predicted by a model with the noise of the storage.
 
 _OPERATIONS = (
     "create-directory", "stat-directory", "remove-directory",
@@ -314,16 +315,16 @@ def simulated_run(
     case: Case, repeat: int, place: Place, storage: Storage, *, seed: int, noise: bool,
     transport: str = "",
 ) -> CaseRun:  # fmt: skip
-    """Return what a run of a case would give.
+    """Return the simulated result of a run of a case.
 
     Args:
-        case: To be made.
-        repeat: Number of the run, from 1; the same one gives the same.
-        place: How the files of its directory are striped.
-        storage: That is simulated.
-        seed: Of the noise.
-        noise: Whether runs vary as those of the storage do.
-        transport: Variant of its network.
+        case: Case to simulate.
+        repeat: Number of the run, from 1; equal numbers give equal results.
+        place: Striping of the files of its directory.
+        storage: Storage that is simulated.
+        seed: Seed of the noise.
+        noise: Whether runs vary like those of the storage.
+        transport: Variant of the storage's network.
     """
     random = Random(f"{seed}/{case.key}/{repeat}")
     share = noise_factor(random, storage.value("noise.cv")) if noise else 1.0
@@ -351,13 +352,13 @@ def _samples(
         model = model_case(case, place, storage.stack or "romio", operation)
         if model is None:
             return tuple(_metadata(case, place, storage, share))
-        said = simulate(own, model.workload, model.stack, dict(model.settings), transport)
-        found.append(Sample(operation, float(said.bytes), said.seconds / share))
+        predicted = simulate(own, model.workload, model.stack, dict(model.settings), transport)
+        found.append(Sample(operation, float(predicted.bytes), predicted.seconds / share))
     return tuple(found)
 
 
 def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[Sample]:
-    """Return operations of metadata: each rank waits for each, and the server makes them all."""
+    """Return metadata operations: each rank waits for each, and one server executes all."""
     amount = float(case.files * case.ranks)
     stripes = place.stripe_count or None
     return [
@@ -366,14 +367,14 @@ def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[
     ]
 
 
-# A case as the model takes it: workload, software stack and settings.
+# Conversion of a case for the model: workload, software stack and settings.
 
 
 def storage_of_place(storage: Storage, place: Place) -> Storage:
-    """Return what of a storage the files of a directory can use.
+    """Return the part of a storage that files of a directory can use.
 
-    All files of a directory with a first target begin there, so that only as many targets work as
-    a file has stripes.
+    All files of a directory with a first target begin there, so that only as many targets are used
+    as a file has stripes.
     """
     if place.target < 0 or place.stripe_count < 1:
         return storage
@@ -382,16 +383,16 @@ def storage_of_place(storage: Storage, place: Place) -> Storage:
 
 
 def model_case(case: Case, place: Place, own_stack: str, operation: str) -> ModelCase | None:
-    """Return what the model is asked of a case; None: it moves no data.
+    """Return the inputs of the model for a case; None if it moves no data.
 
     Args:
-        case: To be predicted.
-        place: How the files of its directory are striped.
-        own_stack: Stack of MPI-IO of the storage's users.
+        case: Case to predict.
+        place: Striping of the files of its directory.
+        own_stack: Usual MPI-IO stack of the storage.
         operation: "write" or "read".
 
     Raises:
-        UsageError: The runner cannot make such a case.
+        UsageError: The runner does not support such a case.
     """
     runner = find_runner(case.runner)
     work = runner.workload(case)

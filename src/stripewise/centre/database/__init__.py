@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the statistics database: jobs and what is known of their I/O, for a whole centre."""
+"""Keeps the statistics database: the jobs of a whole centre and what is known of their I/O."""
 
 from typing import TYPE_CHECKING
 

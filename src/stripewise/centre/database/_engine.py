@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds and opens the database, and begins transactions, one writer at a time."""
+"""Finds and opens the database, and begins transactions, with one writer at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stripewise.core.extras import require
 
 VARIABLE = "STRIPEWISE_DB"
 ACCOUNTS = "accounts"
-"""What a transaction writes that changes accounts, or their audit, alone."""
+"""Option of a transaction that writes only accounts or the audit trail."""
 _WAIT_SECONDS = 30
 _ANALYSED_ROWS = 4000
 _SQLITE = "sqlite"
@@ -32,13 +32,13 @@ _POSTGRES = "postgresql+psycopg"
 
 
 def database_url(given: str = "") -> str:
-    """Return the URL of the database: given, of the environment, or a file of the user's own.
+    """Return the URL of the database: as given, from the environment, or the user's SQLite file.
 
     Args:
-        given: A URL, the path of a file of SQLite, or "".
+        given: A URL, the path of an SQLite file, or "".
 
     Raises:
-        UsageError: It is no URL of SQLite or PostgreSQL.
+        UsageError: It is not a URL of SQLite or PostgreSQL.
     """
     text = given or os.environ.get(VARIABLE, "") or str(data_directory() / "fleet.sqlite")
     if "://" not in text:
@@ -46,7 +46,7 @@ def database_url(given: str = "") -> str:
         return URL.create(_SQLITE, database=path).render_as_string()
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError):  # it may have a password
+    except (ArgumentError, ValueError):  # the URL may contain a password
         raise UsageError(
             f"the URL of the database is none: {_FORMS} (in a password, write %40 for @)"
         ) from None
@@ -58,19 +58,19 @@ def database_url(given: str = "") -> str:
     return url.render_as_string(hide_password=False)
 
 
-_ALWAYS: Any = {"hide_parameters": True}  # errors go into logs, and values are names and secrets
+_ALWAYS: Any = {"hide_parameters": True}  # errors are logged, and values contain names and secrets
 _FORMS = "give the path of a file, or postgresql://USER@HOST/NAME"
 
 
 def create_engine(given: str = "", connections: int | None = None) -> Engine:
-    """Return the engine of the database; nothing is opened yet.
+    """Return the engine of the database without opening a connection.
 
     Args:
-        given: A URL, the path of a file of SQLite, or "".
-        connections: Most that are open at a time; None: as many as SQLAlchemy allows.
+        given: A URL, the path of an SQLite file, or "".
+        connections: Maximum number of open connections; None for SQLAlchemy's default.
 
     Raises:
-        UsageError: It is no URL of SQLite or PostgreSQL.
+        UsageError: It is not a URL of SQLite or PostgreSQL.
         RuntimeMissingError: SQLAlchemy or psycopg is not installed.
     """
     require("db", "the statistics database")
@@ -95,12 +95,13 @@ def create_engine(given: str = "", connections: int | None = None) -> Engine:
 
 @contextmanager
 def transaction(on: Engine | Connection, *, writing: bool = False) -> Iterator[Connection]:
-    """Begin a transaction about accounts or their audit, and commit it at the end.
+    """Begin a transaction on accounts or the audit trail, and commit it at the end.
 
     Args:
-        on: The database: a connection of its own is opened.  Or a connection that the caller has
-            open: what was read on it before ends, so that nobody needs a second one to write.
-        writing: The transaction changes something.
+        on: The engine, on which a connection is opened; or a connection that the caller has open.
+            In the latter case the transaction begun by earlier reads ends, so that no second
+            connection is needed for writing.
+        writing: Whether the transaction changes something.
     """
     if isinstance(on, Engine):
         engine = on.execution_options(writing=ACCOUNTS) if writing else on
@@ -117,7 +118,7 @@ def transaction(on: Engine | Connection, *, writing: bool = False) -> Iterator[C
 
 
 def shown(url: str) -> str:
-    """Return a URL for people, without its passwords."""
+    """Return a URL without its passwords, for display."""
     made = make_url(url)
     hidden = {name: "hidden" for name in made.query if "password" in name}
     made = made.set(drivername=made.get_backend_name()).update_query_dict(hidden)
@@ -125,7 +126,7 @@ def shown(url: str) -> str:
 
 
 def sqlite_file(engine: Engine) -> Path | None:
-    """Return the file of a database of SQLite; None: it is another one."""
+    """Return the file of an SQLite database, or None if it is another kind of database."""
     name = engine.url.database
     if engine.dialect.name != _SQLITE or not name or name == ":memory:":
         return None
@@ -133,10 +134,10 @@ def sqlite_file(engine: Engine) -> Path | None:
 
 
 def need_file(engine: Engine) -> None:
-    """Refuse a file of SQLite that is not there: to open it would make it.
+    """Raise an error if an SQLite file does not exist, because opening it would create it.
 
     Raises:
-        StorageError: It is not there.
+        StorageError: The file does not exist.
     """
     path = sqlite_file(engine)
     if path is not None and not path.exists():
@@ -147,24 +148,24 @@ def need_file(engine: Engine) -> None:
 
 
 def revisions() -> set[str]:
-    """Return the revisions of the tables that this version knows, by the names of the migrations.
+    """Return the table revisions that this version knows, taken from the names of the migrations.
 
-    Alembic would tell them, too, but takes memory that an agent does not have.
+    Alembic could list them too, but needs memory that an agent does not have.
     """
     versions = files("stripewise.centre.database") / "migrations" / "versions"
     return {one.name.partition("_")[0] for one in versions.iterdir() if one.name[0].isdigit()}
 
 
 def newest() -> str:
-    """Return the revision that this version makes."""
+    """Return the newest table revision, which this version creates."""
     return max(revisions())
 
 
 def check_known(engine: Engine, revision: str) -> None:
-    """Refuse tables of a newer version, and of development states before the first release.
+    """Refuse tables of a newer version, or of a development state before the first release.
 
     Raises:
-        StorageError: They are.
+        StorageError: The tables are of such a version.
     """
     if not revision or revision in (known := revisions()):
         return
@@ -183,10 +184,10 @@ def check_known(engine: Engine, revision: str) -> None:
 
 
 def check_revision(engine: Engine, revision: str) -> None:
-    """Refuse tables of another version than this one.
+    """Refuse tables of any other version than this one.
 
     Raises:
-        StorageError: There are none, or older or newer ones.
+        StorageError: There are no tables, or older or newer ones.
     """
     name = shown(str_of(engine))
     if not revision:
@@ -200,24 +201,24 @@ def check_revision(engine: Engine, revision: str) -> None:
 
 
 def to_initialise(engine: Engine) -> str:
-    """Return the command that makes or renews the tables of a database."""
+    """Return the command that creates or upgrades the tables of a database."""
     path = sqlite_file(engine)
     name = shown(str_of(engine)) if path is None else str(path)
     return f"`stripewise centre init --db {shlex.quote(name)}`"
 
 
 def _make_private(_dialect: Any, _record: Any, words: Any, _options: Any) -> None:
-    """Make the file of a new database of SQLite for its owner alone: it tells of all users.
+    """Make the file of a new SQLite database private, because it contains data about all users.
 
-    SQLite makes it at the first connection, whatever that is for.
+    SQLite creates the file at the first connection, whatever that is for.
     """
     if words and words[0] != ":memory:":
-        with suppress(OSError):  # it is there already, or SQLite says why it cannot be
+        with suppress(OSError):  # it exists already, or SQLite reports why it cannot be made
             os.close(os.open(words[0], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def refresh_statistics(engine: Engine) -> None:
-    """Let SQLite look anew at how many rows its indexes tell apart; PostgreSQL does so itself.
+    """Update SQLite's statistics on how selective its indexes are; PostgreSQL does so itself.
 
     Without it, a search by several conditions may follow the wrong index through all jobs.
     """
@@ -229,11 +230,11 @@ def refresh_statistics(engine: Engine) -> None:
 
 
 @contextmanager
-def refusals_said(engine: Engine) -> Iterator[None]:
-    """Turn what the database refuses into errors of Stripewise.
+def database_errors(engine: Engine) -> Iterator[None]:
+    """Turn errors of the database into errors of Stripewise.
 
     Raises:
-        StorageError: It cannot be reached, is full, locked or damaged.
+        StorageError: The database cannot be reached, is full, locked or damaged.
     """
     try:
         yield
@@ -244,7 +245,7 @@ def refusals_said(engine: Engine) -> Iterator[None]:
 
 
 def str_of(engine: Engine) -> str:
-    """Return the URL of an engine, its password included."""
+    """Return the URL of an engine, including its password."""
     return engine.url.render_as_string(hide_password=False)
 
 
@@ -267,7 +268,7 @@ def _remedy(engine: Engine, what: str, error: DBAPIError) -> str:
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
-    """Readers do not wait for a writer; foreign keys hold; Stripewise begins transactions."""
+    """Let readers run beside a writer, enforce foreign keys, and begin nothing implicitly."""
     connection.isolation_level = None
     cursor = connection.cursor()
     for line in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON",
@@ -277,13 +278,13 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _tune_postgres(connection: Any, _record: Any) -> None:
-    """Let plans follow indexes: what pages ask for lies in memory or on flash, not on a disk."""
+    """Let the planner prefer indexes: what pages need is in memory or on flash, not on a disk."""
     connection.execute("SET random_page_cost = 1.1")
     connection.commit()
 
 
 def _begin_sqlite(connection: Any) -> None:
-    """Begin for real: the driver would begin only at the first change."""
+    """Begin a transaction at once; the driver would begin it only at the first change."""
     writing = connection.get_execution_options().get("writing")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
@@ -294,13 +295,14 @@ _LOCK = 7305317
 
 
 def write_alone(connection: Connection, wait_seconds: float = 0.0) -> None:
-    """Let nobody else write until the end of the transaction, on PostgreSQL as on SQLite.
+    """Keep all others from writing until the end of the transaction, on PostgreSQL as on SQLite.
 
-    What is looked up stays true until then.
+    What is looked up in the meantime stays true until then.
 
     Args:
-        connection: Within a transaction, which on SQLite has begun as one that writes.
-        wait_seconds: How long to wait for others; 0: for ever.
+        connection: Connection within a transaction; on SQLite, one that has begun as a writing
+            one.
+        wait_seconds: How long to wait for other writers; 0 to wait for ever.
     """
     if connection.dialect.name != "postgresql":
         return

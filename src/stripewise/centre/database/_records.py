@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what is read before it is stored: records of jobs, compressed profiles, problems.
+"""Defines what is read before it is stored: records of jobs, compressed profiles, problems.
 
-Times are seconds since 1970 (UTC); None is what an input does not tell.
+Times are seconds since 1970 (UTC); None stands for what an input does not report.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Row = Mapping[str, Any]
 
 
 def known_amount(row: Row, name: str) -> Amount:
-    """Return a figure of a row, with what its `missing` says of it."""
+    """Return a figure of a row, together with what its `missing` reports about it."""
     return Amount.of(row.get(name), row.get("missing", {}).get(name, ""))
 
 
 @dataclass(frozen=True)
 class JobRecord:
-    """One run of a job, as the scheduler's accounting tells it.
+    """One run of a job, as the scheduler's accounting reports it.
 
     Attributes:
-        cluster / raw_id / submit_at: Together its key.
-        sluid: Slurm's identity of the run; "" before 24.11.
-        user / uid / account: Its user and account.
+        cluster / raw_id / submit_at: The key of the job run.
+        sluid: Slurm's identifier of the run; "" before Slurm 24.11.
+        user / uid / account: User and account of the job.
         columns: Further columns of `tables.Job` by name.
     """
 
@@ -52,19 +52,20 @@ class JobRecord:
 
 @dataclass(frozen=True)
 class SourceRecord:
-    """The profile of one run of a program, and the rows that follow from it.
+    """Profile of one run of a program, and the rows that are derived from it.
 
     Attributes:
-        kind / digest / name: As in `tables.JobSource`.
-        cluster: "" if the input does not tell it.
-        raw_id: Of Slurm; None: it ran in no job, or its job is not told.
-        user / uid: Whose; "" and None if they are not told.
-        is_vouched: Its file belongs to root, or to whoever takes it in.
+        kind / digest / name: See `tables.JobSource`.
+        cluster: Name of the cluster; "" if the input does not report it.
+        raw_id: Slurm's job number; None if the run was in no job, or its job is not reported.
+        user / uid: User of the run; "" and None if not reported.
+        is_vouched: Whether the file belongs to root, or to the user who runs the ingest.
         program: Name of the executable, without directories.
-        start_at / end_at: Of the program.
-        figures: Of the profile.
-        document / rows: Compressed JSON.
-        io / files / patterns / findings / settings: Rows of the tables, without their source.
+        start_at / end_at: Start and end of the program.
+        figures: Figures of the profile.
+        document / rows: The profile and its lists as compressed JSON.
+        io / files / patterns / findings / settings: Rows of the tables, without the key of the
+            source.
     """
 
     kind: str
@@ -91,9 +92,9 @@ class SourceRecord:
 
 @dataclass(frozen=True)
 class PairRecord:
-    """A gain that a study showed; the columns of `tables.PairedRun` by name.
+    """A speed-up that a study proved; `columns` are the columns of `tables.PairedRun` by name.
 
-    Without columns the study shows none, whatever it showed before.
+    Without columns the study proves no speed-up, whatever it proved before.
     """
 
     digest: str
@@ -104,7 +105,7 @@ class PairRecord:
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """A campaign of benchmarks, and its figures."""
+    """A campaign of benchmarks and its figures."""
 
     digest: str
     columns: Row
@@ -126,7 +127,7 @@ class SampleRecord:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event of a storage, or advice of the site."""
+    """An event of a storage system, or advice of the site."""
 
     file_system: str
     at: int
@@ -140,10 +141,10 @@ Record = (
 )  # fmt: skip
 
 
-# Profiles as they are kept: JSON, compressed, the lists of files apart from the rest.
+# Stored profiles are compressed JSON, with the lists of files kept apart from the rest.
 
 LISTS = ("files", "variance", "requests", "mpiio_stats")
-"""Members of a profile that grow with the number of files: a page reads them only in part."""
+"""Lists in a profile that grow with the number of files; a page reads only a part of them."""
 _LEVEL = 7
 
 
@@ -157,12 +158,12 @@ def pack(data: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Return what `pack` was given, without what is no number."""
+    """Return the data that `pack` was given; values that are not finite numbers are dropped."""
     return json.loads(zlib.decompress(data))
 
 
 def split(document: Mapping[str, Any]) -> tuple[bytes, bytes]:
-    """Return a profile packed: without its lists, and the lists alone."""
+    """Return a profile in two packed parts: everything but its lists, and only the lists."""
     head = {name: value for name, value in document.items() if name not in LISTS}
     return pack(head), pack({name: document[name] for name in LISTS})
 
@@ -183,40 +184,40 @@ def _place(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
-# What of an input cannot be used: the first of it in words, the rest as a number.
+# Problems of an input: the first ones as sentences, the rest as a number.
 
 MOST_PROBLEMS = 100
 
 
 class Problems:
-    """Problems of one input, however many lines it has."""
+    """Problems of one input; the list stays short however many lines the input has."""
 
     def __init__(self) -> None:
         self._first: list[str] = []
         self._more = 0
 
     def add(self, text: str) -> None:
-        """Note one more."""
+        """Count one more problem."""
         if len(self._first) < MOST_PROBLEMS:
             self._first.append(text)
         else:
             self._more += 1
 
     def sentences(self) -> tuple[str, ...]:
-        """Return a sentence each."""
+        """Return one sentence for each problem."""
         more = [f"{self._more} more could not be used"] if self._more else []
         return (*self._first, *more)
 
 
-# What reading the scheduler's records gives, and what holds for a record of any form.
+# Results of reading the scheduler's records, and the checks common to all their formats.
 
 NOT_ASSIGNED = ("", "None assigned", "None", "(null)")
-"""What Slurm writes instead of a list of nodes."""
+"""What Slurm writes if there is no list of nodes."""
 _STATE = re.compile(r"[A-Z][A-Z_]*")
 _NAME_AND_UID = re.compile(r"([^()]+)\((\d{1,10})\)", re.ASCII)
-"""As scontrol writes a user, and exports made from it."""
+"""A user as scontrol writes it, and exports based on it."""
 _LENGTHS = {"name": 255, "partition": 64, "qos": 64, "unix_group": 255, "node_list": 1 << 20}
-"""Characters that columns of `tables.Job` hold."""
+"""Maximum number of characters in columns of `tables.Job`."""
 _BOUNDS = {
     **dict.fromkeys(("node_count", "cpu_count", "restart_count"), 2**31 - 1),
     **dict.fromkeys(("exit_code", "exit_signal"), 2**31 - 1),
@@ -226,7 +227,7 @@ _BOUNDS = {
     "time_limit_seconds": 2**53,
     **dict.fromkeys(("slurm_read_bytes", "slurm_write_bytes"), 2**63 - 1),
 }
-"""What Slurm's types and columns of `tables.Job` hold."""
+"""Largest values of Slurm's types and of columns of `tables.Job`."""
 
 
 @dataclass(frozen=True)
@@ -234,8 +235,8 @@ class Parsed:
     """Records of jobs, and what could not be read.
 
     Attributes:
-        records: In the order of the input.
-        problems: One sentence each, with the place in the input.
+        records: Records in the order of the input.
+        problems: What could not be read, one sentence each, with the place in the input.
     """
 
     records: tuple[JobRecord, ...] = ()
@@ -250,55 +251,55 @@ def job_record(
     """Return the record of a job; figures that are not final or not possible are unknown.
 
     Args:
-        cluster: Its name; "" if it is not told.
+        cluster: Name of the cluster; "" if not reported.
         raw_id: Slurm's number of the job.
-        submit_at: When it was submitted; a requeued job is submitted again.
-        sluid: Slurm's identity of the run, or "".
+        submit_at: Time of submission; a requeued job is submitted again.
+        sluid: Slurm's identifier of the run, or "".
         user: Name, "name(uid)", or the uid as text where Slurm knows no name.
-        uid: Of the user.
+        uid: Number of the user.
         account: Project that pays.
-        start_at: None: it has not started.
-        end_at: None: it has not ended.
-        columns: What is told, by the names of `tables.Job`.
+        start_at: Time of the start; None if the job has not started.
+        end_at: Time of the end; None if the job has not ended.
+        columns: What the scheduler reports, by the names of `tables.Job`.
 
     Raises:
-        ValueError: It lacks what identifies a job, or a figure is impossible.
+        ValueError: The record lacks what identifies a job, or a figure is impossible.
     """
-    told = dict(columns)
+    values = dict(columns)
     if raw_id is None or submit_at is None:
         raise ValueError("it has no job id" if raw_id is None else "it has no submit time")
     user, uid = owner_of(user, uid)
-    state = str(told.get("state") or "").partition(" ")[0]
+    state = str(values.get("state") or "").partition(" ")[0]
     if not _STATE.fullmatch(state):
-        raise ValueError(f"{state!r} is not a job state")
-    told["state"] = state[:64]
-    if told.get("node_list") in NOT_ASSIGNED:
-        told["node_list"] = None
-    if told.get("run_seconds") == 0 and told.get("node_list", "") is None:
-        start_at = None  # Slurm before 20.11 gives a job cancelled in the queue a start
+        raise ValueError(f"{state!r} is no state of a job")
+    values["state"] = state[:64]
+    if values.get("node_list") in NOT_ASSIGNED:
+        values["node_list"] = None
+    if values.get("run_seconds") == 0 and values.get("node_list", "") is None:
+        start_at = None  # Slurm before 20.11 sets a start for a job cancelled in the queue
     if start_at is None:
-        told["run_seconds"] = None
+        values["run_seconds"] = None
     if end_at is None:
-        told["exit_code"] = told["exit_signal"] = None
+        values["exit_code"] = values["exit_signal"] = None
     for name, length in _LENGTHS.items():
-        if told.get(name) is not None:
-            told[name] = _storable(told[name])[:length] or None
-    _check({**told, "job_id": raw_id, "uid": uid, "submit_at": submit_at, "start_at": start_at,
+        if values.get(name) is not None:
+            values[name] = _storable(values[name])[:length] or None
+    _check({**values, "job_id": raw_id, "uid": uid, "submit_at": submit_at, "start_at": start_at,
             "end_at": end_at})  # fmt: skip
     cluster, sluid, user, account = map(_storable, (cluster, sluid, user, account))
     return JobRecord(cluster[:64], raw_id, submit_at, sluid[:64], user[:255], uid, account[:255],
-                     start_at, end_at, told)  # fmt: skip
+                     start_at, end_at, values)  # fmt: skip
 
 
 def owner_of(user: str, uid: int | None) -> tuple[str, int | None]:
-    """Return name and number of a user, of whom Slurm may tell the number in place of the name.
+    """Return the name and number of a user; Slurm may report the number in place of the name.
 
     Args:
-        user: As it is told: "alice", "alice(1001)", "1001", "".
-        uid: As it is told beside it.
+        user: User as reported: "alice", "alice(1001)", "1001" or "".
+        uid: Number that is reported separately.
 
     Raises:
-        ValueError: Two numbers are told.
+        ValueError: Two different numbers are reported.
     """
     if both := _NAME_AND_UID.fullmatch(user):
         user, number = both[1], int(both[2])
@@ -314,7 +315,7 @@ def owner_of(user: str, uid: int | None) -> tuple[str, int | None]:
 
 @lru_cache(maxsize=4096)
 def _is_name(user: str) -> bool:
-    """Return whether somebody is called so on this host, though it looks like a number."""
+    """Return whether a user of this host has this name, although it looks like a number."""
     try:
         pwd.getpwnam(user)
     except KeyError:
@@ -324,7 +325,7 @@ def _is_name(user: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def user_name(uid: int) -> str:
-    """Return the name of a user of this host; "" if there is none."""
+    """Return the name of a user of this host, or "" if there is none with this number."""
     try:
         return pwd.getpwuid(uid).pw_name
     except (KeyError, OverflowError):
@@ -332,7 +333,7 @@ def user_name(uid: int) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return a text without what a database refuses: zero bytes, halves of surrogate pairs."""
+    """Return a text without what a database refuses: zero bytes and unpaired surrogates."""
     if text.isascii() and "\0" not in text:
         return text
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
@@ -346,7 +347,7 @@ def _check(found: Mapping[str, Any]) -> None:
 
 
 def not_started(names: list[str]) -> tuple[str, ...]:
-    """Say that entries stand for tasks of job arrays that have not started; () without any."""
+    """Report entries that stand for tasks of job arrays that have not started; () if none do."""
     if not names:
         return ()
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

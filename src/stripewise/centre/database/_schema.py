@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine, text
 from stripewise.centre.database._engine import (
     check_known,
     check_revision,
+    database_errors,
     need_file,
-    refusals_said,
 )
 from stripewise.centre.database.tables import Base
 
@@ -25,12 +25,12 @@ _MODULES = ("_access", "_jobs", "_storage")
 
 
 def initialise(engine: Engine) -> str:
-    """Make the tables, or bring them up to date; return the revision that they have then.
+    """Create the tables or bring them up to date, and return the revision that they have then.
 
     Raises:
         StorageError: The database refuses, or a newer Stripewise has made it.
     """
-    with refusals_said(engine), engine.execution_options(writing=True).connect() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).connect() as connection:
         if engine.dialect.name == "sqlite":
             return _initialise_sqlite(connection)
         with connection.begin():
@@ -39,7 +39,7 @@ def initialise(engine: Engine) -> str:
 
 
 def _initialise_sqlite(connection: Connection) -> str:
-    """Bring tables up to date while they may be made anew: rows elsewhere refer to them."""
+    """Bring tables up to date with foreign keys off, since migrations may recreate tables."""
     driver = connection.connection.driver_connection
     assert driver is not None
     driver.execute("PRAGMA foreign_keys = OFF")
@@ -68,15 +68,15 @@ def check(engine: Engine) -> None:
     """Refuse a database whose tables are not of this version.
 
     Raises:
-        StorageError: It has none, older or newer ones, or cannot be reached.
+        StorageError: It has no tables, older or newer ones, or cannot be reached.
     """
     need_file(engine)
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         check_revision(engine, current(connection))
 
 
 def current(connection: Connection) -> str:
-    """Return the revision of a database; "" without tables."""
+    """Return the revision of a database, or "" if it has no tables."""
     return MigrationContext.configure(connection).get_current_revision() or ""
 
 

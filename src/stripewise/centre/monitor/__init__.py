@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Monitors storage: reads what servers and clients count at intervals, and hands it on."""
+"""Monitors storage: reads counters of servers and clients at intervals, and delivers them."""
 
 from typing import TYPE_CHECKING
 

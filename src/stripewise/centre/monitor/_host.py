@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads files and runs commands of a host, within limits of size and time.
 
-All reading is here; parsers take text.  Tests give a `Host` of their own.
+All access to the host is here; parsers take text. Tests use a `Host` of their own.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
 TEXT_BYTES = 16 << 20
-"""Largest text that is read at once; larger ones come in pieces."""
+"""Maximum size of a text that is read at once; larger ones are read in pieces."""
 
 
 class HostError(Exception):
-    """Something could not be read.
+    """A file or the output of a command could not be read.
 
     Attributes:
-        reason: "missing", "denied", "slow", "malformed" or "error", as in `Round.reason`.
+        reason: "missing", "denied", "slow", "malformed" or "error"; see `Round.reason`.
     """
 
     def __init__(self, reason: str, text: str) -> None:
@@ -40,14 +40,14 @@ class HostError(Exception):
 
 
 class Host(ABC):
-    """One host as collectors see it."""
+    """A host, as collectors access it."""
 
     @abstractmethod
     def text(self, path: str) -> str:
-        """Return a file, at most `TEXT_BYTES`; bytes that are no UTF-8 become U+FFFD.
+        """Return the text of a file, at most `TEXT_BYTES`; invalid UTF-8 becomes U+FFFD.
 
         Raises:
-            HostError: It cannot be read, or is too large.
+            HostError: The file cannot be read, or is too large.
         """
 
     @abstractmethod
@@ -62,12 +62,12 @@ class Host(ABC):
 
         Args:
             words: The command and its arguments.
-            timeout_seconds: After which it is killed.
-            given: What it reads from its standard input, which ends there; a few KiB at most.
+            timeout_seconds: Time after which it is killed.
+            given: Text for its standard input, at most a few KiB.
 
         Raises:
-            HostError: There is no such command, or it took too long and was killed; if it failed,
-                after all that it printed was returned.
+            HostError: There is no such command, or it took too long and was killed. If the command
+                failed, the error is raised after all its output has been returned.
         """
 
     def output(
@@ -76,7 +76,7 @@ class Host(ABC):
         """Return the whole output of a command, at most `TEXT_BYTES`.
 
         Raises:
-            HostError: As for `pieces`, or it is too large.
+            HostError: As for `pieces`, or if the output is too large.
         """
         found = bytearray()
         for piece in self.pieces(words, timeout_seconds, given):
@@ -86,7 +86,7 @@ class Host(ABC):
         return found.decode("utf-8", "replace")
 
 
-# The host that the agent runs on.
+# The host on which the agent runs.
 
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO)
@@ -97,24 +97,24 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 class LocalHost(Host):
     """Files and commands of this host.
 
-    Several threads may use it.
+    It is safe to use from several threads.
 
     Attributes:
-        abandoned: Commands that were killed and did not end, in all.
+        abandoned: Total number of commands that were killed and did not end.
     """
 
     def __init__(self) -> None:
         self.abandoned = 0
         self._lock = threading.Lock()
         self._running: set[Command] = set()
-        self._left: dict[str, Command] = {}
+        self._hanging: dict[str, Command] = {}
         self._is_closed = False
 
     def text(self, path: str) -> str:
-        """See Host: only of regular files, and those of /proc and /sys are such."""
+        """See Host; only regular files are read, and those of /proc and /sys count as such."""
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):  # before a device is opened: that acts
-                raise HostError("malformed", f"{path} is not a regular file")
+            if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may have effects
+                raise HostError("malformed", f"{path} is no regular file")
             data = _read(path)
         except OSError as error:
             raise HostError(_reason(error), f"{path}: {error.strerror}") from error
@@ -129,13 +129,13 @@ class LocalHost(Host):
     def pieces(
         self, words: Sequence[str], timeout_seconds: float = 10.0, given: bytes = b""
     ) -> Iterator[bytes]:
-        """See Host; `given` is what the command reads from its standard input."""
+        """See Host; `given` is the text that the command reads from its standard input."""
         full = found_words(words)
         self._refuse(full[0])
         command = Command(full, timeout_seconds, given)
         with self._lock:
             self._running.add(command)
-            if self._is_closed:  # while it was started
+            if self._is_closed:  # closed while the command was started
                 command.kill()
         try:
             yield from command.pieces()
@@ -148,7 +148,7 @@ class LocalHost(Host):
             self._running.discard(command)
             if is_gone:
                 return
-            self._left[program] = command
+            self._hanging[program] = command
             self.abandoned += 1
         number = command.process.pid
         _log.warning(
@@ -156,19 +156,19 @@ class LocalHost(Host):
         )
 
     def _refuse(self, program: str) -> None:
-        """Start none while an earlier one hangs in the kernel: they would only pile up."""
+        """Refuse to start a command while an earlier one hangs in the kernel."""
         with self._lock:
             if self._is_closed:
                 raise HostError("error", f"{program} is not started: the agent ends")
-            earlier = self._left.get(program)
+            earlier = self._hanging.get(program)
             if earlier is not None and earlier.process.poll() is None:
                 raise HostError(
                     "slow", f"{program}: process {earlier.process.pid} was killed and does not end"
                 )
-            self._left.pop(program, None)
+            self._hanging.pop(program, None)
 
     def close(self) -> None:
-        """Kill the commands that run, and start no more."""
+        """Kill the commands that run, and start no new ones."""
         with self._lock:
             self._is_closed = True
             for command in self._running:
@@ -195,14 +195,14 @@ def _reason(error: OSError) -> str:
     return "denied" if error.errno in _REFUSED else "error"
 
 
-# One command: its output in pieces, limits of time, and nothing left behind.
+# One command: its output in pieces, with time limits, and nothing left behind.
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _READ_BYTES = 96 << 10
-"""Less than what malloc maps anew each time: so the memory is that of the piece before."""
+"""Less than the size that malloc maps anew each time, so that the memory is reused."""
 _PIPE_BYTES = 1 << 20
 GRACE_SECONDS = 2.0
-"""For a killed process to end; one in state D (uninterruptible) may not."""
+"""Time for a killed process to end; one in state D (uninterruptible) may take longer."""
 _MOST_ERROR_BYTES = 4096
 _LOOK = os.WEXITED | os.WNOHANG | os.WNOWAIT
 _DENIED = ("permission denied", "operation not permitted")
@@ -222,7 +222,7 @@ def found_words(words: Sequence[str]) -> list[str]:
 
 
 def environment(program: str) -> Mapping[str, str]:
-    """Return what a command finds: a fixed path, with its own directory, and English."""
+    """Return the environment of a command: a fixed path with its own directory, and English."""
     own = os.path.dirname(program)
     path = PATH if own in PATH.split(":") else f"{PATH}:{own}"
     return {"PATH": path, "LC_ALL": "C", "HOME": "/"}
@@ -232,13 +232,13 @@ class Command:
     """One run of a command, in a process group of its own.
 
     Args:
-        words: The command; the first is an absolute path.
-        timeout_seconds: For all that it is waited for; what the reader does meanwhile is not
-            counted, since the command stands still then.
-        given: What it reads on its standard input.
+        words: The command; the first word is an absolute path.
+        timeout_seconds: Total time spent waiting for it. The time that the reader takes in between
+            does not count, because the command is blocked then.
+        given: Text for its standard input.
 
     Raises:
-        HostError: It cannot be started.
+        HostError: The command cannot be started.
     """
 
     def __init__(self, words: Sequence[str], timeout_seconds: float, given: bytes = b"") -> None:
@@ -257,14 +257,14 @@ class Command:
             reason = "denied" if isinstance(error, PermissionError) else "error"
             raise HostError(reason, f"{words[0]} does not start: {error.strerror}") from error
         assert self.process.stdout is not None
-        with contextlib.suppress(OSError):  # only for speed; beyond a user's limit it fails
+        with contextlib.suppress(OSError):  # only for speed; it fails beyond a user's limit
             fcntl.fcntl(self.process.stdout, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the output as it comes, at most 96 KiB at a time.
+        """Yield the output as it arrives, at most 96 KiB at a time.
 
         Raises:
-            HostError: It failed or took too long.
+            HostError: The command failed or took too long.
         """
         yield from self._parts()
         self._check_end()
@@ -290,7 +290,7 @@ class Command:
                         self._errors += part[: _MOST_ERROR_BYTES - len(self._errors)]
 
     def _wait(self, ready: selectors.BaseSelector) -> list[selectors.SelectorKey]:
-        """Wait for output; one that never ends has its time as well."""
+        """Wait for output; a command whose output never ends has a time limit as well."""
         keys = [key for key, _ in ready.select(max(0.0, self._left_seconds))]
         if not keys or self._left_seconds <= 0:
             raise self._slow()
@@ -299,7 +299,7 @@ class Command:
     def _check_end(self) -> None:
         if not self._has_ended(max(0.1, self._left_seconds)):
             raise self._slow()
-        self.kill()  # while its number is still its own
+        self.kill()  # while its process id is still its own
         code = self.process.wait()
         if code == 0:
             return
@@ -310,7 +310,7 @@ class Command:
         raise HostError("denied" if is_denied else "error", f"{self.name}: {how}{said}")
 
     def _has_ended(self, seconds: float) -> bool:
-        """Wait for the end without collecting the process: until then nobody gets its number."""
+        """Wait for the end without reaping the process, so that its process id is not reused."""
         until = time.monotonic() + seconds
         pause_seconds = 0.0005
         while os.waitid(os.P_PID, self.process.pid, _LOOK) is None:
@@ -324,7 +324,7 @@ class Command:
         return HostError("slow", f"{self.name}: no end after {self._timeout_seconds:g} s; killed")
 
     def end(self) -> bool:
-        """Kill whatever of it still runs, and return whether it is gone."""
+        """Kill whatever of it still runs, and return whether it has ended."""
         self.kill()
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
@@ -334,7 +334,7 @@ class Command:
         return self.process.returncode is not None
 
     def kill(self) -> None:
-        """Kill its process group, also what it left behind there; nothing once it is collected."""
+        """Kill its process group with all that it left there; do nothing once it is reaped."""
         if self.process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -342,7 +342,7 @@ class Command:
 
 
 def _input(given: bytes) -> contextlib.AbstractContextManager[int]:
-    """Return a file in memory that holds what a command is to read."""
+    """Return a file in memory with the standard input of a command."""
 
     @contextlib.contextmanager
     def opened() -> Iterator[int]:

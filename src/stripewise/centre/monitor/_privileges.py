@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decides as which user the agent runs: never as root unless that is asked for.
+"""Determines the user that the agent runs as, which is root only on request.
 
-Some parameters of Lustre are for root alone (debugfs).  Reading them takes CAP_DAC_READ_SEARCH,
-which lets a process read every file and write none that it could not write before.  util-linux's
-setpriv gives an ordinary user this capability and nothing else.
+Some parameters of Lustre can be read only by root (debugfs). Reading them takes
+CAP_DAC_READ_SEARCH, which lets a process read every file but write none that it could not write
+before. setpriv of util-linux gives an ordinary user this capability and nothing else.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ OWN_USER = "stripewise"
 OTHER_USER = "nobody"
 ROOT = "root"
 MARK = "STRIPEWISE_MONITOR_USER"
-"""Variable that says whom the process was to become; its presence demands a check."""
+"""Variable with the user that the process was to become; its presence requires a check."""
 _READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH; source: linux/capability.h
 _CAPABILITIES = "-all,+dac_read_search"
 _SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 
 
 def give_up_root(configured: str) -> str:
-    """Become the user of the configuration, if root started this; it does not return then.
+    """Continue as the configured user if root started this process; then it does not return.
 
-    This process begins its command line anew as that user, and comes here again.
+    The process executes its command line again as that user, and calls this function again.
 
     Args:
-        configured: agent.user of the configuration; "": a choice is made.
+        configured: agent.user of the configuration; "" for the default user.
 
     Returns:
-        Who this process is, and what it may not read, in a sentence.
+        A sentence that states the user of this process and what it may not read.
 
     Raises:
         ConfigurationError: There is no such account.
         RuntimeMissingError: setpriv is not installed.
-        PolicyError: The user cannot be changed here, or was not changed as it should be.
+        PolicyError: The user cannot be changed here, or was not changed as intended.
     """
     wanted = os.environ.pop(MARK, "")
     if wanted:
@@ -53,14 +53,14 @@ def give_up_root(configured: str) -> str:
         user = configured or default_user()
         account = _account(user)
         if account.pw_uid != 0:
-            _begin_anew(account)
+            _execute_again(account)
         lacks = "" if reads_everything(_own_status()) else ", without CAP_DAC_READ_SEARCH"
         return f"runs as root, since agent.user says so{lacks}"
-    return _who_am_i()
+    return _describe_user()
 
 
 def default_user() -> str:
-    """Return whom root becomes if the configuration does not say."""
+    """Return the user that root changes to if the configuration names none."""
     try:
         return pwd.getpwnam(OWN_USER).pw_name
     except KeyError:
@@ -68,7 +68,7 @@ def default_user() -> str:
 
 
 def setpriv_words(user: str) -> list[str]:
-    """Return the words before a command that is to run as a user who may read everything.
+    """Return the command prefix that runs a command as a user who may read everything.
 
     Raises:
         RuntimeMissingError: setpriv is not installed.
@@ -88,12 +88,12 @@ def setpriv_words(user: str) -> list[str]:
 
 
 def wrong(status: str, uid: int, gid: int, groups: Collection[int]) -> str:
-    """Return what a process has that it should not have, or lacks; "": it is as it should be.
+    """Return which rights a process has in excess or lacks; "" if they are as intended.
 
     Args:
         status: Text of /proc/PID/status.
-        uid: Whose it is to be, in all of its ids.
-        gid: Of which group.
+        uid: Intended user, for all of its ids.
+        gid: Intended group.
         groups: All groups that it may be in.
     """
     found = _fields(status)
@@ -112,17 +112,17 @@ def wrong(status: str, uid: int, gid: int, groups: Collection[int]) -> str:
 
 
 def reads_everything(status: str) -> bool:
-    """Return whether a process may read files of others, by its /proc/PID/status."""
+    """Return whether a process may read files of others, from its /proc/PID/status."""
     return bool(_number(_fields(status).get("CapEff", "")) & _READ_SEARCH)
 
 
 def rights_remedy() -> str:
-    """Return what to do where this process may not read what root alone may read."""
+    """Return the remedy if this process may not read what only root may read."""
     return remedy_of(os.geteuid(), _own_status())
 
 
 def remedy_of(user_id: int, status: str) -> str:
-    """Return the remedy for a process, by its effective user and its /proc/PID/status."""
+    """Return the remedy for a process, from its effective user and its /proc/PID/status."""
     if reads_everything(status):
         return (
             "the agent has CAP_DAC_READ_SEARCH: see that debugfs is mounted at /sys/kernel/debug, "
@@ -146,7 +146,7 @@ def _account(user: str) -> pwd.struct_passwd:
         ) from None
 
 
-def _begin_anew(account: pwd.struct_passwd) -> None:
+def _execute_again(account: pwd.struct_passwd) -> None:
     user = account.pw_name
     words = setpriv_words(user)
     own = {MARK: user, "HOME": account.pw_dir, "USER": user, "LOGNAME": user}
@@ -158,7 +158,7 @@ def _begin_anew(account: pwd.struct_passwd) -> None:
 
 
 def _try(words: list[str], environment: Mapping[str, str], user: str) -> None:
-    """Refuse in one line what would fail after this process is gone."""
+    """Raise an error now for what would fail after this process has been replaced."""
     try:
         done = subprocess.run(
             [*words, sys.executable, "-c", "import stripewise"],
@@ -189,7 +189,7 @@ def _verify(user: str) -> None:
         )
 
 
-def _who_am_i() -> str:
+def _describe_user() -> str:
     try:
         name = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

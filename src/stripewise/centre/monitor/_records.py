@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Defines what collectors give to sinks: metrics, readings, counters of jobs, problems.
 
-Counters are given as they stand; growth is the sinks' to tell, each from what it delivered last.
+Counters are passed on unchanged; each sink computes the growth since its last delivery.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-# What can be reported: one metric, its labels and its unit.
+# Metrics that can be reported, with their labels and units.
 
 
 class Kind(StrEnum):
-    """How the values of a metric are to be read."""
+    """How the values of a metric are to be interpreted."""
 
     COUNTER = "counter"
-    """Grows; begins again at zero when whoever counts is started again."""
+    """Value that grows, and begins again at zero when the counting side is restarted."""
     LEVEL = "level"
-    """Goes up and down."""
+    """Value that rises and falls."""
     HISTOGRAM = "histogram"
     """Counters by upper bound."""
 
@@ -31,13 +31,13 @@ class Metric:
     """One metric.
 
     Attributes:
-        name: As in Prometheus, in base units, without "_total": "lustre_target_read_bytes".
-        kind: How its values are to be read.
-        unit: "bytes", "seconds", "operations", "share", ... in base units.
-        summary: What it is, in one line.
-        labels: Names; their values are bounded, and never job ids or paths.
-        series: Under which name the statistics database keeps it (fleet.queries), per target and
-            server; "": not kept there.
+        name: Name as in Prometheus, in base units, without "_total": "lustre_target_read_bytes".
+        kind: How its values are to be interpreted.
+        unit: Base unit, such as "bytes", "seconds", "operations" or "share".
+        summary: Description in one line.
+        labels: Names of labels, whose values are bounded and never job ids or paths.
+        series: Name under which the statistics database stores it per target and server
+            (fleet.queries); "" if it does not.
     """
 
     name: str
@@ -49,16 +49,16 @@ class Metric:
 
     @property
     def prometheus_name(self) -> str:
-        """Name in Prometheus: counters end in "_total"."""
+        """Name in Prometheus; names of counters end in "_total"."""
         return f"{self.name}_total" if self.kind is Kind.COUNTER else self.name
 
 
 class Histogram(NamedTuple):
-    """A histogram's value.
+    """Value of a histogram.
 
     Attributes:
-        counts: (upper bound, count of this bucket alone), ascending; the bound may be infinite.
-        total: Sum of all observations; None: not told.
+        counts: (upper bound, count of only this bucket), ascending; the bound may be infinite.
+        total: Sum of all observations; None if not reported.
     """
 
     counts: tuple[tuple[float, int], ...]
@@ -70,7 +70,7 @@ class Reading(NamedTuple):
 
     Attributes:
         metric: Which metric it is a value of.
-        labels: Values, in the order of the metric's labels.
+        labels: Values in the order of the metric's labels.
         value: A number, or a histogram.
     """
 
@@ -98,17 +98,17 @@ def histogram(name: str, unit: str, summary: str, labels: Sequence[str] = ()) ->
     return Metric(name, Kind.HISTOGRAM, unit, summary, tuple(labels))
 
 
-# What collectors give to sinks: readings, counters of jobs, problems.
+# Data that collectors give to sinks: readings, counters of jobs, problems.
 
 
 class OperationCount(NamedTuple):
-    """Counter of one kind of operation, as Lustre has it.
+    """Counter of one kind of operation, as Lustre reports it.
 
     Attributes:
-        samples: How many.
-        unit: Of the sum: "bytes", "usecs", "reqs"; "" if only samples are told.
-        total: Sum; 0 where it is not told.
-        sizes: (size, count) of a histogram, ascending; None: not told (before 2.15.53).
+        samples: Number of samples.
+        unit: Unit of the sum: "bytes", "usecs", "reqs"; "" if only samples are reported.
+        total: Sum; 0 if not reported.
+        sizes: (size, count) of a histogram, ascending; None if not reported (before 2.15.53).
     """
 
     samples: int
@@ -121,13 +121,14 @@ class JobEntry(NamedTuple):
     """Counters of one job on one target.
 
     Attributes:
-        tag: The job's id as Lustre has it, escapes resolved; at most 128 characters.
-        snapshot_at: The target's clock when the entry was last changed or read; None: not told.
-        start_at: When the entry began, by the target's clock; None: not told.
-        operations: By Lustre's name: "read_bytes", "write", "open", ...; those without samples
-            are left out.
-        since / until: Of how many readings ago the counters were that were given before (1: those
-            of the last one), and of how many ago these ones are.
+        tag: Id of the job as Lustre reports it, without escapes; at most 128 characters.
+        snapshot_at: Time of the last change or reading, by the target's clock; None if not
+            reported.
+        start_at: Start of the entry, by the target's clock; None if not reported.
+        operations: Counters by Lustre's name: "read_bytes", "write", "open", ...; those without
+            samples are left out.
+        since / until: Age, in readings, of the counters that were given before (1 for those of the
+            last reading), and of these counters.
     """
 
     tag: str
@@ -145,12 +146,12 @@ class TargetJobs:
     Attributes:
         fs / target: Where the jobs were counted.
         changed: Entries with counters that were not given before.
-        gone: Tags that were in the reading before and are no longer there: should they come
-            again, their counters begin at zero.
-        count: Entries in all.
-        is_first: The reader knew of no reading before: all entries are in `changed`.
-        is_settled: Whatever changed is in `changed`; else what jobs did that work all the time is
-            given later.
+        gone: Tags that were in the reading before and are not any more; if they come back, their
+            counters begin at zero.
+        count: Total number of entries.
+        is_first: Whether there is no reading before; then all entries are in `changed`.
+        is_settled: Whether `changed` has everything that changed; otherwise, the changes of jobs
+            that work continuously follow later.
     """
 
     fs: str
@@ -164,18 +165,18 @@ class TargetJobs:
 
 @dataclass(frozen=True)
 class Round:
-    """What one collector found.
+    """Result of one collector's round.
 
     Attributes:
-        collector: Its name.
-        at: When it began, in seconds since 1970.
-        monotonic: The same by the clock that never steps.
-        seconds: How long it took.
-        readings: Of metrics.
-        jobs: Of targets that have counters of jobs.
-        problems: What was left out, a sentence each.
-        reason: Why it failed: "missing", "denied", "slow", "malformed", "error"; "": it did not.
-            A round that failed may hold what was read before.
+        collector: Name of the collector.
+        at: Start of the round, in seconds since 1970.
+        monotonic: Start of the round by the monotonic clock.
+        seconds: Duration of the round.
+        readings: Readings of metrics.
+        jobs: Jobs of the targets that have counters of jobs.
+        problems: What was left out, one sentence each.
+        reason: Why the round failed: "missing", "denied", "slow", "malformed" or "error"; "" if it
+            did not. A failed round may contain what was read before.
     """
 
     collector: str

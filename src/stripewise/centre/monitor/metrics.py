@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists every metric that the agent reports: name, unit, labels, and where it is kept.
+"""Lists every metric that the agent reports: name, unit, labels, and where it is stored.
 
-Labels: "fs" is the file system, "target" as in "OST0000" and "MDT0000", "operation" as Lustre
-names it, "client" a network identifier (NID).
+Labels: "fs" is the file system, "target" a name such as "OST0000" or "MDT0000", "operation"
+Lustre's name of it, "client" a network identifier (NID).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _TARGET = ("fs", "target")
 _OPERATION = (*_TARGET, "operation")
 _DIRECTION = (*_TARGET, "direction")
 
-# Lustre counts the time of a read or write (ofd_io.c) from the begin of its handling.  That of a
-# read ends with its disk I/O, in newer versions with its transfer to the client; that of a write
-# before its data go to the disks, in newer versions after they have come from the client.  How
-# long disks take to write is in brw_stats alone.
+# Lustre measures the time of a read or write (ofd_io.c) from the start of its handling. The time
+# of a read ends with its disk I/O, in newer versions with its transfer to the client; that of a
+# write ends before its data go to the disks, in newer versions after they have arrived from the
+# client. Only brw_stats reports how long disks take to write.
 
 # -- targets -------------------------------------------------------------------------------------
 
@@ -225,8 +225,8 @@ MOUNT_OPERATION_SECONDS = counter(
 
 # Metrics of hosts, local disks and other file systems.
 #
-# Labels: "device" a block device, "interface" of the network, "fs" a name of a file system (never
-# a path), "operation" as the file system names it.
+# Labels: "device" is a block device, "interface" a network interface, "fs" the name of a file
+# system (never a path), "operation" the file system's name of it.
 
 # -- the host ------------------------------------------------------------------------------------
 
@@ -386,12 +386,12 @@ SINK_PROBLEMS = counter(
     _SINK)  # fmt: skip
 
 
-# All of them, and those of one collector.
+# All metrics, and those with a given prefix.
 
 METRICS: tuple[Metric, ...] = tuple(one for one in vars().values() if isinstance(one, Metric))
-"""Every metric of our own, in the order of this file; those of plug-ins come in addition."""
+"""Every metric of our own, in the order of this file; plug-ins add theirs."""
 
 
 def metrics_named(*beginnings: str) -> tuple[Metric, ...]:
-    """Return the metrics whose names begin with one of some words."""
+    """Return the metrics whose names begin with one of some prefixes."""
     return tuple(one for one in METRICS if one.name.startswith(beginnings))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Answers version 1 of the API for programs, by the same queries and rights as the pages."""
+"""Answers version 1 of the API for programs, with the same queries and rights as the pages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _OTHERS: dict[int | str, dict[str, Any]] = {
     "default": {"model": Failure, "description": "The portal or its database fails."},
 }
 _TOKEN = HTTPBearer(auto_error=False, description="A token of the portal, with the scope `read`.")
-"""Described here, checked by the gate: sessions and trusted proxies may ask as well."""
+"""Described here, checked by the gate: sessions and trusted proxies may be used as well."""
 _DAY = "Day, or seconds since 1970."
 After = Annotated[str, Query(description="`next` of the part before.", max_length=1000)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Rows of one part.")]
@@ -97,7 +97,7 @@ class Routes(ABC):
         """Add the routes."""
 
     def add(self, path: str, call: Callable[..., Any], model: Any, summary: str) -> None:
-        """Add a route that reads."""
+        """Add a route that only reads."""
         self.router.add_api_route(
             path, call, response_model=model, summary=summary, description=call.__doc__,
             operation_id=call.__name__,
@@ -105,10 +105,10 @@ class Routes(ABC):
 
     @contextmanager
     def answering(self, request: Request) -> Iterator[tuple[Connection, Viewer]]:
-        """Begin to answer whoever sends a request.
+        """Yield the connection and the viewer of a request.
 
         Raises:
-            HTTPException: They prove nothing.
+            HTTPException: The request proves no identity.
         """
         with self.desk.connected(request) as connection:
             viewer = self.desk.gate.guest(connection, request).viewer
@@ -119,21 +119,21 @@ class Routes(ABC):
     def note_look(
         self, connection: Connection, viewer: Viewer, sight: Sight | None, job: int
     ) -> None:
-        """Note a look of staff at somebody's job in the audit."""
+        """Record in the audit trail that staff looked at another user's job."""
         if sight is Sight.STAFF:
             self.desk.audit(connection, viewer, f"job {job}")
 
 
 def only(row: Any, model: type[BaseModel]) -> dict[str, Any]:
-    """Return what a row has of the fields of a model."""
+    """Return the fields of a row that a model has."""
     return {name: row[name] for name in model.model_fields if name in row}
 
 
-# ETags: a caller who has an answer already is told so, and gets nothing more.
+# ETags: a client that has an answer already gets a short reply instead of the answer.
 
 
 class ETags:
-    """Gives answers below a path an ETag of their content, and answers 304 to who has it."""
+    """Adds an ETag of the content to answers below a path; answers 304 to clients that have it."""
 
     def __init__(self, app: ASGIApp, prefix: str) -> None:
         self.app = app
@@ -201,7 +201,7 @@ class JobRoutes(Routes):
         self.add(profile, self.profile, None, "A whole profile, as `stripewise profile --json`")
 
     def me(self, request: Request) -> Me:
-        """Tell whose token or session this is."""
+        """Return whose token or session this is."""
         with self.answering(request) as (_, viewer):
             return Me(
                 login=viewer.login,
@@ -238,7 +238,7 @@ class JobRoutes(Routes):
         after: After = "",
         limit: Limit = 50,
     ) -> JobPage:  # fmt: skip
-        """List jobs; parameters that are given all hold.  Sorted, in parts by key."""
+        """List jobs that match all given parameters, sorted and in pages."""
         asked = JobFilter.parse(dict(request.query_params))
         with self.answering(request) as (connection, viewer):
             found = list_jobs(connection, viewer, asked, sort=sort, after=after, limit=limit)
@@ -250,7 +250,7 @@ class JobRoutes(Routes):
             return JobPage(items=items, next=found.next or None, total=found.total)
 
     def job(self, request: Request, job: int) -> JobDetail:
-        """Return one job with what its sources tell."""
+        """Return one job with the data of its sources."""
         with self.answering(request) as (connection, viewer):
             found = view_job(connection, viewer, job)
             if found is None:
@@ -307,7 +307,7 @@ _Name = Annotated[str, Query(max_length=200)]
 
 
 class StorageRoutes(Routes):
-    """Programs, file systems, events, benchmarks."""
+    """Routes for programs, file systems, events and benchmarks."""
 
     def add_all(self) -> None:
         """Add the routes."""
@@ -318,7 +318,7 @@ class StorageRoutes(Routes):
         self.add("/events", self.events, EventPage, "Events of the storage")
 
     def programs(self, request: Request, since: Since = None, until: Until = None) -> ProgramList:
-        """Sum up each program over the jobs that the caller sees; by default of 90 days."""
+        """Summarise each program over the jobs that the caller sees, by default for 90 days."""
         words = {"since": since or "", "until": until or ""}
         with self.answering(request) as (connection, viewer):
             period = Period.parse(words, time.time())
@@ -326,14 +326,14 @@ class StorageRoutes(Routes):
             return ProgramList(since=period.since, until=period.until, items=found)
 
     def storage(self, request: Request) -> StorageList:
-        """Tell how each file system is now."""
+        """Return the present state of each file system."""
         with self.answering(request) as (connection, _):
             return StorageList(items=view_storage(connection, time.time()))
 
     def load(
         self, request: Request, name: str, period: _Period = "day", until: Until = None
     ) -> LoadCurves:
-        """Tell the load of a file system in a period that ends now, or at `until`."""
+        """Return the load of a file system in a period that ends now, or at `until`."""
         now = time.time()
         end = JobFilter.parse({"until": until or ""}).until
         with self.answering(request) as (connection, _):
@@ -355,7 +355,7 @@ class StorageRoutes(Routes):
             )
 
     def benchmarks(self, request: Request, name: str) -> BenchmarkList:
-        """Tell what benchmarks of a file system measured, campaign by campaign."""
+        """Return benchmark results of a file system, campaign by campaign."""
         with self.answering(request) as (connection, _):
             if find_file_system(connection, name) is None:
                 raise HTTPException(404)
@@ -371,7 +371,7 @@ class StorageRoutes(Routes):
         after: After = "",
         limit: Limit = 50,
     ) -> EventPage:
-        """List events of the storage, the newest first."""
+        """List events of the storage, newest first."""
         words = {"file_system": file_system, "kind": kind, "since": since or "",
                  "until": until or ""}  # fmt: skip
         asked = EventFilter.parse(words)
@@ -385,6 +385,6 @@ def _values(curve: Curve, moments: Sequence[int]) -> list[Any]:
     return [curve.values.get(at) for at in moments]
 
 
-# The API for programs, version 1: the same queries and rights as the pages.
+# The API for programs, version 1, with the same queries and rights as the pages.
 
 ROUTES: tuple[type[Routes], ...] = (JobRoutes, StorageRoutes)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines what the API answers: fields may be added within a version, none changes or goes."""
+"""Defines the answers of the API: within a version, fields may be added but not changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stripewise.centre.database.queries import (
 
 
 class JobItem(BaseModel):
-    """A job in a list.  Times are seconds since 1970, amounts bytes; null is not known."""
+    """A job in a list. Times are seconds since 1970, amounts are bytes; null means unknown."""
 
     id: int = Field(description="Key of the job in this portal.")
     cluster: str = Field(description='"" if no record contains it.')
@@ -56,7 +56,7 @@ class JobItem(BaseModel):
 
 
 class JobPage(BaseModel):
-    """Part of a list of jobs."""
+    """One page of a list of jobs."""
 
     items: list[JobItem]
     next: str | None = Field(description="`after` of the next part; null at the end.")
@@ -66,10 +66,10 @@ class JobPage(BaseModel):
 
 
 class SourceItem(BaseModel):
-    """What one source tells of a job.
+    """Data of one source about a job.
 
-    Names of files are null, `profile` too, and `name` is empty, where the caller may not read
-    them.
+    Where the caller may not read names of files, these names and `profile` are null, and `name` is
+    empty.
     """
 
     id: int
@@ -95,7 +95,7 @@ class SourceItem(BaseModel):
 
 
 class JobDetail(JobItem):
-    """One job."""
+    """One job with its details."""
 
     sluid: str | None
     het_job_id: int | None
@@ -147,14 +147,14 @@ class FileItem(BaseModel):
 
 
 class FilePage(BaseModel):
-    """Part of a list of files."""
+    """One page of a list of files."""
 
     items: list[FileItem]
     next: str | None
 
 
 class Me(BaseModel):
-    """Who the caller is."""
+    """The identity of the caller."""
 
     login: str
     role: str
@@ -163,7 +163,7 @@ class Me(BaseModel):
 
 
 class Problem(BaseModel):
-    """Why a request was not answered."""
+    """The reason why a request was not answered."""
 
     code: int
     message: str
@@ -215,7 +215,7 @@ class EventItem(BaseModel):
 
 
 class EventPage(BaseModel):
-    """Part of the events, the newest first."""
+    """One page of events, newest first."""
 
     items: list[EventItem]
     next: str | None

@@ -43,7 +43,7 @@ _LOG = logging.getLogger("stripewise.centre.portal")
 
 
 class _Key(IntegerConvertor):
-    """A key in an address: Python refuses to read a number of thousands of digits."""
+    """A key in an address, with limited digits, as Python refuses to convert thousands."""
 
     regex = "[0-9]{1,18}"
 
@@ -60,13 +60,13 @@ def create_app(
     """Return the portal of a database.
 
     Args:
-        engine: Of the database, whose tables are up to date.
-        gate: Tells who sends a request; None: accounts do, and people can log in.
-        settings: Of the portal.
-        workers: Processes that make pages, once they have begun; None: this one makes them.
+        engine: Engine of the database, whose tables are up to date.
+        gate: Identifies who sends a request; None to use accounts, with which people can log in.
+        settings: Settings of the portal.
+        workers: Processes that make pages, once they have started; None to make them in this one.
 
     Raises:
-        RuntimeMissingError: What a way to log in needs is not installed.
+        RuntimeMissingError: A way to log in needs something that is not installed.
     """
     settings = settings or PortalSettings()
     app = FastAPI(
@@ -101,7 +101,7 @@ def create_app(
 
 
 class Static(StaticFiles):
-    """Serves the files of pages, and their script, which is made when it is first asked for."""
+    """Serves the static files, and the script of the pages, which is made on first use."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -109,7 +109,7 @@ class Static(StaticFiles):
         )
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Answer one request; the address of the script changes with it, so it is kept long."""
+        """Answer one request; the script may be cached, as its address changes with it."""
         if path != "page.js" or scope["method"] not in ("GET", "HEAD"):
             return await super().get_response(path, scope)
         script, asked = page_script(), Headers(scope=scope)
@@ -128,12 +128,12 @@ _KEPT_LONG = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 def callback(settings: PortalSettings) -> str:
-    """Return the address that identity providers send browsers back to."""
+    """Return the address to which identity providers send browsers back."""
     return f"{settings.server.origin}/login/oidc/callback"
 
 
 def _hosts(settings: PortalSettings) -> list[str]:
-    """Return the names that requests may be for: another site's name is no way in."""
+    """Return the host names that are accepted in requests, so that other names are refused."""
     name = urlsplit(settings.server.origin).hostname or ""
     name = f"[{name}]" if ":" in name else name
     return [name] if settings.server.url else list(dict.fromkeys([name, "localhost", "127.0.0.1"]))
@@ -162,8 +162,8 @@ def _handle_errors(app: FastAPI, desk: Desk) -> None:
         return answer
 
     def broken(request: Request, error: Exception) -> Response:
-        # The server notes the trace; this answer goes past all middleware.
-        text = "The portal failed here; its log has the reason. Please tell its staff."
+        # The server logs the traceback; this answer bypasses all middleware.
+        text = "The portal failed here, and its log says why. Tell its staff."
         answer = desk.error(request, 500, "This does not work", text, is_known=False)
         answer.headers.update(safe_headers(is_secure=desk.settings.server.is_secure))
         return answer
@@ -184,7 +184,7 @@ def _handle_errors(app: FastAPI, desk: Desk) -> None:
     app.add_exception_handler(PoolTimeout, unreachable)
 
 
-# What every answer of the portal says to the browser about safety.
+# Security headers of every answer of the portal.
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -204,10 +204,10 @@ _YEAR_SECONDS = 365 * 86400
 
 
 def safe_headers(*, is_secure: bool) -> dict[str, str]:
-    """Return the headers of an answer that says nothing else about them.
+    """Return the headers for answers that do not set them otherwise.
 
     Args:
-        is_secure: Browsers reach the portal by https.
+        is_secure: Whether browsers reach the portal by https.
     """
     headers = {**_HEADERS, "cache-control": "no-store"}
     if is_secure:
@@ -216,7 +216,7 @@ def safe_headers(*, is_secure: bool) -> dict[str, str]:
 
 
 class SafeHeaders:
-    """Adds the headers to every answer; nothing of the database is kept by caches."""
+    """Adds the headers to every answer; caches store nothing from the database."""
 
     def __init__(self, app: ASGIApp, *, is_secure: bool) -> None:
         self.app = app
@@ -235,13 +235,13 @@ class SafeHeaders:
         await self.app(scope, receive, send_safely if scope["type"] == "http" else send)
 
 
-# NUL, which is in no name and which PostgreSQL refuses, in addresses.
+# NUL in addresses, which no name contains and which PostgreSQL refuses.
 
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
 class WithoutNul:
-    """Puts the character for unknown ones in place of NUL, as for bytes that are no UTF-8."""
+    """Replaces NUL by the replacement character, as for bytes that are not UTF-8."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

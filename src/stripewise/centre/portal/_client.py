@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks the portal's API, version 1."""
+"""Provides a client of the portal's API, version 1."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _TRIES = 4
 _TIMEOUT_SECONDS = 60.0
 _LONGEST_WAIT_SECONDS = 60.0
 _MOST_KNOWN, _MOST_KNOWN_BYTES = 100, 1 << 20
-"""Answers that are kept, and how large one may be: whole profiles are not."""
+"""Maximum number and size of cached answers: whole profiles are not cached."""
 
 
 class PortalError(StripewiseError):
-    """The portal does not answer, or refuses.
+    """The portal does not answer, or refuses a request.
 
     Attributes:
-        code: HTTP status; 0: there was no answer.
+        code: HTTP status; 0 if there was no answer.
     """
 
     def __init__(self, message: str, code: int = 0) -> None:
@@ -42,19 +42,20 @@ class PortalError(StripewiseError):
 class Portal:
     """A portal, for the owner of a token.
 
-    Use it as a context manager, or call `close`.  Every call may raise `PortalError`.
+    Use it as a context manager, or call `close`. Every call may raise `PortalError`.
     """
 
     def __init__(self, url: str = "", token: str = "", *, client: httpx.Client | None = None):
-        """Connect to a portal; nothing is sent yet.
+        """Prepare the connection to a portal; nothing is sent yet.
 
         Args:
-            url: As browsers see it: "https://io.example.org"; "": of STRIPEWISE_PORTAL.
-            token: Of the account's page; "": of STRIPEWISE_TOKEN.
-            client: To send with; None: one of its own.
+            url: Address that browsers use: "https://io.example.org"; "" for that in
+                STRIPEWISE_PORTAL.
+            token: Token from the account's page; "" for that in STRIPEWISE_TOKEN.
+            client: HTTP client to use; None for a new one.
 
         Raises:
-            UsageError: No address or token is given, or one that cannot be one.
+            UsageError: The address or the token is missing or invalid.
             RuntimeMissingError: httpx is not installed.
         """
         require("client", "the client of the portal")
@@ -95,16 +96,16 @@ class Portal:
         return dict(self._get("/me"))
 
     def jobs(self, *, sort: str = "-start_at", **conditions: object) -> Iterator[dict[str, Any]]:
-        """Yield the jobs that meet all conditions, as the API's reference names them.
+        """Yield the jobs that meet all conditions, which are named as in the API's reference.
 
         Args:
-            sort: Column, with a minus before it for the largest first.
-            **conditions: As in `program="wrf"`, `least_avoidable_seconds=10`.
+            sort: Column to sort by; a leading minus puts the largest first.
+            **conditions: Conditions such as `program="wrf"` or `least_avoidable_seconds=10`.
         """
         yield from self._parts("/jobs", {"sort": sort, **conditions})
 
     def job(self, key: int) -> dict[str, Any]:
-        """Return one job, by its key in the portal, with all that its sources tell."""
+        """Return one job, by its key in the portal, with the data of all its sources."""
         return dict(self._get(f"/jobs/{int(key)}"))
 
     def files(self, key: int, source: int) -> Iterator[dict[str, Any]]:
@@ -116,11 +117,11 @@ class Portal:
         return dict(self._get(f"/jobs/{int(key)}/sources/{int(source)}/profile"))
 
     def programs(self, **period: object) -> list[dict[str, Any]]:
-        """Return the programs of the jobs that you see, in a period (`since`, `until`)."""
+        """Return the programs of the jobs that you see in a period (`since`, `until`)."""
         return list(self._get("/programs", period)["items"])
 
     def storage(self) -> list[dict[str, Any]]:
-        """Return how each file system is now."""
+        """Return the present state of each file system."""
         return list(self._get("/storage")["items"])
 
     def load(self, name: str, **period: object) -> dict[str, Any]:
@@ -128,11 +129,11 @@ class Portal:
         return dict(self._get(f"/storage/{quote(name, safe='')}/load", period))
 
     def benchmarks(self, name: str) -> list[dict[str, Any]]:
-        """Return what benchmarks of a file system measured."""
+        """Return the benchmark results of a file system."""
         return list(self._get(f"/storage/{quote(name, safe='')}/benchmarks")["items"])
 
     def events(self, **conditions: object) -> Iterator[dict[str, Any]]:
-        """Yield events of the storage, the newest first (`file_system`, `kind`, `since`)."""
+        """Yield events of the storage, newest first (`file_system`, `kind`, `since`)."""
         yield from self._parts("/events", conditions)
 
     def _parts(self, path: str, words: dict[str, object]) -> Iterator[dict[str, Any]]:
@@ -145,7 +146,7 @@ class Portal:
                 return
 
     def _get(self, path: str, words: dict[str, object] | None = None) -> Any:
-        """Return an answer; what did not change since it was last asked is not sent again."""
+        """Return an answer; if it has not changed since the last request, it is not sent again."""
         import httpx
 
         asked = {
@@ -175,7 +176,7 @@ class Portal:
             ) from error
 
     def _sent(self, path: str, asked: dict[str, str]) -> httpx.Response:
-        """Send a request, again where the portal asks to wait."""
+        """Send a request, and repeat it if the portal asks to wait."""
         for attempt in range(_TRIES):
             request = self._client.build_request(
                 "GET", self._base + path, params=asked, headers=self._headers
@@ -189,11 +190,11 @@ class Portal:
         return answer
 
 
-def _wait_seconds(told: str, attempt: int) -> float:
-    """Return how long to wait: as told in seconds, otherwise longer with each attempt."""
+def _wait_seconds(retry_after: str, attempt: int) -> float:
+    """Return the seconds to wait: as requested by the portal, else longer with each attempt."""
     try:
-        seconds = float(told)
-    except ValueError:  # nothing, or a date
+        seconds = float(retry_after)
+    except ValueError:  # empty, or a date
         seconds = -1.0
     return min(seconds, _LONGEST_WAIT_SECONDS) if seconds >= 0 else 2.0**attempt
 

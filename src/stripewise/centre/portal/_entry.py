@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs people in and out, and shows the page of one's own account with its tokens."""
+"""Logs people in and out, and shows the page of the user's own account with its tokens."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _ATTEMPT_SECONDS = 600
 
 
 class Entry:
-    """Pages by which people come in and go out."""
+    """Pages for logging in and out."""
 
     def __init__(self, desk: Desk, gate: PortalGate) -> None:
         self.desk = desk
         self.gate = gate
         self.server = desk.settings.server
         self.failed = FailedLogins(self.server)
-        # without the prefix, another host of the domain could set it, and have its login end here
+        # without the prefix, another host of the domain could set it, and have its own login end
+        # here
         self.attempt = f"__Host-{_ATTEMPT}" if self.server.is_secure else _ATTEMPT
 
     def add_to(self, app: FastAPI) -> None:
@@ -47,11 +48,11 @@ class Entry:
             app.add_route(path, call, methods=[method], include_in_schema=False)
 
     def show(self, request: Request) -> Response:
-        """Show the form."""
+        """Show the login form."""
         return self._page(request, request.query_params.get("next", ""))
 
     async def try_password(self, request: Request) -> Response:
-        """Log somebody in by name and password."""
+        """Log a user in by name and password."""
         form = await form_of(request)
         return await run_in_threadpool(self._try, request, form)
 
@@ -74,7 +75,7 @@ class Entry:
             return self._page(request, target, _sentence(error), 403)
 
     def depart(self, request: Request) -> Response:
-        """Send somebody to an identity provider."""
+        """Redirect a user to an identity provider."""
         target = request.query_params.get("next", "")
         try:
             departure = self.gate.entrance.leave(
@@ -89,7 +90,7 @@ class Entry:
         return answer
 
     def arrive(self, request: Request) -> Response:
-        """Take somebody who comes back from an identity provider."""
+        """Process the return of a user from an identity provider."""
         cookie = request.cookies.get(self.attempt, "")
         name = request.path_params["name"]
         try:
@@ -103,7 +104,7 @@ class Entry:
         return answer
 
     async def leave(self, request: Request) -> Response:
-        """Log somebody out."""
+        """Log a user out."""
         form = await form_of(request)
         return await run_in_threadpool(self._leave, request, form)
 
@@ -153,11 +154,11 @@ def _sentence(error: Exception) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-# The page of one's own account: tokens for programs, made, shown once, revoked.
+# The page of the user's own account: tokens for programs are made, shown once, and revoked.
 
 
 class AccountPages:
-    """The routes of one's own account."""
+    """Pages of the user's own account."""
 
     def __init__(self, desk: Desk, gate: PortalGate) -> None:
         self.desk = desk
@@ -177,7 +178,7 @@ class AccountPages:
         return self._page(request)
 
     async def make(self, request: Request) -> Response:
-        """Make a token, and show it once."""
+        """Create a token, and show it once."""
         return await run_in_threadpool(self._make, request, await form_of(request))
 
     def _make(self, request: Request, form: Mapping[str, str]) -> Response:
@@ -197,7 +198,7 @@ class AccountPages:
         return self._page(request, secret=secret)
 
     async def revoke(self, request: Request) -> Response:
-        """Revoke a token of one's own."""
+        """Revoke a token of the user."""
         return await run_in_threadpool(self._revoke, request, await form_of(request))
 
     def _revoke(self, request: Request, form: Mapping[str, str]) -> Response:
@@ -232,7 +233,7 @@ class AccountPages:
         with self.desk.connected(request) as connection:
             guest = self.gate.guest(connection, request)
             frame = self.desk.frame(connection, request, guest)
-        if guest.viewer.role is None or not guest.csrf:  # nor is a token shown its siblings
+        if guest.viewer.role is None or not guest.csrf:  # a token must not reveal other tokens
             return RedirectResponse("/login?next=/account", 303)
         tokens = self.gate.tokens.list(guest.viewer.login)
         text = _render.template(

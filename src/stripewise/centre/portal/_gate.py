@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decides who sends a request, from which page, how often, and when its turn comes."""
+"""Determines who sends a request and from which page, limits requests, and queues them."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ from stripewise.core.errors import LoginError
 
 @dataclass(frozen=True)
 class Guest:
-    """Who sends a request.
+    """The sender of a request.
 
     Attributes:
-        viewer: `NOBODY` if they are not logged in.
-        csrf: Secret of their session that forms carry; "" without a session.
+        viewer: The viewer; `NOBODY` if not logged in.
+        csrf: Secret of the session that forms contain; "" without a session.
     """
 
     viewer: Viewer = NOBODY
     csrf: str = ""
 
     def sent(self, csrf: str) -> bool:
-        """Return whether a form comes from a page that this guest was shown."""
+        """Return whether a form comes from a page that was shown to this guest."""
         return bool(self.csrf) and hmac.compare_digest(self.csrf.encode(), csrf.encode())
 
 
 class Gate(ABC):
-    """Tells who sends a request.
+    """Identifies who sends a request.
 
-    It works on the connection of the request, and ends transactions there: it is asked before
+    It uses the connection of the request, and ends transactions on it, so it must be called before
     anything else is read.
     """
 
@@ -67,7 +67,7 @@ class PortalGate(Gate):
     """The gate of a portal with accounts.
 
     Attributes:
-        cookie: Name of the cookie of a session.
+        cookie: Name of the session cookie.
     """
 
     def __init__(self, engine: Engine, settings: PortalSettings, entrance: Entrance) -> None:
@@ -79,10 +79,10 @@ class PortalGate(Gate):
         self._key = secrets.token_bytes(32)
 
     def guest(self, connection: Connection, request: Request) -> Guest:
-        """Return who sends a request; whatever proves nothing makes them nobody.
+        """Return who sends a request; without proof of identity, it is nobody.
 
-        A header of another scheme than Bearer is not for the portal: a proxy that logs people in
-        by Kerberos or by a password hands on what browsers send it.
+        A header of another scheme than Bearer is not meant for the portal: a proxy that logs users
+            in by Kerberos or by a password passes on what browsers send to it.
         """
         scheme, _, secret = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
@@ -113,17 +113,17 @@ class PortalGate(Gate):
         return Guest(viewer_of(connection, account.login), csrf)
 
 
-# Forms that change something: read, and known to come from the portal's own pages.
+# Forms that change something, which must come from the portal's own pages.
 
 MOST_BYTES = 16_384
 _FORM = "application/x-www-form-urlencoded"
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a form; the last of several with one name.
+    """Return the fields of a form; of several with the same name, the last.
 
     Raises:
-        HTTPException: It is none, or too large.
+        HTTPException: It is not a form, or too large.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise HTTPException(415)
@@ -142,8 +142,8 @@ async def form_of(request: Request) -> dict[str, str]:
 def is_own_form(request: Request, server: ServerSettings) -> bool:
     """Return whether a browser sends a form from a page of this portal.
 
-    Browsers tell the origin of every form that changes something; what tells none is no browser,
-    and has no cookies that somebody else could misuse.
+    Browsers send the origin with every form that changes something; a client that sends none is
+    not a browser, and has no cookies that others could misuse.
     """
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
@@ -155,24 +155,24 @@ def is_own_form(request: Request, server: ServerSettings) -> bool:
     return origin in own
 
 
-# How often one address may ask, and how often a login may fail.
+# Limits on the requests of one address, and on failed logins.
 
 
 def client_of(request: Request, proxies: Sequence[IpNetwork]) -> str:
-    """Return the address of a client: behind a listed proxy, what it says last.
+    """Return the address of a client; behind a listed proxy, the last one that it reports.
 
-    The header may come several times: what a client sent itself stands before what a proxy adds.
+    The header may occur several times: what a client sends itself precedes what a proxy adds.
     """
     peer = request.client.host if request.client else ""
     if not is_listed(peer, proxies):
         return peer
-    told = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
-    given = (one.strip() for one in reversed(told))
+    addresses = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+    given = (one.strip() for one in reversed(addresses))
     return next((one for one in given if one and not is_listed(one, proxies)), peer)
 
 
 class FailedLogins:
-    """Counts logins that fail, by name and by address."""
+    """Counts failed logins, by name and by address."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self._item = RateLimitItemPerMinute(settings.logins_per_minute)
@@ -180,7 +180,7 @@ class FailedLogins:
         self._proxies = [ipaddress.ip_network(one) for one in settings.proxies]
 
     def wait_seconds(self, user: str, request: Request) -> int:
-        """Return how long this name or address has to wait; 0: it may try."""
+        """Return how many seconds this name or address has to wait; 0 if it may try."""
         keys = throttle_keys(user, client_of(request, self._proxies))
         waits = [
             self._limiter.get_window_stats(self._item, key).reset_time - time.time()
@@ -190,13 +190,13 @@ class FailedLogins:
         return max((math.ceil(max(wait, 1)) for wait in waits), default=0)
 
     def count(self, user: str, request: Request) -> None:
-        """Count a login that failed."""
+        """Count a failed login."""
         for key in throttle_keys(user, client_of(request, self._proxies)):
             self._limiter.hit(self._item, key)
 
 
 class RateLimit:
-    """Refuses requests of an address that asks too often; files of the portal's own are free."""
+    """Refuses requests of an address that sends too many, except those for static files."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self.app = app
@@ -219,21 +219,21 @@ class RateLimit:
         await answer(scope, receive, send)
 
 
-# How many requests are worked on at a time; the others wait for their turn.
+# Limits how many requests are processed at a time; the others queue.
 
 WAIT_SECONDS = 30.0
-"""How long a request waits for its turn; it is refused then: browsers and proxies give up too."""
+"""Longest wait of a request for its turn, after which it is refused."""
 _FILES_AT_ONCE = 16
 
 
 class Turns:
-    """Lets a few requests at a time into the portal, in the order in which they came.
+    """Lets a limited number of requests into the portal, in the order in which they arrived.
 
-    As many as have a connection to the database; a request that waited for a connection within
-    would hold a thread meanwhile.  The turn begins when the request is there as a whole and ends
-    when its answer is made, so that no client takes one by being slow.  A client that has gone
-    meanwhile gives its turn to the next.  Files of the portal's own have turns for themselves:
-    each is a descriptor.
+    The limit is the number of connections to the database: a request that waited for a connection
+    inside the portal would occupy a thread meanwhile. The turn begins when the request has arrived
+    completely and ends when its answer is made, so that a slow client does not occupy one. A
+    client that has disconnected passes its turn to the next. Static files have turns of their own,
+    since each takes a descriptor.
     """
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
@@ -275,7 +275,7 @@ class Turns:
 
 
 async def _turn(turns: asyncio.Semaphore, client: _Client) -> bool:
-    """Wait for a turn; False: it takes too long, or the client has gone."""
+    """Wait for a turn; return False if that takes too long, or the client has gone."""
     if not turns.locked():
         return await turns.acquire()
     turn = asyncio.ensure_future(turns.acquire())
@@ -290,10 +290,10 @@ async def _turn(turns: asyncio.Semaphore, client: _Client) -> bool:
 
 
 class _Client:
-    """What a client sends: read before its turn, and given to the portal then.
+    """A client's request, read before its turn and then passed to the portal.
 
     Attributes:
-        is_gone: It has closed the connection, or was cut off.
+        is_gone: Whether it has closed the connection, or was cut off.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -304,7 +304,7 @@ class _Client:
         self.is_gone = False
 
     async def read(self) -> None:
-        """Read the body, unless it is larger than any that the portal takes."""
+        """Read the body, unless it is larger than the portal accepts."""
         length = 0
         while not self._is_whole and length <= MOST_BYTES:
             message = await self._receive()
@@ -314,7 +314,7 @@ class _Client:
             self._is_whole = not message.get("more_body", False)
 
     def leaving(self) -> set[asyncio.Future[Message]]:
-        """Return what is done when the client leaves."""
+        """Return the futures that complete when the client disconnects."""
         if not self._is_whole:
             return set()
         self._leaving = asyncio.ensure_future(self._leave())
@@ -326,19 +326,19 @@ class _Client:
         return message
 
     def forget(self) -> None:
-        """Wait no longer for the client to leave."""
+        """Stop waiting for the client to disconnect."""
         if self._leaving is not None:
             self._leaving.cancel()
 
     async def say(self) -> Message:
-        """Stand for `receive` in the portal."""
+        """Provide messages to the portal in place of `receive`."""
         if self._sent:
             return self._sent.pop(0)
         return await (self._leaving or self._receive())
 
 
 def _is_login(scope: Scope) -> bool:
-    """Return whether a request may wait for an identity provider, or costs a hash."""
+    """Return whether a request may wait for an identity provider, or computes a password hash."""
     path: str = scope["path"]
     return path.startswith("/login/") or (path == "/login" and scope["method"] == "POST")
 

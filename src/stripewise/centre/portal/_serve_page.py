@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Serves a page as HTML, CSV or JSON: checks rights, builds its content, writes the audit."""
+"""Serves a page as HTML, CSV or JSON: checks rights, builds its content, and writes the audit."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FORMS = ("html", "json", "csv")
 
 
 class Desk:
-    """Serves pages of one database.
+    """Serves the pages of one database.
 
     Attributes:
-        engine: Of the database.
-        gate: Tells who asks.
-        settings: Of the portal.
+        engine: Engine of the database.
+        gate: Identifies who sends a request.
+        settings: Settings of the portal.
     """
 
     def __init__(self, engine: Engine, gate: Gate, settings: PortalSettings) -> None:
@@ -45,7 +45,7 @@ class Desk:
 
     @contextmanager
     def connected(self, request: Request) -> Iterator[Connection]:
-        """Yield the one connection that a request has, whoever asks for it first."""
+        """Yield the only connection of a request, whichever function needs it first."""
         held: Connection | None = getattr(request.state, "connection", None)
         if held is not None:
             yield held
@@ -66,7 +66,7 @@ class Desk:
         return answer
 
     def frame(self, connection: Connection, request: Request, guest: Guest) -> Frame:
-        """Return what stands around a page that is no page of the family."""
+        """Return the frame of a page that is not a `Page`."""
         return self._frame(connection, request, guest, {}, "")
 
     def _answer(self, page: Page, request: Request) -> Response:
@@ -100,7 +100,7 @@ class Desk:
             return HTMLResponse(html(content, frame))
 
     def missing(self, request: Request) -> Response:
-        """Answer that there is nothing: the same for what is not there and what is not theirs."""
+        """Answer that nothing is there, whether it does not exist or may not be seen."""
         return self.error(request, 404, "There is nothing here",
                           "No such page, or none that you may see.")  # fmt: skip
 
@@ -110,11 +110,12 @@ class Desk:
         """Answer with an error, as HTML or JSON.
 
         Args:
-            request: That cannot be answered otherwise.
-            code: Of HTTP.
-            title: In a few words.
-            text: What it is about.
-            is_known: The page may say who is logged in; not where the database may be what fails.
+            request: Request that cannot be answered otherwise.
+            code: HTTP status.
+            title: Title, in a few words.
+            text: Description of the error.
+            is_known: Whether the page may name the logged-in user, which needs the database to
+                work.
         """
         is_page = "as" not in request.query_params and not request.url.path.startswith("/api/")
         if not is_page:
@@ -125,7 +126,7 @@ class Desk:
                 with self.connected(request) as connection:
                     guest = self.gate.guest(connection, request)
                     frame = self.frame(connection, request, guest)
-        except Exception:  # the database may be what fails
+        except Exception:  # the database itself may fail
             pass
         return HTMLResponse(template("error.html.j2", frame=frame, title=title, text=text), code)
 
@@ -161,13 +162,13 @@ class Desk:
         )
 
     def audit(self, connection: Connection, viewer: Viewer, target: str) -> None:
-        """Note that somebody looked at what is another's; what was read ends before."""
+        """Record that a viewer looked at another user's data; reads before it end first."""
         with transaction(connection, writing=True):
             note_look(connection, viewer.login, target)
 
 
 def menu_of(viewer: Viewer) -> list[tuple[str, str]]:
-    """Return the entries of the menu that a viewer has."""
+    """Return the menu entries for a viewer."""
     open_to: dict[str, Any] = {page.path: page.audience for page in PAGES}
     return [
         (title, target)
@@ -188,24 +189,24 @@ def _csv(content: Content, table: str) -> Response:
     return Response(text, media_type="text/csv", headers=headers)
 
 
-# Content of a page -> HTML.
+# Makes HTML from the content of a page.
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around the content of a page.
+    """Everything around the content of a page.
 
     Attributes:
-        path: Of the page.
-        words: Of its query.
-        section: Entry of the menu.
-        menu: (title, address) of the entries that this viewer has.
-        login: Of the viewer; "": nobody is logged in.
-        role: Of the viewer.
-        csrf: Of the session; "" without one.
+        path: Path of the page.
+        words: Parameters of its query.
+        section: Menu entry to which it belongs.
+        menu: (title, address) of the menu entries for this viewer.
+        login: Name of the viewer's account; "" if nobody is logged in.
+        role: Role of the viewer.
+        csrf: CSRF token of the session; "" without a session.
         site: Name of the centre.
-        help: Address of its help desk.
-        fresh_at: When something was last taken in; None: never.
+        help: Address of the centre's help desk.
+        fresh_at: Time of the last ingest; None if there was none.
     """
 
     path: str
@@ -225,17 +226,17 @@ class Frame:
 
 
 def html(content: Content, frame: Frame) -> str:
-    """Return a page."""
+    """Return the HTML of a page."""
     return template("page.html.j2", page=content, frame=frame)
 
 
 def template(name: str, **values: Any) -> str:
-    """Return a page that is no content of the database: to log in, of an error."""
+    """Return a page without content from the database, such as the login form or an error."""
     return template_environment(_HERE).get_template(name).render(**values)
 
 
 def prepare() -> None:
-    """Read the templates of pages, which the first pages would otherwise wait for."""
+    """Load the templates of pages, which would otherwise delay the first pages."""
     environment = template_environment(_HERE)
     for name in ("page.html.j2", "blocks.html.j2", "error.html.j2", "login.html.j2"):
         environment.get_template(name)
@@ -253,4 +254,4 @@ MENU = (
     ("Storage", "/storage"),
     ("Staff", "/staff"),
 )
-"""Entries of the menu; one whose page does not admit the viewer is left out."""
+"""Menu entries; one whose page does not admit the viewer is left out."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the web server, uvicorn, with bounds on what clients hold open and for how long."""
+"""Runs the web server, uvicorn, with limits on what clients keep open and for how long."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from stripewise.centre.portal._workers import log_settings
 from stripewise.core.errors import ConfigurationError
 
 HEAD_SECONDS = 10.0
-"""From the connection, or the answer before, until the head of a request is there."""
+"""Time from the connection, or the previous answer, until the head of a request is there."""
 BODY_SECONDS = 20.0
 ANSWER_SECONDS = 60.0
-"""Until a client has taken an answer; more for a large one, at `SLOWEST_BYTES_PER_SECOND`."""
+"""Time for a client to read an answer; more for a large one, at `SLOWEST_BYTES_PER_SECOND`."""
 SLOWEST_BYTES_PER_SECOND = 16_384
 HANDSHAKE_SECONDS = 10.0
 _OPEN_SECONDS = 5
 _BACKLOG = 512
-"""Connections that wait in the kernel until they are taken."""
+"""Connections that wait in the kernel until they are accepted."""
 _AT_ONCE = 64
-"""Connections that are taken in one round of the event loop."""
+"""Connections that are accepted in one round of the event loop."""
 _ROUNDS = 4
-"""Rounds from taking a connection until one that makes room for it is closed."""
+"""Rounds from accepting a connection until one that makes room for it is closed."""
 _BODY_PATIENCE = 1.0
-"""Seconds after which a client whose request is not whole makes room for others, if need be."""
+"""Seconds after which a client with an incomplete request makes room for others, if necessary."""
 _SPARE = 64
-"""Descriptors for all else: the listener, the log, files of the portal."""
+"""Descriptors for everything else: the listener, the log, files of the portal."""
 _OF_DATABASE = 4
-"""Descriptors of one connection to SQLite: the file, its log, the index of that, a journal."""
+"""Descriptors of one connection to SQLite: the file, its log, the log's index, and a journal."""
 _FEWEST = 8
 
 
 def _plain(status: str, text: str, *more: str) -> bytes:
-    """Return a whole answer after which the connection is closed."""
+    """Return a complete answer after which the connection is closed."""
     lines = [f"HTTP/1.1 {status}", "connection: close", "content-type: text/plain", *more]
     return "\r\n".join([*lines, f"content-length: {len(text)}", "", text]).encode()
 
@@ -57,13 +57,13 @@ _FULL = _plain("503 Service Unavailable", "Too many connections: try again in a 
 
 @dataclass(frozen=True)
 class Room:
-    """How many connections fit below the limit on descriptors.
+    """Number of connections that fit below the limit on descriptors.
 
     Attributes:
-        connections: Of clients, open at a time.
-        descriptors: That are used at most.
-        limit: On descriptors, of this process.
-        at_once: Connections that are taken in one round.
+        connections: Maximum number of open client connections.
+        descriptors: Maximum number of descriptors in use.
+        limit: Limit on descriptors of this process.
+        at_once: Number of connections that are accepted in one round.
     """
 
     connections: int
@@ -73,7 +73,7 @@ class Room:
 
 
 def make_room(settings: ServerSettings) -> Room:
-    """Raise the soft limit on descriptors as far as needed; take fewer connections where it ends.
+    """Raise the soft limit on descriptors as needed, or reduce the connections to fit.
 
     Raises:
         ConfigurationError: The hard limit is too low to serve anybody.
@@ -98,12 +98,12 @@ def make_room(settings: ServerSettings) -> Room:
 
 
 class BoundedProtocol(H11Protocol):
-    """A connection of a client that has a limited time for all that it does.
+    """A client connection with a time limit for everything that the client does.
 
-    uvicorn bounds only how long a connection lies idle between two requests.  A client that sends
-    its request byte by byte, or never takes the answer, is cut off here.  Where there are as many
-    connections as may be, the one whose request is awaited for
-    longest makes room for a new one.
+    uvicorn limits only how long a connection is idle between two requests. Here, a client that
+    sends its request byte by byte, or never reads the answer, is cut off as well. If the maximum
+    number of connections is reached, the one whose request has been awaited longest makes room for
+    a new one.
     """
 
     room: Room
@@ -118,7 +118,7 @@ class BoundedProtocol(H11Protocol):
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, if there is room or can be made."""
+        """Accept a connection, if there is room or can be made."""
         super().connection_made(transport)
         self.coming.discard(self)
         if len(self.connections) > self.room.connections and not self._make_room():
@@ -128,30 +128,30 @@ class BoundedProtocol(H11Protocol):
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget a connection."""
+        """Remove a connection that was closed."""
         self._stop(self._read_timer)
         self._stop(self._write_timer)
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
 
     def handle_events(self) -> None:
-        """Go on with what has been received."""
+        """Process what has been received."""
         super().handle_events()
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Expect the next request, once the answer has been taken."""
+        """Wait for the next request, once the answer has been read."""
         super().on_response_complete()
         self._watch()
         self._watch_answer()
 
     def pause_writing(self) -> None:
-        """Wait for the client to take what is written."""
+        """Wait for the client to read what was written."""
         super().pause_writing()
         self._watch_answer()
 
     def _should_upgrade(self) -> bool:
-        """Take a request for a web socket as any other, without a line of the log for each."""
+        """Treat a request for a web socket as any other, without a log line for each."""
         return False
 
     def _make_room(self) -> bool:
@@ -171,8 +171,8 @@ class BoundedProtocol(H11Protocol):
         return True
 
     def _watch(self) -> None:
-        """Set the time until which what is awaited of the client has to be there."""
-        awaited = "" if self.transport.is_closing() else self._what_is_awaited()
+        """Set the time limit for what is expected from the client."""
+        awaited = "" if self.transport.is_closing() else self._expected_event()
         if awaited == self.awaited:
             return
         self.awaited, self.waits_since = awaited, time.monotonic()
@@ -180,21 +180,21 @@ class BoundedProtocol(H11Protocol):
         self._read_timer = None
         if awaited:
             seconds = HEAD_SECONDS if awaited == "head" else BODY_SECONDS
-            self._read_timer = self.loop.call_later(seconds, self._be_late)
+            self._read_timer = self.loop.call_later(seconds, self._cut_off)
 
-    def _what_is_awaited(self) -> str:
+    def _expected_event(self) -> str:
         if self.conn.their_state is h11.SEND_BODY:
             return "body"
         is_answering = self.cycle is not None and not self.cycle.response_complete
         return "head" if self.conn.their_state is h11.IDLE and not is_answering else ""
 
-    def _be_late(self) -> None:
+    def _cut_off(self) -> None:
         """Cut off a client that has not sent its request in time."""
         if self.transport.is_closing():
             return
         cycle = self.cycle
         is_answering = cycle is not None and not cycle.response_complete
-        if is_answering:  # whoever waits for the rest of it learns that there is none
+        if is_answering:  # the client learns that the rest of the answer is missing
             cycle.disconnected = True
             cycle.message_event.set()
         if self.awaited == "head" or (is_answering and not cycle.response_started):
@@ -203,14 +203,14 @@ class BoundedProtocol(H11Protocol):
         self._watch_answer()
 
     def _watch_answer(self) -> None:
-        """Set the time until which the client has to take what is written."""
+        """Set the time limit for the client to read what was written."""
         waiting = self.transport.get_write_buffer_size()
         if waiting and self._write_timer is None:
             seconds = ANSWER_SECONDS + waiting / SLOWEST_BYTES_PER_SECOND
             self._write_timer = self.loop.call_later(seconds, self._drop_answer)
 
     def _drop_answer(self) -> None:
-        """Cut off a client that does not take its answer."""
+        """Cut off a client that does not read its answer."""
         self._write_timer = None
         if self.transport.get_write_buffer_size():
             self.transport.abort()
@@ -222,7 +222,7 @@ class BoundedProtocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A server whose TLS handshakes are bounded as well, in time and in number."""
+    """A server that also limits TLS handshakes in time and in number."""
 
     def __init__(self, config: uvicorn.Config, room: Room) -> None:
         super().__init__(config)
@@ -230,7 +230,7 @@ class _Server(uvicorn.Server):
         self._coming: WeakSet[asyncio.Protocol] = WeakSet()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start listening."""
         await self.lifespan.startup()
         loop = asyncio.get_running_loop()
         is_secure = self.config.ssl is not None
@@ -260,12 +260,12 @@ class _Server(uvicorn.Server):
 
 
 def make_server(app: Any, settings: ServerSettings, room: Room) -> uvicorn.Server:
-    """Return the server of an application; its `run` takes the sockets where clients come.
+    """Return the server of an application; its `run` takes the listening sockets.
 
     Args:
         app: The portal.
-        settings: Of the server.
-        room: As `make_room` returned it.
+        settings: Settings of the server.
+        room: Result of `make_room`.
     """
     protocol = type("Protocol", (BoundedProtocol,), {"room": room})
     config = uvicorn.Config(

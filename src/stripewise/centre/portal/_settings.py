@@ -88,10 +88,10 @@ class _Form(BaseModel):
 
 
 class AccountSettings(_Form):
-    """[accounts]: how accounts come into being, and how long a login is good.
+    """[accounts]: how accounts are created, and how long a login is valid.
 
     Attributes:
-        create: A user whom OIDC or the proxy names gets an account at the first login.
+        create: Whether a user identified by OIDC or the proxy gets an account at the first login.
         session_hours: Longest time between two logins.
         idle_minutes: Longest time without a page.
         token_days: Longest lifetime of a token of the API.
@@ -112,7 +112,7 @@ class AccountSettings(_Form):
 
 
 class LocalSettings(_Form):
-    """[login.local]: passwords that the portal keeps."""
+    """[login.local]: passwords that the portal stores."""
 
     enabled: bool = True
 
@@ -121,13 +121,14 @@ class OidcSettings(_Form):
     """[login.oidc]: an identity provider of OpenID Connect.
 
     Attributes:
-        issuer: As the provider writes it.
-        username_claim: Has the name of the user at the centre; users must not be able to choose
-            it, or they choose whose jobs they see.
-        groups_claim: Has the groups that `roles` knows.
-        roles: Role to the groups that have it; with it, the provider decides about roles.
-        allow_plain: The provider is reached by http://; for tests on this machine alone.
-        ca_file: Certificates that the provider's is checked with; None: the usual ones.
+        issuer: Issuer, exactly as the provider writes it.
+        username_claim: Claim with the user's name at the centre; users must not be able to choose
+            it, or they could choose whose jobs they see.
+        groups_claim: Claim with the groups that `roles` refers to.
+        roles: Groups that have each role; if set, the provider decides about roles.
+        allow_plain: Whether the provider may be reached by http://, only for tests on this
+            machine.
+        ca_file: Certificates to check the provider's against; None for those of the system.
     """
 
     issuer: Text
@@ -161,7 +162,7 @@ class ProxySettings(_Form):
 
     Attributes:
         networks: Addresses of the proxy.
-        secret: Which the proxy sends with each request.
+        secret: Secret that the proxy sends with each request.
     """
 
     networks: Annotated[list[Network], Field(min_length=1)]
@@ -171,7 +172,7 @@ class ProxySettings(_Form):
 
 
 class LoginSettings(_Form):
-    """[login]: the back ends; those without a section are off, but for local accounts."""
+    """[login]: the back ends; those without a section are off, except local accounts."""
 
     local: LocalSettings = Field(default_factory=LocalSettings)
     oidc: OidcSettings | None = None
@@ -188,23 +189,23 @@ class LoginSettings(_Form):
         return data
 
 
-# Secrets in settings: as they are, or where they stand.
+# Secrets in settings, given directly or by their location.
 
 _FILE = "file:"
 _VARIABLE = "env:"
 IS_OPEN = "is_open"
-"""Key of the validation's context: everybody may read the file with the settings."""
+"""Key in the validation context: whether everybody may read the file with the settings."""
 
 
 def resolve(text: str, *, is_open: bool) -> str:
-    """Return a secret.
+    """Return a secret, reading it from a file or variable if necessary.
 
     Args:
         text: The secret, "file:PATH" or "env:NAME".
-        is_open: Everybody may read where the text stands.
+        is_open: Whether everybody may read the file that contains the text.
 
     Raises:
-        ValueError: There is none, or everybody may read it; the message has no part of it.
+        ValueError: There is no secret, or everybody may read it; the message has no part of it.
     """
     if text.startswith(_FILE):
         path = Path(text.removeprefix(_FILE))
@@ -235,14 +236,14 @@ def everybody_reads(path: Path) -> bool:
 
 
 LOGINS_AT_ONCE = 8
-"""Attempts to log in that are worked on: a directory or a provider that hangs holds up no page."""
+"""Simultaneous login attempts, so that a directory or provider that hangs blocks no page."""
 
 
 class SiteSettings(BaseModel):
-    """[site]: what the centre says of itself.
+    """[site]: information about the centre.
 
     Attributes:
-        name: Of the centre, at the top of each page.
+        name: Name of the centre, shown at the top of each page.
         help: Address of its help desk or documentation; "" for none.
         advice: File with advice of the site in Markdown, as `stripewise bench advise` writes it.
     """
@@ -262,21 +263,21 @@ class SiteSettings(BaseModel):
 
 
 class ServerSettings(BaseModel):
-    """[server]: where the portal is reached.
+    """[server]: the address of the portal and its limits.
 
     Attributes:
-        url: As browsers see it: "https://io.example.org"; https makes cookies secure.  "": what
-            `host` and `port` say.
-        host: Address that the server listens at.
-        port: Port that it listens at.
-        certificate: File of a TLS certificate, with `key`; None: a proxy speaks TLS.
-        key: File of its key.
-        proxies: Addresses or networks of proxies whose X-Forwarded-For is believed.
-        requests_per_minute: Of one address.
-        logins_per_minute: Attempts to log in that fail, of one address and of one name.
-        requests_at_once: That are worked on, each by a process with a connection to the database;
-            others wait for their turn.
-        connections: Of browsers and proxies, open at a time.
+        url: Address that browsers use: "https://io.example.org"; https makes cookies secure. ""
+            for `host` and `port`.
+        host: Address to listen on.
+        port: Port to listen on.
+        certificate: File of a TLS certificate, with `key`; None if a proxy handles TLS.
+        key: File of the key of that certificate.
+        proxies: Addresses or networks of proxies whose X-Forwarded-For is trusted.
+        requests_per_minute: Maximum number of requests per minute from one address.
+        logins_per_minute: Maximum number of failed logins per minute, by address and by name.
+        requests_at_once: Number of requests processed at a time, each by a process with a
+            connection to the database; others wait for their turn.
+        connections: Maximum number of open connections of browsers and proxies.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -306,12 +307,12 @@ class ServerSettings(BaseModel):
 
     @property
     def database_connections(self) -> int:
-        """Connections to the database that are open at most."""
+        """Maximum number of open connections to the database."""
         return self.requests_at_once + LOGINS_AT_ONCE
 
     @property
     def is_secure(self) -> bool:
-        """Return whether browsers reach it by https."""
+        """Whether browsers reach the portal by https."""
         return self.url.startswith("https:") or (not self.url and self.certificate is not None)
 
     @property
@@ -325,7 +326,7 @@ class ServerSettings(BaseModel):
 
 
 class PortalSettings(BaseModel):
-    """All of portal.toml."""
+    """The whole content of portal.toml."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
     site: SiteSettings = Field(default_factory=SiteSettings)
@@ -335,10 +336,10 @@ class PortalSettings(BaseModel):
 
 
 def read_settings(path: Path) -> PortalSettings:
-    """Read portal.toml.
+    """Read and check portal.toml.
 
     Raises:
-        ConfigurationError: It cannot be read, or something in it is not right.
+        ConfigurationError: It cannot be read, or its content is invalid.
     """
     data = read_toml(path, lambda path: read_input(path, POLICY))
     try:
@@ -348,7 +349,7 @@ def read_settings(path: Path) -> PortalSettings:
 
 
 def _problem(error: ValidationError) -> str:
-    """Say the first problem; never what a secret is."""
+    """Return the first problem, without the values of secrets."""
     first: Any = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     if first["type"] == "value_error" and where:

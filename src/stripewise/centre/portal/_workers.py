@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes pages in separate processes, and limits how often the log repeats the same fault.
 
-The process that clients talk to keeps what has to be one for all: limits of requests and of
-failed logins, and all that changes something.  What only reads is made elsewhere.
+The process that clients connect to keeps what must be common to all: limits on requests and failed
+logins, and everything that changes something. Requests that only read are processed elsewhere.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _KEPT = (
     *("type", "asgi", "http_version", "server", "client", "scheme", "method", "root_path"),
     *("path", "raw_path", "query_string", "headers"),
 )
-"""What a process is told of a request."""
+"""Parts of a request that are sent to a process."""
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG. Source: documented, prctl(2)."""
 _app: ASGIApp | None = None
-"""In a process that makes pages: the portal."""
+"""The portal, in a process that makes pages."""
 _loop: asyncio.AbstractEventLoop | None = None
 
 
 class Workers:
     """Processes that make pages, each with a connection to the database.
 
-    They are copies of this one, made before it serves anybody.  If one dies (for want of memory,
-    say), pages are made in this process.
+    They are forked from this one before it serves anybody. If one dies, for instance for lack of
+    memory, pages are made in this process.
     """
 
     def __init__(self) -> None:
@@ -57,14 +57,14 @@ class Workers:
 
         Args:
             app: The portal.
-            engine: Of its database: connections that are open are closed, since none can be
-                shared with another process.
-            number: Of processes.
+            engine: Engine of its database. Open connections are closed, since none can be shared
+                with another process.
+            number: Number of processes.
         """
         engine.dispose()
         prepare()
         gc.collect()
-        gc.freeze()  # what is shared is not searched for garbage, and stays shared
+        gc.freeze()  # shared objects are excluded from garbage collection, and stay shared
         self._pool = ProcessPoolExecutor(
             number, get_context("fork"), initializer=_begin, initargs=(app, engine, os.getpid())
         )
@@ -79,18 +79,18 @@ class Workers:
 
     @property
     def are_there(self) -> bool:
-        """Return whether pages can be made elsewhere."""
+        """Return whether pages can be made in other processes."""
         return self._pool is not None and _app is None
 
     async def answer(self, scope: Scope) -> list[Message] | None:
-        """Return the answer to a request without a body; None: a process has died."""
-        told = {name: scope[name] for name in _KEPT if name in scope}
+        """Return the answer to a request without a body, or None if a process has died."""
+        kept_scope = {name: scope[name] for name in _KEPT if name in scope}
         pool = self._pool
         if pool is None:
             return None
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(pool, _answer, told)
+            return await loop.run_in_executor(pool, _answer, kept_scope)
         except BrokenExecutor:
             _LOG.error("a process that makes pages has died: the portal continues in one process, "
                        "more slowly, until it is restarted")  # fmt: skip
@@ -99,7 +99,7 @@ class Workers:
 
 
 class Elsewhere:
-    """Has requests that only read answered by another process, where there is one."""
+    """Passes requests that only read to another process, if there is one."""
 
     def __init__(self, app: ASGIApp, workers: Workers) -> None:
         self.app = app
@@ -118,13 +118,13 @@ class Elsewhere:
 
 
 def _only_reads(scope: Scope) -> bool:
-    """Return whether a request changes nothing; logins that come back from a provider do."""
+    """Return whether a request changes nothing; a login that returns from a provider does."""
     is_page = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
     return is_page and not scope["path"].startswith(("/static/", "/login/"))
 
 
 def _begin(app: ASGIApp, engine: Engine, parent: int) -> None:
-    """Be a process that makes pages: end with the one that clients talk to, and not before it."""
+    """Run a process that makes pages, which ends with its parent, and not before it."""
     global _app, _loop
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
@@ -136,7 +136,7 @@ def _begin(app: ASGIApp, engine: Engine, parent: int) -> None:
     _app, _loop = app, asyncio.new_event_loop()
 
 
-def _answer(told: dict[str, Any]) -> list[Message]:
+def _answer(kept_scope: dict[str, Any]) -> list[Message]:
     """Answer a request, in a process that makes pages."""
     assert _app is not None
     assert _loop is not None
@@ -149,35 +149,36 @@ def _answer(told: dict[str, Any]) -> list[Message]:
         answer.append(message)
 
     try:
-        _loop.run_until_complete(_app({**told, "state": {}}, receive, send))
-    except Exception as error:  # a page that says so is made already
-        _LOG.error("%s: exception in the portal", told["path"], exc_info=error)
+        _loop.run_until_complete(_app({**kept_scope, "state": {}}, receive, send))
+    except Exception as error:  # the page that reports the error is made already
+        _LOG.error("%s: exception in the portal", kept_scope["path"], exc_info=error)
         if not answer:
             raise
     return answer
 
 
-# The log of the portal: a fault that comes a thousand times is told a few times, and counted.
+# Log filter of the portal: a fault that occurs a thousand times is logged a few times, and
+# counted.
 
 PERIOD_SECONDS = 60.0
 MOST = 5
-"""Times that one fault is told in a period."""
+"""Maximum number of messages about one fault in a period."""
 _MOST_KINDS = 500
 
 
 @dataclass
 class _Kind:
-    """One kind of message: since when it is counted, and how often it came."""
+    """One kind of message: start of the counting period, and number of messages in it."""
 
     began: float
     count: int = 0
 
 
 class FewRepeats(logging.Filter):
-    """Lets the first messages of a kind through in each minute, and says how many it kept back.
+    """Passes the first messages of a kind in each minute, and reports how many it suppressed.
 
-    Messages are of a kind if they come from one line of the code, or tell of one exception that
-    one line raised: whatever values they name.
+    Messages are of one kind if they come from one line of the code, or report an exception that
+    one line raised, whatever values they contain.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -186,7 +187,7 @@ class FewRepeats(logging.Filter):
         self._kinds: OrderedDict[tuple[Any, ...], _Kind] = OrderedDict()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Decide about one message."""
+        """Return whether to log a message."""
         key, now = _kind(record), self._now()
         known = self._kinds.pop(key, None)
         kept = 0
@@ -223,7 +224,7 @@ def _add(record: logging.LogRecord, note: str) -> None:
 
 
 def log_settings() -> dict[str, Any]:
-    """Return how the portal logs, as `logging.config.dictConfig` reads it: to standard error."""
+    """Return the portal's log settings for `logging.config.dictConfig`: to standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,

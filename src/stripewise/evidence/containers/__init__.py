@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the containers of the runtime library, joins those of a run, and says what is missing."""
+"""Reads the runtime library's containers, joins those of a run, and reports what is missing."""
 
 from typing import TYPE_CHECKING
 

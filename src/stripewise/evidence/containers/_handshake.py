@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says whether the library saw the program, why not, and what a file's counters leave out."""
+"""Checks whether the library saw the program, and reports what the counters of files leave out."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from stripewise.evidence.trace import (
     PluginState,
     ProcessFlag,
     RunProfile,
-    asked_bytes,
+    requested_bytes,
 )
 
-# What the counters of a file do not hold, as the marks on them say.
+# What the counters of a file leave out, according to the marks on them.
 
 READS_MAPPED = "the program reads files through memory mappings: that I/O is not counted"
 WRITES_MAPPED = "the program writes files through shared memory mappings: that I/O is not counted"
@@ -51,10 +51,10 @@ _OPENED = (
 
 
 def gaps_of_files(rows: NDArray[Any]) -> Iterator[Gap]:
-    """Say what is not known of files.
+    """Yield the amounts of files that are unknown or incomplete, and why.
 
     Args:
-        rows: (n,) `COUNTER_ROW`.
+        rows: (n,) `COUNTER_ROW` of the files.
     """
     for flag, part, why in (
         (FileFlag.MAPPED, Part.READ_BYTES, READS_MAPPED),
@@ -65,7 +65,7 @@ def gaps_of_files(rows: NDArray[Any]) -> Iterator[Gap]:
 
 
 def gaps_of_opened(rows: NDArray[Any], flag: FileFlag, why: str) -> Iterator[Gap]:
-    """Say the same of what marked files were opened for: to read, to write, or both."""
+    """Yield a gap for the directions (reading, writing) in which marked files were opened."""
     marked = rows["file"][(rows["flags"] & flag) != 0]
     if len(marked):
         of_marked = rows[np.isin(rows["file"], marked)]
@@ -79,7 +79,7 @@ def _gap(rows: NDArray[Any], flag: FileFlag, part: Part, why: str) -> Iterator[G
         yield Gap(part | Part.SECONDS, why, files)
 
 
-# Did the library see the program? If not: why, and what to do.
+# Whether the library saw the program; if not, why, and what to do.
 
 _NO_IO = (
     "the program did no I/O that is counted; files below /dev (such as /dev/shm), /run, /usr, "
@@ -106,15 +106,15 @@ UNCOUNTED = (
         "preloaded library) are not counted",
     ),
 )
-"""What processes say that they do and that is not counted: the flag, what is missing, words."""
+"""Activities of processes that are not counted: the flag, missing amounts, message."""
 
 
 class HandshakeState(StrEnum):
-    """What the marks in the containers say."""
+    """State of the measurement, according to the marks in the containers."""
 
     OK = "ok"
     NO_IO = "no-io"
-    """Seen, but it made no I/O call on a regular file."""
+    """The program was seen, but it made no I/O call on a regular file."""
     STATIC = "static"
     SETUID = "setuid"
     DROPPED = "dropped"
@@ -122,9 +122,9 @@ class HandshakeState(StrEnum):
     PLUGIN_WRONG = "plugin-wrong"
     RANKS_MISSING = "ranks-missing"
     RANKS_DIED = "ranks-died"
-    """Some began and ended before the others' MPI_Init was over for them."""
+    """Some ranks began and ended before MPI_Init returned in the others."""
     RANKS_APART = "ranks-apart"
-    """Seen, but the launcher is that of another MPI: each is the only rank of its own job."""
+    """The launcher belongs to another MPI: each rank is the only one of its own job."""
 
 
 _PLUGINS = {
@@ -137,20 +137,20 @@ _PLUGINS = {
         "and the plug-in found was built for another MPI",
     ),
 }
-"""What is wrong with the plug-in of a process."""
+"""Problems of the MPI plug-in in a process."""
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """Whether a run was seen.
+    """Result of checking whether the library saw a run.
 
     Attributes:
-        message: One line with the remedy where the measurement does not cover the whole program;
-            "" where it does.
-        warnings: What a user should know although it does.
-        state: The same, for programs.
-        seen_ranks / expected_ranks: Marks found, and the size of MPI_COMM_WORLD (0 without
-            MPI).
+        message: One line with the problem and its remedy if the measurement does not cover the
+            whole program; empty if it does.
+        warnings: Remarks for the user on a measurement that covers the program.
+        state: The result as an enumeration, for programs.
+        seen_ranks / expected_ranks: Number of ranks that left a mark, and size of MPI_COMM_WORLD
+            (0 without MPI).
     """
 
     message: str = ""
@@ -171,15 +171,15 @@ def handshake(
     """Compare the marks that processes left with what the command should have started.
 
     Args:
-        profile: Of the run.
-        command: The user's command.
-        directory: Where the command was started; the current directory if not given.
+        profile: Profile of the run.
+        command: Command line of the user.
+        directory: Directory in which the command was started; the current one by default.
     """
     mpi = profile.processes[profile.used_mpi]
     ranks = mpi[mpi["rank"] >= 0]
     seen, expected = len(set(ranks["rank"].tolist())), int(ranks["world_size"].max(initial=0))
     if len(mpi):
-        state, message = _incomplete(mpi, seen, expected, _died(profile, ranks))
+        state, message = _incomplete(mpi, seen, expected, _count_died(profile, ranks))
     else:
         state, message = _unseen(profile, command, directory)
     others = [] if message else [*unseen_programs(profile)]
@@ -190,18 +190,18 @@ def handshake(
             f"{Path(command[0]).name} started a program that never called MPI_Init; "
             "its copies are measured as separate processes"
         )
-    if not message and expected == 1 and (apart := _apart(mpi)):
+    if not message and expected == 1 and (apart := _separate_worlds(mpi)):
         warnings.append(apart)
         state = HandshakeState.RANKS_APART if any(launchers) else state
     if state is HandshakeState.OK and not profile.read_bytes + profile.write_bytes:
         if not profile.gaps and not others:
-            warnings.append(_without_data(profile))
+            warnings.append(_describe_no_data(profile))
         state = HandshakeState.NO_IO
     return Handshake(message, tuple(warnings), state, seen, expected)
 
 
-def _died(profile: RunProfile, ranks: NDArray[Any]) -> int:
-    """Count the processes of the ranks' program that ended in MPI_Init, or before, unasked."""
+def _count_died(profile: RunProfile, ranks: NDArray[Any]) -> int:
+    """Count the processes of the ranks' program that died in MPI_Init or before it."""
     table = profile.processes
     ended = ProcessFlag.EXITED | ProcessFlag.EXECED | ProcessFlag.FORKED
     own = np.isin(table["exe"], ranks["exe"]) & ~profile.used_mpi
@@ -211,7 +211,7 @@ def _died(profile: RunProfile, ranks: NDArray[Any]) -> int:
 def _incomplete(
     mpi: NDArray[Any], seen: int, expected: int, died: int
 ) -> tuple[HandshakeState, str]:
-    """State and message if some of the processes that called MPI_Init were not seen as ranks."""
+    """Return state and message if some processes that called MPI_Init were not seen as ranks."""
     for plugin, (state, problem) in _PLUGINS.items():
         hit = mpi[mpi["plugin_state"] == plugin]
         if hit.size:
@@ -233,8 +233,8 @@ def _incomplete(
     return HandshakeState.OK, ""
 
 
-def _without_data(profile: RunProfile) -> str:
-    """Say what there is of a program that read and wrote nothing."""
+def _describe_no_data(profile: RunProfile) -> str:
+    """Describe what a program did that neither read nor wrote data."""
     names = profile.names
     counts, failed = names["count"].sum(axis=0), int(names["failed"].sum())
     if not counts.any():
@@ -249,8 +249,8 @@ def _without_data(profile: RunProfile) -> str:
     )
 
 
-def _apart(mpi: NDArray[Any]) -> str:
-    """Warn of ranks that did not find each other, as under the launcher of another MPI."""
+def _separate_worlds(mpi: NDArray[Any]) -> str:
+    """Return a warning if ranks did not find each other, as under the launcher of another MPI."""
     alone = mpi[(mpi["rank"] == 0) & (mpi["world_size"] == 1)]
     at_once = sum(
         (alone["start_ns"] < end) & (alone["end_ns"] > start)
@@ -266,7 +266,7 @@ def _apart(mpi: NDArray[Any]) -> str:
 
 
 def _mpi_name(process: Any) -> str:
-    """Return the library's name and version, without what it says of its build."""
+    """Return the name and version of an MPI library, without the details of its build."""
     version = bytes(process["mpi_version"]).decode(errors="replace")
     return " ".join(version.partition(",")[0].split())
 
@@ -274,7 +274,7 @@ def _mpi_name(process: Any) -> str:
 def _unseen(
     profile: RunProfile, command: Sequence[str], directory: Path | None
 ) -> tuple[HandshakeState, str]:
-    """State and message if no process of the program itself was seen."""
+    """Return state and message if no process of the program itself was seen."""
     named = executables_in(command, directory)
     seen = {os.fsdecode(bytes(exe)) for exe in profile.processes["exe"]}
     unseen = [path for path in named if str(path) not in seen and is_elf(path)]
@@ -301,7 +301,7 @@ def _unseen(
         )
     if not (unseen or any(_lost_execs(profile))) or _program_io(profile):
         return HandshakeState.OK, ""
-    missing = str(unseen[-1]) if unseen else "what it started" + _which(profile)
+    missing = str(unseen[-1]) if unseen else "what it started" + _names_of_unseen(profile)
     return HandshakeState.DROPPED, (
         f"{_last_seen(profile)} was seen but not {missing}: a wrapper drops LD_PRELOAD from the "
         "environment, or the program is static; keep LD_PRELOAD and STRIPEWISE_* in the wrapper"
@@ -309,9 +309,9 @@ def _unseen(
 
 
 def _program_io(profile: RunProfile) -> bool:
-    """Whether anything but shells and launchers read or wrote."""
+    """Return whether anything other than shells and launchers read or wrote."""
     table = profile.processes
-    moved = table[asked_bytes(table) > 0]
+    moved = table[requested_bytes(table) > 0]
     names = (Path(os.fsdecode(bytes(exe))).name for exe in moved["exe"])
     return not all(is_helper(name) for name in names)
 
@@ -326,13 +326,14 @@ def _lost_execs(profile: RunProfile) -> Iterator[Any]:
 
 
 def unseen_programs(profile: RunProfile) -> Iterator[str]:
-    """Say which programs were started that were not seen; those of launchers are the ranks."""
+    """Yield messages about programs that were started but not seen, except a launcher's ranks."""
     table = profile.program
     names = np.array([Path(os.fsdecode(bytes(exe))).name for exe in table["exe"]], object)
     own = np.array([not starts_ranks(name) for name in names], bool)
     if (table["flags"][own] & ProcessFlag.STARTED_UNSEEN).any():
         yield (
-            "programs were started without the library: their I/O is not counted" + _which(profile)
+            "programs were started that the library is not in: their I/O is not counted"
+            + _names_of_unseen(profile)
         )
     became = dict.fromkeys(
         Path(os.fsdecode(bytes(row["exe"]))).name
@@ -343,10 +344,10 @@ def unseen_programs(profile: RunProfile) -> Iterator[str]:
         yield f"{', '.join(found)} became a program without the library: its I/O is not counted"
 
 
-def _which(profile: RunProfile) -> str:
-    """In brackets the programs that processes say the library is not in, and why."""
-    told = [text.partition(NOTE_UNSEEN)[2] for text in profile.troubles]
-    which = "; ".join(dict.fromkeys(filter(None, told)))
+def _names_of_unseen(profile: RunProfile) -> str:
+    """Return, in brackets, the programs that the library was not loaded into, and why."""
+    texts = [text.partition(NOTE_UNSEEN)[2] for text in profile.troubles]
+    which = "; ".join(dict.fromkeys(filter(None, texts)))
     return f" ({which})" if which else ""
 
 
@@ -362,7 +363,10 @@ def _warnings(profile: RunProfile) -> list[str]:
         found.append("a process could not read its configuration: settings were not applied there")
     lost = int(profile.processes["lost_records"].sum())
     if lost:
-        found.append(f"{lost} file(s) did not fit into the container: raise STRIPEWISE_MAX_BYTES")
+        found.append(
+            f"{lost} file(s) were lost, as the container reached its size limit: raise "
+            "STRIPEWISE_MAX_BYTES"
+        )
     if profile.hdf5_unseen:
         name = Path(profile.paths[profile.hdf5_unseen[0]]).name
         found.append(

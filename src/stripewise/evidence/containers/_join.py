@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Joins the containers of one run into one profile, and estimates bytes left uncounted."""
+"""Joins the containers of one run into one profile, and adds bytes of uncounted stream calls."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from stripewise.evidence.trace import (
     Op,
     RunProfile,
     Settings,
-    asked_bytes,
     copy_common,
     join_rows,
+    requested_bytes,
     take_rows,
     unknown_counters,
     uses_mpi,
@@ -49,13 +49,13 @@ _SLASH = ord("/")
 
 
 @dataclass(frozen=True)
-class _Placed:
-    """Records of a kind.
+class _LocatedRecords:
+    """Records of one kind, with their processes and paths.
 
     Attributes:
-        records: (n,) of the dtype of the kind.
-        process: (n,) int64: row of the process of each.
-        path: (n,) int64: number of its path.
+        records: (n,) records, of the dtype of their kind.
+        process: (n,) int64: row of each record's process.
+        path: (n,) int64: number of each record's path.
     """
 
     records: NDArray[Any]
@@ -65,12 +65,12 @@ class _Placed:
 
 @dataclass(frozen=True)
 class Joined:
-    """The counters of a run, and where the parts of its containers are in them.
+    """Counters of a run, and where the parts of its containers are in them.
 
     Attributes:
-        profile: Of the run.
-        places: For each container: row in `profile.processes` of each of its processes.
-        files: File id to index in `profile.paths`.
+        profile: Profile of the run.
+        places: For each container, the row in `profile.processes` of each of its processes.
+        files: Index in `profile.paths` by file id.
     """
 
     profile: RunProfile
@@ -81,22 +81,22 @@ class Joined:
 def read_containers(paths: Sequence[Path]) -> RunProfile:
     """Read the counters in the containers of one run (one per node).
 
-    Containers that were still being written when a process died are complete to the last
-    finished call.  No containers give an empty profile.
+    If a process died while its container was being written, the container is complete up to the
+    last finished call. Without containers, the profile is empty.
 
     Raises:
-        ContainerError: A file is not a container, or is one of another version.
-        TraceError: They are of several runs.
+        ContainerError: A file is not a container, or has another version.
+        TraceError: The containers belong to several runs.
     """
     return join_containers(_read(paths)).profile
 
 
 def read_run(paths: Sequence[Path]) -> Evidence:
-    """Read the containers of one run, with the single calls in them.
+    """Read the containers of one run, including the single calls in them.
 
     Raises:
-        ContainerError: A file is not a container, or is one of another version.
-        TraceError: They are of several runs.
+        ContainerError: A file is not a container, or has another version.
+        TraceError: The containers belong to several runs.
     """
     return evidence_of(_read(paths, events=True))
 
@@ -118,7 +118,7 @@ def _read(paths: Sequence[Path], *, events: bool = False) -> list[RawContainer]:
 
 
 def evidence_of(raws: Sequence[RawContainer]) -> Evidence:
-    """Join the containers of one run, parsed with their events; their rows are given up."""
+    """Join parsed containers of one run, with their events; the rows in `raws` are released."""
     from stripewise.evidence.containers._trace_join import SOURCE, join_traces
     from stripewise.evidence.trace import accesses, add_common_sizes, heat_of
 
@@ -181,11 +181,11 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
 
 
 def _processes(raws: Sequence[RawContainer]) -> tuple[NDArray[Any], list[list[int]], float]:
-    """Make the table, the program's first.
+    """Make the table of processes, in which those of the program come first.
 
     Returns:
-        (p,) `PROCESS_ROW`; where in it those of each container are; when the run began, seconds
-        since 1970.
+        (p,) `PROCESS_ROW`; the rows of each container's processes in it; the start of the run in
+        seconds since 1970.
     """
     found = np.concatenate([*(p for raw in raws for p in raw.processes), np.zeros(0, PROCESS)])
     sizes = [len(raw.processes) for raw in raws]
@@ -202,10 +202,10 @@ def _processes(raws: Sequence[RawContainer]) -> tuple[NDArray[Any], list[list[in
 
 
 def _is_program(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return (p,) bool: whose I/O is the program's.
+    """Return (p,) bool: whether the I/O of a process counts as the program's.
 
-    The ranks if there are any (then shells are not the program); otherwise the processes
-    that called MPI_Init; otherwise all but MPI launchers and their daemons.
+    If there are ranks, these are the program (shells then are not); otherwise the processes that
+    called MPI_Init; otherwise all processes except MPI launchers and their daemons.
     """
     names = (Path(os.fsdecode(bytes(exe))).name for exe in rows["exe"])
     others = np.array([not starts_ranks(name) for name in names], dtype=bool)
@@ -215,10 +215,10 @@ def _is_program(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _join_clocks(rows: NDArray[Any], clock_ns: NDArray[np.int64]) -> float:
-    """Set `shift_ns` of processes; return the load of the first one, seconds since 1970.
+    """Set `shift_ns` of processes; return when the first one was loaded, in seconds since 1970.
 
-    The monotonic clock is common to the processes of a node, so it orders them exactly; the
-    nodes are joined by the time of day, whose offset is the median over a node's processes.
+    The processes of a node share a monotonic clock, so it orders them exactly; nodes are joined by
+    the time of day, with the median offset of a node's processes.
     """
     if not len(rows):
         return 0.0
@@ -234,7 +234,7 @@ def _join_clocks(rows: NDArray[Any], clock_ns: NDArray[np.int64]) -> float:
 
 
 def _n_ranks(processes: NDArray[Any]) -> int:
-    """Return the ranks in MPI_COMM_WORLD (the largest world seen); 0 without MPI."""
+    """Return the number of ranks in MPI_COMM_WORLD (the largest one seen); 0 without MPI."""
     ranks = processes[processes["rank"] >= 0]
     return max(int(ranks["rank"].max(initial=-1)) + 1, int(ranks["world_size"].max(initial=0)))
 
@@ -244,8 +244,8 @@ def _placed(
     places: Sequence[Sequence[int]],
     kind: RecordKind,
     paths: Interned[bytes],
-) -> _Placed:
-    """Records of a kind; their paths, without `..` and doubled slashes, are numbered."""
+) -> _LocatedRecords:
+    """Return the records of a kind, with numbers for their paths (simplified by `_plain`)."""
     found = [raw.records[kind] for raw in raws]
     empty = np.zeros(0, FILE_RECORD if kind != RecordKind.METADATA else METADATA_RECORD)
     process = [
@@ -253,7 +253,7 @@ def _placed(
         for records, place in zip(found, places, strict=True)
     ]
     numbers = (paths.number(_plain(tail)) for records in found for tail in records.tails)
-    return _Placed(
+    return _LocatedRecords(
         join_rows([empty, *(part for records in found for part in records.parts)]),
         np.concatenate([np.zeros(0, np.int64), *process]),
         np.fromiter(numbers, np.int64),
@@ -261,13 +261,13 @@ def _placed(
 
 
 def _plain(path: bytes) -> bytes:
-    """A path without `..`, `.` and doubled slashes; most have none."""
+    """Return a path without `..`, `.` and doubled slashes; most have none."""
     if path and (path[0] != _SLASH or b"/." in path or b"//" in path or path[-1] == _SLASH):
         return os.path.normpath(path)
     return path
 
 
-def _counter_rows(found: _Placed, processes: NDArray[Any]) -> NDArray[Any]:
+def _counter_rows(found: _LocatedRecords, processes: NDArray[Any]) -> NDArray[Any]:
     records, process, file = found.records, found.process, found.path
     rows = unknown_counters(len(records))
     copy_common(rows, records)
@@ -285,11 +285,11 @@ def _counter_rows(found: _Placed, processes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _chosen(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return the rows that a mask names; they are not copied where that is all."""
+    """Return the rows that a mask selects, without a copy if it selects all."""
     return rows if mask.all() else take_rows(rows, mask)
 
 
-def _names_rows(found: _Placed, processes: NDArray[Any]) -> NDArray[Any]:
+def _names_rows(found: _LocatedRecords, processes: NDArray[Any]) -> NDArray[Any]:
     records, process, directory = found.records, found.process, found.path
     rows = np.zeros(len(records), NAMES_ROW)
     rows["process"], rows["directory"] = process, directory
@@ -315,30 +315,31 @@ def _settings(
         )
 
 
-# Bytes of streams that no counted call moved: single characters, and what scanf took.
+# Bytes of streams that no counted call moved: single characters, and input of scanf.
 #
-# Such calls are not counted one by one, and not timed.  What the C library read and wrote for the
-# stream is counted, so the bytes are known: written ones exactly, read ones to a buffer's length.
+# Such calls are neither counted one by one nor timed. What the C library read and wrote for the
+# stream is counted, so the bytes are known: exactly for writes, up to the length of a buffer for
+# reads.
 
 UNTIMED = "calls for single characters (fputc, getc, scanf) are not timed"
 WIDE = "wide characters (fputwc, fgetws) are not counted"
 _WAYS = ((Op.WRITE, "write"), (Op.READ, "read"))
 _LEAST_SHARE = 0.01
-"""Of a file's bytes: so few characters do not make its time unknown."""
+"""Share of a file's bytes: fewer bytes of characters do not make its time unknown."""
 
 
 def add_characters(
     rows: NDArray[Any], issued: NDArray[Any], processes: NDArray[Any]
 ) -> tuple[Gap, ...]:
-    """Add the bytes to counters of streams and to those of their processes, in place.
+    """Add these bytes, in place, to the counters of streams and of their processes.
 
     Args:
-        rows: (n,) `COUNTER_ROW`.
-        issued: (i,) `COUNTER_ROW` of what the C library did for streams.
-        processes: (p,) `PROCESS_ROW`.
+        rows: (n,) `COUNTER_ROW` of the program's calls.
+        issued: (i,) `COUNTER_ROW` of the calls that the C library made for streams.
+        processes: (p,) `PROCESS_ROW` of the run.
 
     Returns:
-        What stays unknown.
+        Amounts that remain unknown.
     """
     streams = np.flatnonzero(rows["layer"] == IoLayer.STDIO)
     keys, own = _keys(rows[streams]), _keys(issued)
@@ -351,12 +352,12 @@ def add_characters(
     added = np.zeros(len(place), np.int64)
     for op, way in _WAYS:
         added += _add(rows, place, own, processes, op, way)
-    untimed = added > _LEAST_SHARE * asked_bytes(rows[place])
+    untimed = added > _LEAST_SHARE * requested_bytes(rows[place])
     return tuple(_gaps(rows[streams], set(rows["file"][place[untimed]].tolist())))
 
 
 def _keys(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return (n,) int64: one number for each process and file."""
+    """Return (n,) int64: one number for each pair of process and file."""
     return np.asarray((rows["process"].astype(np.int64) << 32) + rows["file"])
 
 
@@ -368,7 +369,7 @@ def _add(
     op: Op,
     way: str,
 ) -> NDArray[np.int64]:
-    """Add what streams moved in one direction beyond their counted calls; return the bytes."""
+    """Add the bytes of streams in one direction beyond their counted calls; return these bytes."""
     counted = rows["bytes"][place, op]
     extra = own["bytes"][:, op] - counted
     if op is Op.READ:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bytes of one container -> its processes and records.  Pure: no I/O but the read."""
+"""Parses the bytes of one container into its processes and records; does no I/O but the read."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ _RECORDS: dict[int, tuple[np.dtype[np.void], str]] = {
     c.RecordKind.METADATA: (c.METADATA_RECORD, "path_bytes"),
     c.RecordKind.ISSUED: (c.FILE_RECORD, "path_bytes"),
 }
-"""What a record begins with, and its member that tells how long its tail is."""
+"""Fixed part of each kind of record, and the member that contains the length of its tail."""
 _MOST_RANKS = 1 << 24
 _MOST_BYTES = 1 << 62
 NOT_RECORDED = "not recorded"
-"""In the note on processes beyond the bound of their run."""
+"""Part of the note on processes beyond the maximum number of their run."""
 _LATEST_NS = 1 << 62
 _TIMES = ("outermost", "first", "last")
 
 
 @dataclass
 class RawRecords:
-    """The records of one kind, in the order of the file.
+    """Records of one kind, in the order of the file.
 
     Attributes:
-        dtype: Of their fixed part.
-        processes: Index in `RawContainer.processes` of each.
-        tails: The path or the text behind each.
-        parts: Their fixed parts, some at a time.
+        dtype: Type of the fixed part of a record.
+        processes: Index in `RawContainer.processes` of each record's process.
+        tails: Path or text that follows each record's fixed part.
+        parts: Fixed parts of the records, in several arrays.
     """
 
     dtype: np.dtype[np.void]
@@ -78,12 +78,12 @@ class RawRecords:
     parts: list[NDArray[Any]] = field(default_factory=list)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of records."""
         return len(self.tails)
 
     @property
     def fixed(self) -> NDArray[Any]:
-        """(n,) `dtype`: their fixed parts."""
+        """Fixed parts of all records: (n,) `dtype`."""
         return join_rows(self.parts) if self.parts else np.zeros(0, self.dtype)
 
     def add(self, process: int, fixed: NDArray[Any], tails: Sequence[bytes]) -> None:
@@ -95,16 +95,16 @@ class RawRecords:
 
 @dataclass
 class RawContainer:
-    """What one container holds.
+    """Contents of one container.
 
     Attributes:
-        host / run_id: Of its header.
-        processes: (1,) `PROCESS` each.
-        records: By `RecordKind`.
-        trace: The events; empty if they were not asked for.
-        unchecked: Processes whose blocks have no checksums: they were killed, had threads at
-            their end or went on after it, or their library is an earlier one.
-        problems: What of it cannot be read, in words.
+        host / run_id: Host and run in the container's header.
+        processes: One (1,) `PROCESS` array per process.
+        records: Records by `RecordKind`.
+        trace: Events; empty if they were not requested.
+        unchecked: Processes whose blocks have no checksums: they were killed, had threads at their
+            end or continued after it, or used an earlier version of the library.
+        problems: Messages about what cannot be read.
     """
 
     host: str
@@ -119,18 +119,18 @@ class RawContainer:
 
 
 def parse_container(store: Store, *, events: bool = False, room: int = MOST_ROWS) -> RawContainer:
-    """Parse a container, block by block; what lies behind the last committed record is ignored.
+    """Parse a container, block by block; ignore what follows the last committed record.
 
-    What lies behind the last block is told as a problem.
+    Data behind the last block is reported as a problem.
 
     Args:
-        store: Its bytes.
-        events: Parse the trace too.
-        room: Most rows of it that are read.
+        store: Bytes of the container.
+        events: Whether to parse the trace too.
+        room: Maximum number of rows of the trace to read.
 
     Raises:
-        ContainerError: It cannot be read, is not a container of this version, or does not match
-            its checksums.
+        ContainerError: The container cannot be read, has another version, or does not match its
+            checksums.
     """
     raw = parse_header(store)
     raw.trace.room = room
@@ -183,7 +183,7 @@ def parse_header(store: Store) -> RawContainer:
     """Parse only the host and the run of a container.
 
     Raises:
-        ContainerError: It cannot be read, or is not a container of this version.
+        ContainerError: The file cannot be read, or is not a container of this version.
     """
     name = store.name
     if not store.size:
@@ -247,15 +247,15 @@ def _add_records(
     owner: int,
     raw: RawContainer,
 ) -> dict[str, int]:
-    """Add records of a kind, but no impossible counters of files; say what is wrong with these.
+    """Add records of a kind, but report the files' counters that are impossible instead.
 
     Args:
-        payload: Of a block.
-        offsets: (n,) bytes, where they begin in it.
-        sizes: (n,) bytes.
-        kind: Of all of them.
-        owner: Their process.
-        raw: What they are added to.
+        payload: Payload of a block.
+        offsets: (n,) offsets of the records in it, in bytes.
+        sizes: (n,) sizes in bytes.
+        kind: Kind of all these records.
+        owner: Process of the records.
+        raw: Container to which they are added.
     """
     dtype, length = _RECORDS[kind]
     counts = kind == c.RecordKind.FILE
@@ -263,17 +263,17 @@ def _add_records(
     n_cut = int((~whole).sum())
     offsets, room = offsets[whole], sizes[whole] - dtype.itemsize
     fixed = _gathered(payload, offsets, dtype)
-    told = fixed[length].astype(np.int64)
+    stated = fixed[length].astype(np.int64)
     n_wrong = n_odd = 0
     if counts:
-        possible = (told <= room) & _are_possible(fixed)
+        possible = (stated <= room) & _are_possible(fixed)
         n_wrong = int((~possible).sum())
         if n_wrong:
             fixed, offsets = take_rows(fixed, possible), offsets[possible]
-            told, room = told[possible], room[possible]
-        n_odd = int((~_are_sound(fixed)).sum())
+            stated, room = stated[possible], room[possible]
+        n_odd = int((~_are_consistent(fixed)).sum())
     begins = offsets + dtype.itemsize
-    ends = begins + np.minimum(told, room)
+    ends = begins + np.minimum(stated, room)
     tails = [payload[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
     raw.records[kind].add(owner, fixed, tails)
     if not counts:
@@ -288,7 +288,7 @@ def _add_records(
 def _gathered(
     payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[np.void]
 ) -> NDArray[Any]:
-    """Return (n,) `dtype`: what stands at offsets, which are multiples of 8."""
+    """Return (n,) `dtype`: the records at offsets, which are multiples of 8."""
     words = np.frombuffer(payload, np.uint64, len(payload) // 8)
     places = (offsets // 8)[:, None] + np.arange(dtype.itemsize // 8)
     gathered: NDArray[Any] = words[places].view(dtype).reshape(-1)
@@ -296,7 +296,7 @@ def _gathered(
 
 
 def _is_process(payload: bytes) -> bool:
-    """Whether the numbers of a process are possible."""
+    """Return whether the numbers of a process are possible."""
     row: Any = np.frombuffer(payload, c.PROCESS, 1)[0]
     return bool(
         -1 <= row["rank"] < _MOST_RANKS
@@ -319,7 +319,7 @@ def _are_possible(rows: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(possible)
 
 
-def _are_sound(rows: NDArray[Any]) -> NDArray[np.bool_]:
+def _are_consistent(rows: NDArray[Any]) -> NDArray[np.bool_]:
     """Return (n,) bool: whether the counters of possible files agree with each other."""
     ops = rows["ops"]
     sound = np.ones(len(rows), bool)
@@ -333,5 +333,5 @@ def _are_sound(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def text_of(data: bytes) -> str:
-    """A text of a container; bytes that are not UTF-8 are replaced."""
+    """Return a text of a container; bytes that are not UTF-8 are replaced."""
     return bytes(data).rstrip(b"\0").decode(errors="replace")

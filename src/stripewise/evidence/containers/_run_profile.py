@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fills a profile of containers with settings, layouts, alignment and notes."""
+"""Completes a profile of containers with settings, layouts, alignment and notes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from stripewise.evidence.trace import (
     RunProfile,
     Settings,
     SettingsKind,
-    asked_bytes,
+    requested_bytes,
 )
 
 PAGE_BYTES = 4096
@@ -52,14 +52,14 @@ _MOST_FILES = 64
 def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     """Complete a profile whose tables and hints are known.
 
-    `unaligned` counts the writes of POSIX and stdio whose offset or size is no multiple of
-    `alignment`: of the striping unit that MPI reported, otherwise of 4096 bytes.
+    `unaligned` counts the POSIX and stdio writes whose offset or size is not a multiple of
+    `alignment`: the striping unit that MPI reported, otherwise 4096 bytes.
     """
     layouts = _layouts(profile.hints)
     _set_alignment(profile, layouts)
     _set_single_sizes(profile.counters)
     family, version = _mpi(profile)
-    texts = dict.fromkeys(text for raw in raws for text in _troubles(raw))
+    texts = dict.fromkeys(text for raw in raws for text in _recorded_troubles(raw))
     profile = replace(
         profile,
         command=_command(profile),
@@ -73,18 +73,20 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     )
     problems = dict.fromkeys(f"{raw.host}: {text}" for raw in raws for text in raw.problems)
     shake = handshake(profile, ())
-    notes = [*problems, *_trouble(profile), *(() if shake.ok else (shake.message,))]
+    notes = [*problems, *_incompleteness(profile), *(() if shake.ok else (shake.message,))]
     partial = bool(notes)
     gaps = (*profile.gaps, *_gaps(profile, notes, shake))
-    remarks = (text for text in shake.warnings if "did not fit" not in text)
-    told = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
-    return replace(profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(told))
+    remarks = (text for text in shake.warnings if "found no room" not in text)
+    all_notes = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
+    return replace(
+        profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(all_notes)
+    )
 
 
 def settings_by_file(
     settings: Sequence[Settings], rows: NDArray[Any], processes: NDArray[Any]
 ) -> dict[int, FileHints]:
-    """Join what the program's processes say of each file; the lowest rank's word counts."""
+    """Join what processes reported on each file's settings; the lowest rank has precedence."""
     found: dict[int, FileHints] = {}
     of_pnetcdf = set(rows["file"][rows["layer"] == IoLayer.PNETCDF].tolist())
     for entry in sorted(settings, key=lambda entry: -int(processes["rank"][entry.process])):
@@ -92,7 +94,7 @@ def settings_by_file(
             continue
         passed_on = entry.layer == IoLayer.MPIIO and entry.path in of_pnetcdf
         if passed_on and entry.kind == SettingsKind.PROGRAM:
-            continue  # PnetCDF's words, the program's among them are in its own layer
+            continue  # PnetCDF's hints; the program's own are recorded in PnetCDF's layer
         hints = found.setdefault(entry.path, FileHints({}, {}, {}))
         target = {
             int(SettingsKind.PROGRAM): hints.requested,
@@ -104,10 +106,10 @@ def settings_by_file(
     return found
 
 
-def _troubles(raw: RawContainer) -> Iterator[str]:
-    """Say in words what the processes of a host met.
+def _recorded_troubles(raw: RawContainer) -> Iterator[str]:
+    """Yield messages about problems that the processes of a host recorded.
 
-    What a launcher starts without the library are programs of its own; the ranks are counted.
+    Programs that a launcher starts without the library are its own; the ranks are counted.
     """
     notes = raw.records[RecordKind.NOTE]
     for owner, note in zip(notes.processes, notes.tails, strict=True):
@@ -131,7 +133,7 @@ def _set_alignment(profile: RunProfile, layouts: dict[int, FileLayout]) -> None:
 
 
 def _set_single_sizes(rows: NDArray[Any]) -> None:
-    """Common sizes where all calls of a direction are equal; a trace tells the others."""
+    """Fill in the common sizes if all calls of a direction are equal; a trace knows the others."""
     places = np.zeros(len(rows), np.int64)
     for kind, ops in (("write", WRITES), ("read", READS)):
         count = rows["count"][:, ops].sum(axis=1)
@@ -158,7 +160,7 @@ def _positive(text: str) -> int:
 
 
 def _mpi(profile: RunProfile) -> tuple[str, str]:
-    """Family and library version of the first rank; "" without MPI."""
+    """Return MPI family and library version of the first rank; both empty without MPI."""
     for process in profile.processes[profile.used_mpi]:
         if family := MpiFamily(process["mpi_family"]):
             return family.name.lower(), bytes(process["mpi_version"]).decode(errors="replace")
@@ -166,7 +168,7 @@ def _mpi(profile: RunProfile) -> tuple[str, str]:
 
 
 def _command(profile: RunProfile) -> str:
-    """Return the command line of the process that came first (a launcher, where there is one)."""
+    """Return the command line of the process that started first (the launcher, if any)."""
     table = profile.processes
     if not len(table):
         return ""
@@ -176,7 +178,7 @@ def _command(profile: RunProfile) -> str:
 
 
 def _elapsed_seconds(profile: RunProfile) -> float:
-    """From the load of the first process to the end of the last, as far as it is known."""
+    """Return the time from the load of the first process to the end of the last known one."""
     table = profile.processes
     if not len(table):
         return 0.0
@@ -188,7 +190,7 @@ def _elapsed_seconds(profile: RunProfile) -> float:
 
 
 def _gaps(profile: RunProfile, notes: Sequence[str], shake: Handshake) -> Iterator[Gap]:
-    """Say which amounts are not known, or not all: a process that was killed told all it did."""
+    """Yield unknown or incomplete amounts; a killed process had reported all that it did."""
     yield from (Gap(Part.ALL, text) for text in notes if not text.endswith(_KILLED))
     flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
     for flag, part, why in UNCOUNTED:
@@ -198,15 +200,18 @@ def _gaps(profile: RunProfile, notes: Sequence[str], shake: Handshake) -> Iterat
         yield from (Gap(Part.BYTES | Part.SECONDS, why) for why in unseen_programs(profile))
 
 
-def _trouble(profile: RunProfile) -> list[str]:
-    """Return what makes the profile incomplete."""
+def _incompleteness(profile: RunProfile) -> list[str]:
+    """Return the reasons why the profile is incomplete."""
     table = profile.program
     notes = []
     killed = int(((table["flags"] & (ProcessFlag.EXITED | ProcessFlag.EXECED)) == 0).sum())
     if killed:
         notes.append(f"{killed} of {len(table)} processes {_KILLED}")
     for name, what in (
-        ("lost_records", "files did not fit into the container: raise STRIPEWISE_MAX_BYTES"),
+        (
+            "lost_records",
+            "files were lost, as the container reached its size limit: raise STRIPEWISE_MAX_BYTES",
+        ),
         ("lost_calls", "calls could not be counted (made inside a signal handler, or no record)"),
     ):
         if number := int(table[name].sum()):
@@ -215,19 +220,19 @@ def _trouble(profile: RunProfile) -> list[str]:
 
 
 def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
-    """Find files of HDF5 that a program wrote or read without one call of HDF5 being seen.
+    """Find HDF5 files that a program wrote or read without any HDF5 call being seen.
 
-    The program's executable holds HDF5 (it was linked statically), and the file begins as one
-    of HDF5 does; where it is gone, its name counts.
+    The executable of the program contains HDF5 (it was linked statically), and the file has the
+    signature of HDF5; if the file no longer exists, its name decides.
 
     Returns:
-        Indices into `RunProfile.paths`, those with most bytes first, and not more than 64.
+        Indices into `RunProfile.paths`, those with most bytes first, at most 64.
     """
     rows, programs = profile.counters, profile.processes["exe"].tolist()
     if not len(programs):
         return ()
     seen = (profile.processes["flags"] & ProcessFlag.HDF5) != 0
-    process, asked = rows["process"], asked_bytes(rows)
+    process, asked = rows["process"], requested_bytes(rows)
     found = (process >= 0) & ~seen[process] & (rows["layer"] < IoLayer.HDF5) & (asked > 0)
     used = {programs[one] for one in set(process[found].tolist())}
     holding = {program for program in used if holds(os.fsdecode(program), _LINKED)}
@@ -241,7 +246,7 @@ def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
 
 
 def _is_hdf5(path: str) -> bool:
-    """Whether a file begins as one of HDF5, or is gone and was called so."""
+    """Return whether a file has HDF5's signature, or no longer exists but has such a name."""
     if not os.path.exists(path):
         return path.endswith(_SUFFIXES)
     return begins_with(Path(path), _SIGNATURE)

@@ -27,10 +27,10 @@ from stripewise.evidence.trace import (
     take_rows,
 )
 
-# The structs of a trace, field by field as in native/include/stripewise/trace.h.
+# Structs of a trace, field by field as in native/include/stripewise/trace.h.
 #
-# Each dtype is named as its struct is, without a flexible member at its end.  A test compiles that
-# header and compares every size and offset.
+# Each dtype has the name of its struct, without the flexible member at its end. A test compiles
+# that header and compares every size and offset.
 
 TRACE_VERSION = 1
 RUN_LEVELS = 3
@@ -39,14 +39,14 @@ VIEW_TRUNCATED = 0x1
 
 
 class TraceBlockKind(IntEnum):
-    """Continues `BlockKind`."""
+    """Kinds of blocks of a trace; continues `BlockKind`."""
 
     THREAD = 3
     EVENTS = 4
 
 
 class TraceRecordKind(IntEnum):
-    """Continues `RecordKind`."""
+    """Kinds of records of a trace; continues `RecordKind`."""
 
     THREAD = 16
     EVENT = 17
@@ -59,9 +59,9 @@ class TraceRecordKind(IntEnum):
 
 
 TYPE_CLASSES = ("other", "integer", "float", "string", "compound")
-"""Classes of an element, by number."""
+"""Type classes of elements, by number."""
 STORAGES = ("other", "contiguous", "chunked", "compact")
-"""How a dataset lies in its file, by number."""
+"""Storage layouts of datasets, by number."""
 SHAPE_KINDS = dict(enumerate(ShapeKind, start=1))
 
 THREAD_RECORD = np.dtype(
@@ -159,10 +159,10 @@ BIN = np.dtype(
 BINS_RECORD = np.dtype(members(("header", RECORD), "u8 file_id", "u4 layer n_bins"), align=True)
 
 
-# Blocks and records of a trace -> rows whose numbers are still those of their process.
+# Parsing of a trace's blocks and records into rows that still use the numbers of their process.
 
 MOST_ROWS = TRACE.entries
-"""Rows of one run that are read; about 4 GB of memory."""
+"""Maximum number of rows of one run that are read; about 4 GB of memory."""
 
 _LATEST_NS = 1 << 60
 _WIDEST_LOG2 = 60
@@ -176,16 +176,16 @@ _TAILED = (
 
 @dataclass
 class RawTrace:
-    """What the trace in one container holds; owners are indices of its processes.
+    """Contents of the trace in one container; owners are indices of its processes.
 
     Attributes:
-        rows: (owner, `TRACE_ROW` with raw numbers, file ids) of each block and kind.
-        described: (owner, record kind, record with its tail) of names, objects, shapes, views.
-        bins: (owner, `BIN_ROW` of its own clock, file ids).
-        lost: Calls that found no room.
-        tracing: Owners that had capture on.
-        damaged: What could not be read, in words, and how often.
-        room: Rows that may still be read.
+        rows: (owner, `TRACE_ROW` with raw numbers, file ids) for each block and kind.
+        described: (owner, record kind, record with its tail) of names, objects, shapes and views.
+        bins: (owner, `BIN_ROW` by the owner's clock, file ids).
+        lost: Calls that were not recorded because the trace was full.
+        tracing: Owners that recorded events.
+        damaged: Messages about what could not be read, with their counts.
+        room: Number of rows that may still be read.
     """
 
     rows: list[tuple[int, NDArray[Any], NDArray[np.uint64]]] = field(default_factory=list)
@@ -198,7 +198,7 @@ class RawTrace:
 
 
 def add_events(payload: bytes, owner: int, raw: RawTrace, *, begins: bool) -> None:
-    """Parse the payload of a THREAD (`begins`) or an EVENTS block."""
+    """Parse the payload of a THREAD block (`begins`) or an EVENTS block."""
     raw.tracing.add(owner)
     start = _add_slots(payload, owner, raw) if begins else 0
     if start is None:
@@ -223,7 +223,7 @@ def add_events(payload: bytes, owner: int, raw: RawTrace, *, begins: bool) -> No
 def add_shared_records(
     payload: bytes, offsets: NDArray[np.int64], heads: NDArray[Any], owner: int, raw: RawTrace
 ) -> None:
-    """Take names, objects, shapes, views and bins out of scanned records."""
+    """Extract names, objects, shapes, views and bins from scanned records."""
     kinds, sizes = heads["kind"], heads["bytes"]
     known = heads["version"] == TRACE_VERSION
     tailed = np.isin(kinds, _TAILED) & known
@@ -239,7 +239,7 @@ def add_shared_records(
 
 
 def _gather(payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return (n,) records of a dtype that lie at offsets that are multiples of 8."""
+    """Return (n,) records of a dtype at offsets that are multiples of 8."""
     words = np.frombuffer(payload, np.uint64, len(payload) // 8)
     n_words = dtype.itemsize // 8
     taken = words[(offsets // 8)[:, None] + np.arange(n_words)]
@@ -248,7 +248,7 @@ def _gather(payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[Any]) ->
 
 
 def _add_slots(payload: bytes, owner: int, raw: RawTrace) -> int | None:
-    """Read the open runs of a thread; the return value is where its log begins."""
+    """Read the open runs of a thread; return where its log begins."""
     if len(payload) < THREAD_RECORD.itemsize:
         return None
     thread = np.frombuffer(payload, THREAD_RECORD, 1)[0]
@@ -289,7 +289,7 @@ def _add_rows(found: NDArray[Any], owner: int, raw: RawTrace) -> None:
 
 
 def _rows(found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-    """Return the events or runs as `TRACE_ROW`; names and other numbers as they are."""
+    """Return the events or runs as `TRACE_ROW` with raw numbers, and their file ids."""
     names = found.dtype.names or ()
     run = "first" in names
     first = found["first"] if run else found
@@ -314,7 +314,7 @@ def _rows(found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint64]]:
 
 
 def make_single(rows: NDArray[Any], busy_ns: NDArray[np.int64]) -> None:
-    """Fill what follows from start and duration of single calls, in place."""
+    """Fill in the fields that follow from start and duration of single calls, in place."""
     rows["count"] = 1
     rows["last_start_ns"] = rows["start_ns"]
     rows["end_ns"] = rows["start_ns"] + np.minimum(busy_ns, _LATEST_NS)
@@ -323,7 +323,7 @@ def make_single(rows: NDArray[Any], busy_ns: NDArray[np.int64]) -> None:
 
 
 def _few_durations(rows: NDArray[Any]) -> None:
-    """Estimate the histogram of a brief run, whose own is not kept: least, greatest, mean."""
+    """Estimate the histogram of a brief run from its minimum, maximum and mean, in place."""
     place = np.arange(len(rows))
     for value, number in (
         (rows["min_ns"], (rows["count"] > 1).astype(np.int64)),
@@ -340,7 +340,7 @@ def _rest_mean(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def duration_bin(nanoseconds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Bin b holds durations below 4^b x 256 ns and not below 4^(b-1) x 256; the last the rest."""
+    """Return bins of durations: b from 4^(b-1) x 256 ns up to 4^b x 256 ns, the last the rest."""
     edges = 256 * 4 ** np.arange(DURATION_BINS - 1, dtype=np.int64)
     return np.asarray(np.searchsorted(edges, nanoseconds, side="right"))
 

@@ -43,11 +43,11 @@ SOURCE = "stripewise trace"
 
 
 def join_traces(raws: Sequence[RawContainer], joined: Joined) -> Trace | None:
-    """Join what the containers of one run hold; None if none of its processes had capture on.
+    """Join the traces in the containers of one run; None if none of its processes recorded events.
 
     Args:
-        raws: Their rows are given up.
-        joined: Their counters; only the processes that are the program's are kept.
+        raws: Parsed containers; their rows are released.
+        joined: Counters of these containers; only processes of the program are kept.
     """
     profile, places = joined.profile, joined.places
     if not any(raw.trace.tracing for raw in raws) and not profile.processes["capture"].any():
@@ -82,10 +82,10 @@ def join_traces(raws: Sequence[RawContainer], joined: Joined) -> Trace | None:
 def _rows(
     raws: Sequence[RawContainer], joined: Joined, known: Descriptions, files: _FileTable
 ) -> tuple[NDArray[Any], int]:
-    """All rows with the run's own indices, in order, and how many are of other processes."""
+    """Return all rows in order, with the indices of the run, and the number of other rows."""
     parts, everyone = [], sum(len(rows) for raw in raws for _, rows, _ in raw.trace.rows)
     for rows in _of_program([raw.trace.rows for raw in raws], joined, files):
-        _give_meaning(rows, known)
+        _resolve_numbers(rows, known)
         parts.append(rows)
     for raw in raws:
         raw.trace.rows = []
@@ -100,12 +100,12 @@ def _of_program(
     joined: Joined,
     files: _FileTable,
 ) -> Iterator[NDArray[Any]]:
-    """Yield rows of the program's processes, with the run's processes, files and clock.
+    """Yield the rows of the program's processes, with the run's processes, files and clock.
 
     Args:
-        found: Of each container: (owner, rows, file ids); the rows are changed.
-        joined: Of the same containers.
-        files: What the ids mean.
+        found: (owner, rows, file ids) of each container; the rows are changed.
+        joined: Counters of the same containers.
+        files: Table that maps file ids to indices of paths.
     """
     processes = joined.profile.processes
     for place, parts in zip(joined.places, found, strict=True):
@@ -130,7 +130,7 @@ class _FileTable:
         self.unknown: dict[int, int] = {}
 
     def of(self, ids: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return (n,) int64 indices of ids."""
+        """Return (n,) int64: indices of the ids."""
         found = self.known.of(ids)
         strange = (found < 0) & (ids != 0)
         if strange.any():
@@ -143,8 +143,8 @@ class _FileTable:
         return found
 
 
-def _give_meaning(rows: NDArray[Any], known: Descriptions) -> None:
-    """Put the run's indices in the place of the numbers of their process, in place."""
+def _resolve_numbers(rows: NDArray[Any], known: Descriptions) -> None:
+    """Replace the numbers of each row's process by the indices of the run, in place."""
     process = rows["process"].astype(np.uint64) << np.uint64(32)
 
     def indices(name: str, of: Described[Any]) -> NDArray[np.int64]:
@@ -166,7 +166,7 @@ def _give_meaning(rows: NDArray[Any], known: Descriptions) -> None:
 
 
 def _longest(rows: NDArray[Any]) -> NDArray[Any]:
-    """Of a run that is in slot and log only the longer one; the rows are in order."""
+    """Keep only the longer copy of a run that is in both slot and log; the rows are in order."""
     same = np.ones(max(len(rows) - 1, 0), bool)
     for name in ("sequence", "thread", "process"):
         same &= rows[name][1:] == rows[name][:-1]
@@ -178,7 +178,7 @@ def _longest(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _lost_calls(raws: Sequence[RawContainer], profile: RunProfile) -> int:
-    """Calls that found no room, as the threads or as the processes tell, whichever is more."""
+    """Return the number of lost calls reported by threads or by processes, whichever is more."""
     by_thread = sum(raw.trace.lost for raw in raws)
     return max(by_thread, int(profile.processes["lost_events"].sum(dtype=np.float64)))
 
@@ -191,18 +191,18 @@ def _notes(
     unknown: int,
     helpers: int,
 ) -> Iterator[str]:
-    """Yield what is missing: calls, descriptions, names of files, and records of helpers."""
+    """Yield notes on missing calls, descriptions and file names, and on records of helpers."""
     if lost:
         yield (
-            f"{lost} calls did not fit into the trace (the counters include them): raise "
-            "STRIPEWISE_CAPTURE_BYTES"
+            f"{lost} calls were lost, as the trace reached its size limit (the counters "
+            "include them): raise STRIPEWISE_CAPTURE_BYTES"
         )
     for what, number in sum((raw.trace.damaged for raw in raws), Counter()).items():
         yield f"{number} {what} were left out"
     if damaged:
         yield f"{damaged} damaged descriptions (names, datasets, views) left out"
     if unknown:
-        yield f"the names of {unknown} files did not fit into the container"
+        yield f"the names of {unknown} files were lost, as the container reached its size limit"
     traced = {p[o] for p, raw in zip(joined.places, raws, strict=True) for o in raw.trace.tracing}
     used = np.flatnonzero(joined.profile.program["outermost_ns"]).tolist()
     silent = len([process for process in used if process not in traced])
@@ -213,14 +213,14 @@ def _notes(
         yield f"{helpers} records of launchers and helpers are left out"
 
 
-# Names, objects, shapes and views of a trace: parsed, and equal ones of all processes as one.
+# Names, objects, shapes and views of a trace: parsed, with equal ones of all processes merged.
 
 _MOST_DIMS = 32
 _LARGEST = np.iinfo(np.int64).max
 
 
 class Lookup:
-    """Which index each of many keys means."""
+    """Index of each of many keys."""
 
     def __init__(self, index: Mapping[int, int]) -> None:
         keys = np.fromiter(index.keys(), np.uint64, len(index))
@@ -229,7 +229,7 @@ class Lookup:
         self._places = np.fromiter(index.values(), np.int64, len(index))[order]
 
     def of(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return (n,) int64: indices of keys; -1 of those that are not known."""
+        """Return (n,) int64: indices of keys; -1 for unknown keys."""
         if not len(self._keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -237,10 +237,10 @@ class Lookup:
 
 
 class Described(Interned[T]):
-    """Values that are equal in several processes, once each.
+    """Values of all processes, with equal ones stored once.
 
-    `index` maps (process << 32 | number in that process) to the number here; of a number that
-    is described twice the later description counts.
+    `index` maps (process << 32 | number in that process) to the number here; if a number is
+    described twice, the later description applies.
     """
 
     def __init__(self) -> None:
@@ -248,26 +248,26 @@ class Described(Interned[T]):
         self.index: dict[int, int] = {}
 
     def add(self, process: int, number: int, key: Hashable, make: Callable[[], T]) -> None:
-        """Note a description."""
+        """Store a description."""
         self.index[process << 32 | number] = self.number(key, make)
 
     def find(self, process: int, number: int) -> int:
-        """Return the index of what was described before; -1 if it was not."""
+        """Return the index of an earlier description; -1 if there is none."""
         return self.index.get(process << 32 | number, -1) if number else -1
 
     @cached_property
     def table(self) -> Lookup:
-        """Places of the keys of `index`, once all is described."""
+        """Lookup table of the keys of `index`, once everything is described."""
         return Lookup(self.index)
 
 
 @dataclass
 class Descriptions:
-    """All that the numbers in the rows of a run mean.
+    """Meanings of all the numbers in the rows of a run.
 
     Attributes:
         files: Index of the path by file id.
-        damaged: Records that make no sense.
+        damaged: Number of records that make no sense.
     """
 
     files: Mapping[int, int]
@@ -286,7 +286,7 @@ class Descriptions:
 
 
 def _add_name(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.NAME_RECORD)
+    head = _fixed_part(record, t.NAME_RECORD)
     start = t.NAME_RECORD.itemsize
     text = record[start : start + int(head["text_bytes"])]
     into.names.add(
@@ -295,7 +295,7 @@ def _add_name(into: Descriptions, process: int, record: bytes) -> None:
 
 
 def _add_object(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.OBJECT_RECORD)
+    head = _fixed_part(record, t.OBJECT_RECORD)
     start, n = t.OBJECT_RECORD.itemsize, int(head["n_dims"])
     numbers = _numbers(record, start, 3 * n)
     if n > _MOST_DIMS or head["layer"] >= len(RECORDED_LAYERS):
@@ -325,7 +325,7 @@ def _add_object(into: Descriptions, process: int, record: bytes) -> None:
 
 
 def _add_shape(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.SHAPE_RECORD)
+    head = _fixed_part(record, t.SHAPE_RECORD)
     kind, n, boxes = (
         t.SHAPE_KINDS.get(int(head["kind"])),
         int(head["n_dims"]),
@@ -362,7 +362,7 @@ def _add_shape(into: Descriptions, process: int, record: bytes) -> None:
 
 
 def _add_view(into: Descriptions, process: int, record: bytes) -> None:
-    head = _head(record, t.VIEW_RECORD)
+    head = _fixed_part(record, t.VIEW_RECORD)
     pieces = np.frombuffer(record, t.PIECE, int(head["n_pieces"]), t.VIEW_RECORD.itemsize)
 
     def make() -> TraceView:
@@ -388,15 +388,15 @@ _PARSERS: dict[int, Callable[[Descriptions, int, bytes], None]] = {
     t.TraceRecordKind.SHAPE: _add_shape,
     t.TraceRecordKind.VIEW: _add_view,
 }
-"""How a record is parsed; `ValueError`: it is too short, or makes no sense."""
+"""Parser of each kind of record; `ValueError` if it is too short, or makes no sense."""
 
 
-def _head(record: bytes, dtype: np.dtype[Any]) -> Any:
+def _fixed_part(record: bytes, dtype: np.dtype[Any]) -> Any:
     return np.frombuffer(record, dtype, 1)[0]
 
 
 def _numbers(record: bytes, start: int, count: int) -> NDArray[np.int64]:
-    """Return (count,) int64 that stand at `start`."""
+    """Return (count,) int64 numbers of a record, from `start` on."""
     return bounded(np.frombuffer(record, np.uint64, count, start))
 
 

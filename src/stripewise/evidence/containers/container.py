@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the blocks and records of a container, and verifies their checksums.
 
-Each dtype is named as its struct is, without a flexible member at its end.  A test compiles that
-header and compares every size and offset.
+Each dtype has the name of its struct, without the flexible member at its end. A test compiles
+native/include/stripewise/container.h and compares every size and offset.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ SUMMED_HEADER_BYTES = 344
 SUMMED_BLOCK_BYTES = 40
 SIZE_BINS = 10
 NOTE_UNSEEN = "not seen: "
-"""How a note begins that names a program which the library is not in."""
+"""Beginning of a note that names a program into which the library was not loaded."""
 
 
 class BlockKind(IntEnum):
-    """What a block's payload starts with."""
+    """Kind of a block, by what its payload starts with."""
 
     PROCESS = 1
     RECORDS = 2
 
 
 class RecordKind(IntEnum):
-    """What a record holds."""
+    """Kind of a record."""
 
     FILE = 1
     SETTINGS = 2
@@ -151,18 +151,19 @@ _LARGEST_READ = 1 << 30
 _STREAK = 32
 _AT_ONCE = 4096
 _MOST_GAP_BYTES = 64 << 20
-"""In which the next block is looked for, in a whole container: processes that were killed between
-making room and using it leave 1 MiB each.  What lies behind is not of the container."""
+"""Range in which the next block of a container is searched: processes that were killed between
+reserving space and using it leave 1 MiB each. Data behind it is not part of the container.
+"""
 
 
 @dataclass(frozen=True)
 class Store:
-    """Bytes of a container that are fetched when they are looked at.
+    """Bytes of a container, fetched when they are read.
 
     Attributes:
-        name: For messages.
-        size: In bytes.
-        fetch: (offset, size) -> bytes, shorter at the end.
+        name: Name of the container, for messages.
+        size: Size in bytes.
+        fetch: Function from (offset, size) to bytes, which are fewer at the end.
     """
 
     name: str
@@ -172,9 +173,9 @@ class Store:
 
 @dataclass(frozen=True)
 class Block:
-    """One block; `end` is where it should end, also where the file is cut off.
+    """One block; `end` is where it should end, even if the file is cut off before.
 
-    `head` are the bytes of its header.
+    `head` contains the bytes of its header.
     """
 
     offset: int
@@ -185,7 +186,7 @@ class Block:
 
 
 _NO_BLOCK = Block(0, 0, 0, 0, b"")
-"""In the place of pages that hold something, and belong to no block."""
+"""Represents pages that contain data but belong to no block."""
 
 
 @contextmanager
@@ -193,7 +194,7 @@ def open_store(path: Path) -> Iterator[Store]:
     """Open a container.
 
     Raises:
-        ContainerError: It cannot be read.
+        ContainerError: The file cannot be read.
     """
     try:
         with open_input(path) as file:
@@ -212,13 +213,13 @@ def _fetch(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def blocks(store: Store) -> Iterator[Block]:
-    """Each block in turn; pages without a block are stepped over, and given as one of kind 0.
+    """Yield each block in turn; pages without a block are skipped, and yielded with kind 0.
 
-    Pages that were never written are not given: the process ended before it did.  Nothing bounds
-    what somebody has put behind the last block, so it is not read to its end.
+    Pages that were never written are not yielded: the process ended before it wrote them. Data
+    that somebody appended behind the last block may have any size, so it is not read to its end.
 
     Raises:
-        StripewiseError: The blocks are larger than a container's budget.
+        StripewiseError: The blocks exceed the budget of a container.
     """
     offset, gap = PAGE, 0
     while offset + BLOCK_HEADER.itemsize <= store.size:
@@ -245,7 +246,7 @@ def blocks(store: Store) -> Iterator[Block]:
 
 
 def is_container(path: Path) -> bool:
-    """Whether a regular file begins as a container does; False if it cannot be read."""
+    """Return whether a path is a regular file with a container's header; False if unreadable."""
     magic = CONTAINER_MAGIC.to_bytes(8, "little")
     try:
         with open_input(path) as file:
@@ -255,19 +256,19 @@ def is_container(path: Path) -> bool:
 
 
 def container_bytes(path: Path) -> int:
-    """Return how many bytes of a container belong to it: to the end of its last block.
+    """Return the size of a container up to the end of its last block.
 
     Raises:
-        ContainerError: It cannot be read.
-        StripewiseError: The blocks are larger than a container's budget.
+        ContainerError: The file cannot be read.
+        StripewiseError: The blocks exceed the budget of a container.
     """
     with open_store(path) as store:
         end = max((block.end for block in blocks(store) if block is not _NO_BLOCK), default=PAGE)
         return min(end, store.size)
 
 
-def _alike(payload: bytes, place: int, step: int, head: int) -> int:
-    """Tell how many records from word `place` on, `step` words each, have the header `head`."""
+def _count_equal_heads(payload: bytes, place: int, step: int, head: int) -> int:
+    """Return how many records from word `place` on, `step` words apart, have the header `head`."""
     found = 0
     words = np.frombuffer(payload, np.uint64, len(payload) // 8)
     while True:
@@ -283,8 +284,8 @@ def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDA
     """Find the committed records of a payload, from `start` (a multiple of 8) on.
 
     Returns:
-        (n,) int64, offset of each record in bytes, and (n,) `RECORD`, its header.  What follows a
-        record of size 0, or one that reaches beyond the end, is not looked at.
+        (n,) int64, offset of each record in bytes, and (n,) `RECORD`, its header. The search ends
+        at a record of size 0 or one that extends beyond the end.
     """
     whole = len(payload) // 8 * 8
     words = memoryview(payload)[:whole].cast("Q")
@@ -304,7 +305,7 @@ def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDA
         last = head
         if streak == _STREAK:
             streak = 0
-            more = _alike(payload, place, step, head)
+            more = _count_equal_heads(payload, place, step, head)
             places.extend(range(place, place + more * step, step))
             heads.extend(array("Q", [head]) * more)
             place += more * step
@@ -315,11 +316,11 @@ def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDA
     return offsets[:count], found[:count]
 
 
-# Checksums of a container's blocks, as native/include/stripewise/container.h has them.
+# Checksums of a container's blocks, as in native/include/stripewise/container.h.
 
 _MODULUS = 1 << 64
 _AT_ONCE_CHECKSUMS = 1 << 16
-"""Words; so that the products stay in the cache."""
+"""Number of words; small enough that the products stay in the cache."""
 
 
 @cache
@@ -328,7 +329,7 @@ def _weights() -> NDArray[np.uint64]:
 
 
 def checksum(*parts: bytes) -> int:
-    """Return the checksum of parts of 8 x n bytes, one after the other."""
+    """Return the checksum of consecutive parts of 8 x n bytes each."""
     total = first = 0
     for part in parts:
         words = np.frombuffer(part, "<u8")
@@ -342,18 +343,18 @@ def checksum(*parts: bytes) -> int:
 
 
 def does_not_match(name: str) -> ContainerError:
-    """Return the error for damage that a checksum tells."""
+    """Return the error for damage that a checksum reveals."""
     return ContainerError(f"{Path(name).name} is damaged: its checksum does not match")
 
 
 @dataclass
 class Seals:
-    """The processes whose blocks have valid checksums.
+    """Processes whose blocks have valid checksums.
 
     Attributes:
-        store: Of the container.
-        blocks: Process to the number of its blocks.
-        found: The same, as far as they were met.
+        store: Bytes of the container.
+        blocks: Number of blocks by process.
+        found: Number of blocks met so far, by process.
     """
 
     store: Store
@@ -361,17 +362,17 @@ class Seals:
     found: Counter[int] = field(default_factory=Counter)
 
     def meet(self, block: Block) -> None:
-        """Take note of a block, whether or not its payload is read."""
+        """Count a block, whether or not its payload is read."""
         sealed = int(_header(block.head)["sealed"])
         if block.kind == BlockKind.PROCESS and sealed:
             self.blocks[block.process_id] = sealed
         self.found[block.process_id] += 1
 
     def check(self, block: Block, payload: bytes) -> None:
-        """Compare a block with its checksum, if it is there as a whole and has one.
+        """Compare a block with its checksum, if the block is complete and has one.
 
         Raises:
-            ContainerError: It does not match.
+            ContainerError: The block does not match its checksum.
         """
         if block.process_id not in self.blocks or block.end > self.store.size:
             return
@@ -379,7 +380,7 @@ class Seals:
             raise does_not_match(self.store.name)
 
     def _has_changed(self, block: Block) -> bool:
-        """Whether its process went on meanwhile: then it has taken its checksums back."""
+        """Return whether its process has continued meanwhile and so withdrawn its checksums."""
         again = self.store.fetch(block.offset, block.end - block.offset)
         if _matches(again[: BLOCK_HEADER.itemsize], again[BLOCK_HEADER.itemsize :]):
             return True

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges the figures of a run by rules that say what costs time."""
+"""Judges the figures of a run by rules that identify what costs time."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a rule, and what every rule may look at."""
+"""Defines the interface of a rule, and the data that every rule may use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_SHARE = 0.05
 ADDED = ("system_calls", "system_bytes", "writes", "read_bytes", "wanted_bytes", "file_bytes")
 
 WAYS = ((True, WRITES), (False, READS))
-"""Whether it writes, and the operations: the independent one, the collective one."""
+"""Directions: whether the calls write, and the independent and collective operations."""
 
 Numbers = Mapping[str, float | int | str]
 
@@ -32,8 +32,8 @@ class Run:
     """One run, prepared for the rules.
 
     Attributes:
-        profile / trace / figures / files / patterns: As in the diagnosis.
-        storage: What requests cost where the files lie.
+        profile / trace / figures / files / patterns: Same as in the diagnosis.
+        storage: Cost of requests on the storage of the run's files.
     """
 
     profile: RunProfile
@@ -45,35 +45,35 @@ class Run:
 
     @cached_property
     def mpiio(self) -> Mpiio:
-        """Whose MPI-IO it used."""
+        """MPI-IO implementation that the run used."""
         return mpiio_of(self.profile)
 
     @property
     def stack(self) -> str:
-        """Its name among the measured ones."""
+        """Name of the run's stack among the measured ones."""
         return stack_of(self.profile, self.mpiio)
 
     @property
     def n_ranks(self) -> int:
-        """Ranks of the run, 0 without MPI."""
+        """Number of ranks of the run, 0 without MPI."""
         return self.profile.n_ranks
 
     @property
     def least_gain(self) -> float:
-        """Least gain that is worth a change: 5 % of the run and 0.1 s."""
+        """Minimum gain that is worth a change: 5 % of the run and 0.1 s."""
         return max(LEAST_SECONDS, LEAST_SHARE * self.profile.elapsed_seconds)
 
     def now(self, seconds: float) -> Interval:
-        """Return a measured time with the noise that times have on this storage."""
+        """Return a measured time as an interval, with the noise of this storage."""
         return around(seconds, self.storage.spread)
 
     @property
     def ranks_a_node(self) -> int:
-        """Most ranks on one node, if they are spread evenly."""
+        """Maximum number of ranks on one node, if they are spread evenly."""
         return -(-self.n_ranks // max(len(self.profile.hosts), 1))
 
     def measured(self, stack: str = "", *, collective: bool = True) -> Exchange | None:
-        """Return what was measured of a stack with so many ranks; "": of the run's own."""
+        """Return the measurement of a stack (by default the run's) with this number of ranks."""
         return self.storage.exchanged(
             stack or self.stack, self.ranks_a_node, collective=collective
         )
@@ -87,12 +87,13 @@ class Run:
         stack: str = "",
         collective: bool = True,
     ) -> Interval | None:
-        """Return the time of a transfer of interleaved pieces by all ranks; None: not known.
+        """Return the time of a transfer of interleaved pieces by all ranks; None if unknown.
 
-        Measured on this stack by the benchmark kernel.  Otherwise, but for ranks that share
-        processors, 1 to 4 times the time of the same bytes in large requests of one process
-        (assumed).  In independent transfers each rank moves what lies between its pieces too,
-        and the ranks wait for each other's locks: they take as much longer as there are ranks.
+        The time was measured on this stack by the benchmark kernel. Without a measurement, unless
+        ranks share processors, it is 1 to 4 times the time of the same bytes in large requests of
+        one process (assumed). In independent transfers each rank also moves the data between its
+        pieces, and the ranks wait for each other's locks: these take longer in proportion to the
+        number of ranks.
         """
         known = self.measured(stack, collective=collective)
         if known is not None:
@@ -112,13 +113,13 @@ class Hit:
     """One file (or the whole run) to which a rule applies.
 
     Attributes:
-        use: The file; None: the run.
-        gain: Seconds of elapsed time that the remedy saves; None: a fact without a claim.
-        stake: Seconds that are spent in the calls concerned.
-        calls / bytes: Concerned; they add up over files.
-        evidence: Further numbers; those of the costliest file are shown.
-        writing: Direction; None: both or neither.
-        rank: Whose time it is, where only that rank used the file; otherwise -1.
+        use: Use of the file; None for the whole run.
+        gain: Seconds of elapsed time that the remedy saves; None for a fact without a claim.
+        stake: Seconds spent in the calls concerned.
+        calls / bytes: Number and bytes of the calls concerned; they add up over files.
+        evidence: Further numbers; the report shows those of the costliest file.
+        writing: Direction of the calls; None for both or neither.
+        rank: Rank that spent the time, if only one rank used the file; otherwise -1.
     """
 
     use: FileUse | None
@@ -139,27 +140,28 @@ class Hit:
         writing: bool | None,
         evidence: Numbers | None = None,
     ) -> Hit:
-        """Make a hit of some calls to a file in one direction; at stake is the time in them."""
+        """Make a hit of some calls to a file in one direction; the stake is the time in them."""
         numbers = evidence or {}
         rank = use.only_rank
         return cls(use, gain, calls.elapsed, calls.count, calls.bytes, numbers, writing, rank)
 
     @property
     def expected(self) -> float:
-        """Expected gain, 0 for a fact."""
+        """Expected gain in seconds, 0 for a fact."""
         return self.gain.middle if self.gain is not None else 0.0
 
 
 @dataclass(frozen=True)
 class Merged:
-    """Hits of one rule and direction together: what its words are made of.
+    """Merged hits of one rule and direction, from which the texts of a finding are made.
 
     Attributes:
         writing: Whether the calls concerned write.
-        gain / stake: Together; over files of single ranks the rank that loses most.
-        calls / bytes: Sums.
-        files: Paths, costliest first, at most 16; `n_files`: all.
-        evidence: Of the costliest, with what adds up over files (`ADDED`) from all.
+        gain / stake: Totals of the hits; for files of single ranks, the rank with the largest
+            loss.
+        calls / bytes: Sums over the hits.
+        files: Paths, costliest first, at most 16; `n_files` is their full number.
+        evidence: Numbers of the costliest file; those in `ADDED` are sums over all files.
     """
 
     writing: bool
@@ -173,7 +175,7 @@ class Merged:
 
     @property
     def way(self) -> str:
-        """The direction: "writes" or "reads"."""
+        """Direction as a word: "writes" or "reads"."""
         return "writes" if self.writing else "reads"
 
     @property
@@ -183,29 +185,29 @@ class Merged:
 
     @property
     def names(self) -> str:
-        """The files: "out.h5", "4 files (a and others)"."""
+        """Names of the files: "out.h5", "4 files (a and others)"."""
         return files_of(self.files, self.n_files)
 
     @property
     def mean_bytes(self) -> float:
-        """Of one call, 0 without any."""
+        """Mean bytes of one call, 0 without calls."""
         return self.bytes / self.calls if self.calls else 0.0
 
 
 class Rule(abc.ABC):
-    """Something that costs time, how to see it, what to do, and what that gains.
+    """Rule that recognizes something that costs time, and knows a remedy and its gain.
 
-    A rule names itself in class attributes, finds hits with the gain of its remedy, and puts
-    them into words; merging, what is likely enough to be reported, severity and order are common
-    (`_judge.py`).  Within a `group` a file and direction is reported once, by the first rule in
-    the registry that applies.
+    A rule describes itself in class attributes, finds hits with the gain of its remedy, and words
+    them as texts. Merging, the threshold for reporting, severity and order are common to all rules
+    (`_judge.py`). Within a `group`, a file and direction is reported once, by the first applicable
+    rule in the registry.
 
     Attributes:
-        code: Name, as documented in docs/reference/findings.md.
+        code: Name of the rule, as documented in docs/reference/findings.md.
         group: "requests", "metadata", "names", "sync", "balance" or "hints".
-        basis: How the time after the remedy is estimated, one line.
-        title: The finding in general words that name no file, for those who may not see names.
-        general_remedy: What to do, in such words.
+        basis: One line on how the time after the remedy is estimated.
+        title: Finding in general words without file names, for readers who may not see names.
+        general_remedy: Remedy in general words without file names.
         tunes: Whether `stripewise tune` may help.
     """
 
@@ -218,24 +220,24 @@ class Rule(abc.ABC):
 
     @abc.abstractmethod
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Find where the rule applies; whether the gain is likely is not its business."""
+        """Find where the rule applies, whether or not the gain is likely."""
 
     @abc.abstractmethod
     def phrase(self, merged: Merged) -> str:
-        """Say what it is, as a phrase: "4 KiB independent writes to out.h5"."""
+        """Return the finding as a phrase: "4 KiB independent writes to out.h5"."""
 
     @abc.abstractmethod
     def text(self, merged: Merged) -> str:
-        """Say what was seen, with numbers, in one or two sentences."""
+        """Describe what was observed, with numbers, in one or two sentences."""
 
     @abc.abstractmethod
     def remedy(self, merged: Merged) -> str:
-        """Say what to do; the first sentence, a short one, stands alone in the headline."""
+        """Describe the remedy; its short first sentence also appears in the headline."""
 
     def tune_options(self, merged: Merged) -> str | None:
-        """Return options of `stripewise tune`; None where tuning does not help."""
+        """Return options of `stripewise tune`; None if tuning does not help."""
         return "" if self.tunes else None
 
     def lines(self, merged: Merged, run: Run) -> tuple[str, ...]:
-        """Return shell lines that do it without Stripewise; none if the source must change."""
+        """Return shell lines that apply the remedy; none if the source must change."""
         return ()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges what MPI-IO makes of interleaved pieces of several ranks, and what it could.
+"""Judges how MPI-IO transfers interleaved pieces of several ranks, and how it could.
 
-Hints of collective buffering (romio_cb_write) do nothing for independent calls, so none is
-offered for them.
+Hints of collective buffering (romio_cb_write) have no effect on independent calls, so the remedies
+for these suggest none.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class SmallIndependent(Rule):
     tunes = True
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Shared files of MPI programs, pieces below 1 MiB on average, most independent."""
+        """Find shared MPI files with mostly independent pieces below 1 MiB on average."""
         for use in run.files:
             if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO or use.top < 0:
                 continue
@@ -49,7 +49,7 @@ class SmallIndependent(Rule):
                     continue
                 below = use.calls(ops, layers=SYSTEM, own=False)
                 found = _pattern_evidence(run, use, writing)
-                piece = _piece(calls.mean_bytes, below.mean_bytes, found)
+                piece = _piece_bytes_of(calls.mean_bytes, below.mean_bytes, found)
                 many = max(calls.count, below.count) >= LEAST_CALLS
                 if not many or not 0 < piece < BULK_BYTES:
                     continue
@@ -90,14 +90,14 @@ class SmallIndependent(Rule):
             "hdf5.transfer=collective (only right if all ranks make the same transfers)."
         )
         return (
-            f"{_in_program(interface, merged.writing)} MPI then merges the pieces of all "
+            f"{_collective_advice(interface, merged.writing)} MPI then merges the pieces of all "
             "ranks into large requests by a few aggregators."
             f"{change if interface == 'hdf5' else ''}"
         )
 
     def tune_options(self, merged: Merged) -> str | None:
         interface = merged.evidence["interface"]
-        if interface in ("posix", "stdio"):  # nothing can be tuned beneath them
+        if interface in ("posix", "stdio"):  # no layer to tune beneath them
             return None
         return "--allow contract" if interface == "hdf5" else ""
 
@@ -112,7 +112,7 @@ class Shredded(Rule):
     mode: str
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Calls that move most bytes, in pieces below 64 KiB; independent ones only of OMPIO."""
+        """Find dominant calls with pieces below 64 KiB; independent ones only of OMPIO."""
         if run.n_ranks < 2 or not (self.collective or run.mpiio is Mpiio.OMPIO):
             return
         for use in run.files:
@@ -223,18 +223,18 @@ class ShreddedIndependent(Shredded):
 
 
 def _own_parts(use: FileUse, writing: bool) -> bool:
-    """Whether each rank writes a part of its own through POSIX: that wants a buffer at most."""
+    """Return whether each rank writes its own part through POSIX: only a buffer may help."""
     return use.top is IoLayer.POSIX and not use.order_share("consecutive", writing) < 0.5
 
 
-def _piece(call_bytes: float, system_bytes: float, pattern: Numbers) -> float:
-    """Bytes of one contiguous piece: as the pattern says, as the system saw, or of a call."""
+def _piece_bytes_of(call_bytes: float, system_bytes: float, pattern: Numbers) -> float:
+    """Return the size of one contiguous piece: the least of call, system call and run."""
     known = (call_bytes, system_bytes, float(pattern.get("pattern_run_bytes", 0)))
     return min((value for value in known if value > 0), default=0.0)
 
 
-def _in_program(interface: str, writing: bool) -> str:
-    """The call that is collective, one short sentence."""
+def _collective_advice(interface: str, writing: bool) -> str:
+    """Return a short sentence on how to make the calls of an interface collective."""
     verb = "write" if writing else "read"
     if interface == "hdf5":
         return "Transfer collectively: H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)."
@@ -249,7 +249,7 @@ def _in_program(interface: str, writing: bool) -> str:
 
 
 def _pattern_evidence(run: Run, use: FileUse, writing: bool) -> dict[str, float | int | str]:
-    """Return the pattern of the file's main dataset, where it is known."""
+    """Return the pattern of the file's main dataset, if it is known."""
     pattern = dominant(
         one for one in run.patterns if one.file == use.path and one.writing == writing
     )
@@ -270,7 +270,7 @@ def _pattern_evidence(run: Run, use: FileUse, writing: bool) -> dict[str, float 
 
 
 def _pattern_words(evidence: Numbers, piece_bytes: float) -> str:
-    """Return what the pattern says about the pieces; begins with a blank, "" if nothing."""
+    """Describe the pieces by the pattern, with a leading blank; empty without a pattern."""
     if "pattern" not in evidence:
         return ""
     notation = evidence["pattern"]

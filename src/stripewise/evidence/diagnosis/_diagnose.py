@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Diagnoses the evidence of a run, sums it up in one line and gives it as data for JSON."""
+"""Diagnoses the evidence of a run, summarizes it in one line and exports it as JSON data."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ from stripewise.present import size_text as size
 def diagnose(
     evidence: Evidence, patterns: Sequence[Pattern] = (), storage: StorageCosts | None = None
 ) -> Diagnosis:
-    """Say what a run did to its files, what that cost, and what to do about it.
+    """Determine what a run did to its files, what that cost, and how to improve it.
 
     Args:
-        evidence: From any source (`stripewise.evidence.readers.read_evidence`).
-        patterns: Of the same evidence (`stripewise.evidence.patterns.find_patterns`), if known.
-        storage: What requests cost where the files lie; None: nothing was measured.
+        evidence: Evidence from any source (`stripewise.evidence.readers.read_evidence`).
+        patterns: Patterns of this evidence (`stripewise.evidence.patterns.find_patterns`), if
+            known.
+        storage: Cost of requests on the storage of the files; None without a measurement.
     """
     profile = evidence.profile
     whole, files = usage(profile, evidence.trace)
@@ -75,7 +76,7 @@ def diagnose(
 
 
 def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
-    """Say what is odd about the figures, and what the claims rest on."""
+    """Yield remarks on unusual figures, and on the assumptions behind the claims."""
     if numbers.io_exact and numbers.io_share > 1:
         yield (
             "I/O time is longer than the run: calls of several threads overlap, or each waits "
@@ -83,8 +84,8 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
         )
     if any(found.cost_seconds is not None and not found.measured for found in findings):
         yield (
-            "what the findings would gain rests on assumed costs of the storage; on the machine "
-            "of the run `stripewise machine probe DIR` measures them"
+            "estimated savings rest on assumed costs of the storage; on the machine of the "
+            "run `stripewise machine probe DIR` measures these costs"
         )
 
 
@@ -92,7 +93,7 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def headline(figures: Figures, findings: Sequence[Finding]) -> str:
-    """Return the share of I/O, the costliest finding and what to do first, or that all is well."""
+    """Return the share of I/O with the costliest finding and first remedy, or that all is well."""
     why = figures.why_missing if _is_partly_seen(figures) else ""
     if not figures.n_files:
         return f"What the program read and wrote is unknown: {why}." if why else "No I/O was seen."
@@ -115,7 +116,7 @@ def headline(figures: Figures, findings: Sequence[Finding]) -> str:
 
 
 def further(findings: Sequence[Finding]) -> str:
-    """Return how many findings there are beside the one that the headline names; "" if none."""
+    """Return the number of findings beyond the one in the headline as text; empty if none."""
     more = len(findings) - 1
     if more < 1 or not _costly(findings):
         return ""
@@ -135,7 +136,7 @@ def _but(why: str) -> str:
 
 
 def _is_partly_seen(figures: Figures) -> bool:
-    """Whether a part of the I/O is missing: more than times that the source never has."""
+    """Return whether some of the I/O is missing, apart from times that the source never has."""
     return any(figures.missing.get(name) for name in ("read_bytes", "write_bytes")) or (
         "io_seconds" in figures.missing and math.isfinite(figures.io_seconds)
     )
@@ -148,8 +149,8 @@ def _moved(figures: Figures) -> str:
         if (amount := figures.amount(name)).value
     ]
     nothing = "Unknown amounts" if _is_partly_seen(figures) else "No data"
-    said = " and ".join(parts)
-    return f"{said[:1].upper()}{said[1:] or nothing} in {things(figures.n_files, 'file')}"
+    phrase = " and ".join(parts)
+    return f"{phrase[:1].upper()}{phrase[1:] or nothing} in {things(figures.n_files, 'file')}"
 
 
 def _share(figures: Figures) -> str:
@@ -177,12 +178,12 @@ _BOUNDED = ("files", "variance", "requests", "mpiio_stats")
 def profile_to_json(
     diagnosis: Diagnosis, patterns: Sequence[Pattern] = (), *, files: int | None = None
 ) -> dict[str, Any]:
-    """One document.
+    """Return a profile and its diagnosis as one JSON document.
 
     Args:
-        diagnosis: What is merged.
-        patterns: Of the same evidence.
-        files: Most files, shared files and requests to list; None: all.
+        diagnosis: Diagnosis to include.
+        patterns: Patterns of the same evidence.
+        files: Maximum number of files, shared files and requests to list; None for all.
     """
     document: dict[str, Any] = {"version": VERSION, "size_edges": list(SIZE_EDGES)}
     listed = replace(diagnosis, **{name: getattr(diagnosis, name)[:files] for name in _BOUNDED})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges ranks of which one does more than the others, and hints that cannot act."""
+"""Judges imbalance between ranks, and hints that cannot take effect."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ LEAST_SHARE = 0.3
 
 
 class Imbalance(Rule):
-    """The slowest rank spends far more in independent calls than the mean of all ranks."""
+    """One rank spends far more time in independent calls than the mean of all ranks."""
 
     code = "imbalance"
     group = "balance"
     basis = (
-        "not estimated: it is not known what other ranks could take over or another node would do "
-        "faster"
+        "not estimated: it is not known what other ranks could take over, or whether "
+        "another node would be faster"
     )
     title = "One rank spends far longer in I/O than the others"
     general_remedy = "Spread the I/O over the ranks; look at the node and at the storage target."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """All files without collective calls, in which ranks wait for each other."""
+        """Compare ranks over all files without collective calls, which make ranks wait."""
         files = [use for use in run.files if not use.calls(COLLECTIVE).count]
         parts = [use.rows[use.rows["rank"] >= 0] for use in files]
         if run.n_ranks < 2 or not sum(map(len, parts)):
@@ -94,7 +94,7 @@ class Imbalance(Rule):
 
 
 def _slow_files(files: Sequence[FileUse], rank: int) -> Numbers:
-    """Name the slowest file of a rank, and the storage target that all slow files share."""
+    """Return the slowest file of a rank, and the storage target that all slow files share."""
     longest = {
         use: float(use.rows["outermost_seconds"][use.rows["rank"] >= 0].max(initial=0.0))
         for use in files
@@ -113,27 +113,27 @@ def _slow_files(files: Sequence[FileUse], rank: int) -> Numbers:
     return found
 
 
-# Hints that were asked for and cannot act.
+# Requested hints that cannot take effect.
 
 
 _MOST_SHOWN = 4
 
 
 class IdleHints(Rule):
-    """Hints that the MPI does not know, or replaced by another value."""
+    """Hints that the MPI library does not know, or replaced by another value."""
 
     code = "idle-hints"
     group = "hints"
     basis = "not estimated: it is not known what the hints would have gained"
-    title = "Some hints cannot act"
+    title = "Some hints have no effect"
     general_remedy = "Remove them, or spell them as this MPI does."
     tunes = True
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Compare with what MPI_File_get_info reported, where the MPI reports what it knows.
+        """Compare with the hints of MPI_File_get_info, if the MPI library reports those it knows.
 
-        Open MPI's own MPI-IO echoes any hint, so nothing can be said of it; ROMIO reports all
-        that it knows.
+        Open MPI's own MPI-IO echoes any hint, so nothing can be concluded; ROMIO reports all the
+        hints that it knows.
         """
         for use in run.files:
             idle = idle_hints(use)
@@ -142,7 +142,7 @@ class IdleHints(Rule):
                 yield Hit(use, None, use.calls().elapsed, 0, 0, evidence)
 
     def phrase(self, merged: Merged) -> str:
-        return f"{things(len(merged.evidence), 'hint')} of {merged.names} that cannot act"
+        return f"{things(len(merged.evidence), 'hint')} for {merged.names} that have no effect"
 
     def text(self, merged: Merged) -> str:
         shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in merged.evidence.items()]
@@ -151,21 +151,21 @@ class IdleHints(Rule):
 
     def remedy(self, merged: Merged) -> str:
         return (
-            "Remove them, or spell them as this MPI does (`stripewise settings tunables`). A "
-            "layout acts "
-            "only on files that do not exist yet, and only on a file system that has stripes."
+            "Remove them, or spell them as this MPI does (`stripewise settings tunables`). "
+            "Striping hints act only on new files, and only on a file system that has "
+            "stripes."
         )
 
 
 def idle_hints(use: FileUse) -> dict[str, str]:
-    """Return the hints without effect: key to what became of it."""
+    """Return the hints without effect: key to a text on what happened to it."""
     reported = use.hints.reported
     if not any(key in reported for key in ROMIO_SIGNS):
         return {}
     found = {}
     for key, value in (use.hints.requested | use.hints.applied).items():
         if key not in reported:
-            found[key] = f"requested {value}, which this MPI does not support"
+            found[key] = f"requested {value}, but this MPI does not know the hint"
         elif reported[key].strip().lower() != value.strip().lower():
             found[key] = f"requested {value}, got {reported[key]}"
     return found

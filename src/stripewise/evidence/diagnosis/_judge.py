@@ -35,12 +35,12 @@ _Claim = tuple[str, str, bool | None]
 
 
 def judge(run: Run) -> tuple[Finding, ...]:
-    """Return all findings of a run, those that gain most first; facts without a gain last."""
+    """Return all findings of a run, largest gain first; facts without a gain come last."""
     claimed: set[_Claim] = set()
     findings = []
     for rule in RULES:
         hits = [hit for hit in rule.hits(run) if not _is_claimed(rule, hit, claimed)]
-        for some in _sorted_out(hits):
+        for some in _grouped(hits):
             merged = _merge(some)
             if _is_likely(merged, run):
                 findings.append(_finding(rule, merged, run))
@@ -48,8 +48,8 @@ def judge(run: Run) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda found: -(found.cost_seconds or 0.0)))
 
 
-def _sorted_out(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Group hits that make one finding: reads and writes are never in one."""
+def _grouped(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Group the hits that make one finding; reads and writes are always separate."""
     found: dict[tuple[bool, bool | None], list[Hit]] = defaultdict(list)
     for hit in hits:
         found[hit.use is None, hit.writing].append(hit)
@@ -57,11 +57,10 @@ def _sorted_out(hits: Sequence[Hit]) -> list[list[Hit]]:
 
 
 def _merge(hits: Sequence[Hit]) -> Merged:
-    """Put hits of one rule together.
+    """Merge hits of one rule.
 
-    Times of files that one rank each used add up for that rank, and the slowest rank counts;
-    times of other files add up.  Files that lose less than a hundredth of the worst one are not
-    worth naming.
+    Times of files that only one rank used add up for that rank, and the slowest rank counts; times
+    of other files add up. Files that lose less than a hundredth of the worst one are not named.
     """
     ordered = tuple(sorted(hits, key=lambda hit: -hit.expected))
     least = _WORTH_NAMING * abs(ordered[0].expected)
@@ -78,12 +77,12 @@ def _merge(hits: Sequence[Hit]) -> Merged:
         bytes=sum(hit.bytes for hit in ordered),
         files=tuple(paths)[:MOST_FILES],
         n_files=len(paths),
-        evidence={**ordered[0].evidence, **_added(ordered)},
+        evidence={**ordered[0].evidence, **_sums_of_evidence(ordered)},
     )
 
 
-def _added(hits: Sequence[Hit]) -> Numbers:
-    """Return what the words set against calls of all files."""
+def _sums_of_evidence(hits: Sequence[Hit]) -> Numbers:
+    """Return the sums of the numbers that the texts compare with calls of all files."""
     names = [name for name in ADDED if name in hits[0].evidence]
     return {name: sum(int(hit.evidence[name]) for hit in hits) for name in names}
 
@@ -110,7 +109,7 @@ def _claim(rule: Rule, hit: Hit) -> _Claim:
 
 
 def _is_likely(merged: Merged, run: Run) -> bool:
-    """Whether even the lower end of the gain is worth a change; facts are always merged."""
+    """Return whether even the lower end of the gain is worth a change; always true for facts."""
     return merged.gain is None or merged.gain.low >= run.least_gain
 
 
@@ -150,9 +149,9 @@ def _finding(rule: Rule, merged: Merged, run: Run) -> Finding:
 
 
 def _tune_line(run: Run, options: str) -> str:
-    """The command that tunes this program; "" where what the source calls a command is none.
+    """Return the command that tunes this program; empty if the source has no usable command.
 
-    An anonymised Darshan log has a number instead.
+    An anonymised Darshan log has a number instead of a command.
     """
     tune = f"stripewise tune {options} --" if options else "stripewise tune --"
     command = run.profile.command
@@ -168,7 +167,7 @@ def _tune_line(run: Run, options: str) -> str:
     return f"{tune} {shown}"
 
 
-# All rules; within a group the more particular ones come first.
+# All rules; within a group the more specific ones come first.
 
 RULES: tuple[Rule, ...] = (
     ChunkMismatch(),

@@ -25,11 +25,11 @@ LEAST_SHARE = 0.2
 
 
 def slowest_process(run: Run, actions: Sequence[Action]) -> tuple[float, int, Numbers]:
-    """Find some calls on names, of the process that spent most time in them.
+    """Return the calls on names of the process that spent most time in some actions.
 
     Returns:
-        Seconds, number of calls, calls by name with the directory that took most; zeros without
-        any.
+        Seconds, number of calls, and calls by name with the directory that took most time; zeros
+        if there are no such calls.
     """
     rows, columns = run.profile.names, [int(action) for action in actions]
     spent = rows["seconds"][:, columns].sum(axis=1) if len(rows) else np.zeros(0)
@@ -46,19 +46,19 @@ def slowest_process(run: Run, actions: Sequence[Action]) -> tuple[float, int, Nu
 
 
 class OpenPerStep(Rule):
-    """The same file is opened over and over."""
+    """Repeated opening of the same file."""
 
     code = "open-per-step"
     group = "metadata"
     basis = (
-        "one open and close of the file; where ranks open together, at most the time that this "
-        "takes on this MPI"
+        "one open and one close; where ranks open together, at most what these calls take "
+        "on this MPI"
     )
     title = "Files are opened and closed again and again"
     general_remedy = "Open each file once and keep it open."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least 10 opens of a file by each rank that uses it."""
+        """Find files that each of their ranks opens at least 10 times."""
         for use in run.files:
             opens = use.calls([Op.OPEN])
             each = opens.count / max(opens.ranks, 1)
@@ -70,7 +70,7 @@ class OpenPerStep(Rule):
             elapsed = spent.least if together else spent.elapsed
             gain = run.now(elapsed).scaled(1 - 1 / each)
             known = run.measured() if together and use.top is IoLayer.MPIIO else None
-            if known is not None:  # what takes longer is waiting for late ranks
+            if known is not None:  # longer times are waits for late ranks
                 gain = Interval(*map(min, gain, known.opening.scaled(each - 1)))
             evidence = {"opens_a_rank": each}
             yield Hit(use, gain, elapsed, opens.count, 0, evidence, None, use.only_rank)
@@ -90,16 +90,16 @@ class OpenPerStep(Rule):
 
 
 class RepeatedStat(Rule):
-    """Files are asked about again and again."""
+    """Repeated queries of the attributes of files."""
 
     code = "repeated-stat"
     group = "names"
-    basis = "one call for each directory that was queried"
+    basis = "one call for each directory"
     title = "The program asks for the same files again and again"
     general_remedy = "Keep the answer, or list a directory once."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least 1000 stats and their kin by one process."""
+        """Find at least 1000 stats and similar calls by one process."""
         spent, calls, evidence = slowest_process(run, ASKING)
         if calls >= LEAST_STATS:
             gain = run.now(spent).scaled(1 - len(run.profile.directories) / calls)
@@ -123,7 +123,7 @@ class RepeatedStat(Rule):
 
 
 class NameCalls(Rule):
-    """Making, renaming and removing files takes much of the I/O time: a fact without a claim."""
+    """Creating, renaming and removing files takes much of the I/O time: a fact without a claim."""
 
     code = "name-calls"
     group = "names"
@@ -132,7 +132,7 @@ class NameCalls(Rule):
     general_remedy = "Keep temporary data in memory, or use fewer files."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least 20 % of the I/O time, in mkdir, unlink, rename and the like."""
+        """Find mkdir, unlink, rename and similar calls that take at least 20 % of the I/O time."""
         spent, calls, evidence = slowest_process(run, CHANGING)
         whole = run.figures.io_seconds
         if run.now(spent).low >= max(run.least_gain, LEAST_SHARE * whole):
@@ -165,7 +165,7 @@ LEAST_RATIO = 0.5
 
 
 class SyncPerWrite(Rule):
-    """A sync (fsync, fflush, MPI_File_sync, H5Fflush) for every write or two."""
+    """A sync (fsync, fflush, MPI_File_sync, H5Fflush) for every one or two writes."""
 
     code = "sync-per-write"
     group = "sync"
@@ -174,7 +174,7 @@ class SyncPerWrite(Rule):
     general_remedy = "Sync once at the end, unless each record must survive a crash."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least 10 syncs a rank, and one for every two writes."""
+        """Find files with at least 10 syncs per rank, and one for every two writes."""
         for use in run.files:
             syncs, writes = use.calls([Op.SYNC]), use.calls(WRITES)
             each = syncs.count / max(syncs.ranks, 1)

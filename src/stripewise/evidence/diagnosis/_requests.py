@@ -24,7 +24,7 @@ LEAST_CONSECUTIVE = 0.5
 
 
 class SmallRequests(Rule):
-    """Small requests, one after the other, by each process on its own."""
+    """Small sequential requests that each process makes by itself."""
 
     code = "small-requests"
     group = "requests"
@@ -33,7 +33,7 @@ class SmallRequests(Rule):
     general_remedy = "Collect the pieces in a buffer of 1 MiB."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """System calls of the program, below 64 KiB, each where the one before ended."""
+        """Find the program's consecutive system calls below 64 KiB."""
         for use in run.files:
             for writing, ops in WAYS:
                 calls = use.calls(ops[:1], layers=[IoLayer.POSIX])
@@ -42,7 +42,7 @@ class SmallRequests(Rule):
                 if not use.order_share("consecutive", writing) >= LEAST_CONSECUTIVE:
                     continue
                 if calls.count < LEAST_CALLS_AN_OPEN * use.calls([Op.OPEN]).count:
-                    continue  # no buffer would ever fill
+                    continue  # a buffer would never fill
                 ranks = max(calls.ranks, 1)
                 after = run.storage.bulk(calls.bytes / ranks, writing=writing)
                 after = after.plus(COPY.scaled(calls.count / ranks))
@@ -70,7 +70,7 @@ class SmallRequests(Rule):
         )
 
 
-# Chunks of HDF5 that are read again and again because the cache does not hold them.
+# Chunks of HDF5 that are read repeatedly because the cache cannot hold them.
 
 
 LEAST_CHUNK_TIMES = 2.0
@@ -78,7 +78,7 @@ MOST_CACHE_BYTES = 1 << 30
 
 
 class ChunkMismatch(Rule):
-    """Chunks are read whole, more than once, for parts of them."""
+    """Chunks that are read whole more than once although only parts are needed."""
 
     code = "chunk-mismatch"
     group = "requests"
@@ -91,7 +91,7 @@ class ChunkMismatch(Rule):
     tunes = True
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Independent reads of chunked datasets that fetch the file at least twice over."""
+        """Find independent reads of chunked datasets that fetch the file at least twice."""
         for use in run.files:
             calls = use.calls([Op.READ], layers=[IoLayer.HDF5])
             if use.top is not IoLayer.HDF5 or not calls.count or use.extent <= 0:
@@ -132,7 +132,7 @@ class ChunkMismatch(Rule):
 
 
 def _chunk(use: FileUse, trace: Trace | None) -> dict[str, float | int | str]:
-    """Describe the chunks that a selection touches, and the cache that holds them; {}: none."""
+    """Describe the chunks that a selection touches, and their cache; empty if there are none."""
     if trace is None:
         return {}
     rows = trace.rows
@@ -166,16 +166,16 @@ SMALL_FILE_BYTES = 4 << 20
 
 
 class RedundantReads(Rule):
-    """The same bytes of a file are read again and again."""
+    """Repeated reads of the same bytes of a file."""
 
     code = "redundant-reads"
     group = "requests"
-    basis = "one reading of all; where many ranks read it, that of one rank and a broadcast"
+    basis = "the file read once; where many ranks read it, by one rank with a broadcast"
     title = "The same bytes are read again and again"
     general_remedy = "Keep what was read; let one rank read a small file and broadcast it."
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least twice as many bytes as there are, and as were written; at most 1 GiB."""
+        """Find files of at most 1 GiB that a rank reads at least twice, or many ranks read."""
         for use in run.files:
             calls = use.calls(READS)
             length = _length(use)
@@ -190,7 +190,7 @@ class RedundantReads(Rule):
                 yield self._broadcast(use, run, times)
 
     def _broadcast(self, use: FileUse, run: Run, times: float) -> Hit:
-        """A namelist: its opening counts too."""
+        """Make the hit of a small file that many ranks read, including the time of opens."""
         once = run.storage.bulk(use.extent, writing=False)
         after = run.storage.call("open").plus(once.scaled(1 + math.log2(run.n_ranks)))
         evidence = _evidence(use, times, "broadcast")
@@ -240,12 +240,12 @@ class RedundantReads(Rule):
 
 
 def _length(use: FileUse) -> int:
-    """Bytes of the file: its end, at least what was written (streams do not tell offsets)."""
+    """Return the file's extent in bytes, at least what was written (streams have no offsets)."""
     return max(use.extent, use.write_bytes)
 
 
 def _is_read_by_many(use: FileUse, run: Run) -> bool:
-    """Whether at least 4 ranks, and half of all, read a small file as a whole."""
+    """Return whether at least 4 ranks, and half of all, read a small file as a whole."""
     ranks = use.calls(READS).ranks
     whole = use.read_bytes >= use.extent and use.extent <= SMALL_FILE_BYTES
     whole = whole and not use.write_bytes

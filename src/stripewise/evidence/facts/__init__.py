@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derives from a run's profile its MPI-IO library, classes of files and effective settings."""
+"""Derives MPI-IO library, file classes and effective settings from the profile of a run."""
 
 from typing import TYPE_CHECKING
 

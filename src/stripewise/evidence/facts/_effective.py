@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds settings that were applied but could not act, by what was observed."""
+"""Finds applied settings that could not take effect, from what was observed of the files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAYERS = {
     "adios2": ("ADIOS2", ("adios2",)),
     "mpiio": ("MPI-IO", ("mpiio", "pnetcdf", "hdf5")),
 }
-"""Name of each layer, and the interfaces of the files that go through it."""
+"""Name of each layer, and the interfaces of the files that pass through it."""
 _OF_THE_LAYOUT = ("striping_factor", "striping_unit", "start_iodevice")
 _AGGREGATORS = ("NumAggregators", "NumSubFiles")
 
@@ -31,20 +31,21 @@ def cannot_act(
     facts: ProgramFacts,
     root: Path | None = None,
 ) -> list[str]:
-    """One line per setting that had no effect in a run, with the reason.
+    """Return one line per setting that had no effect in a run, with the reason.
 
     Args:
-        configuration: What was applied.
-        files: What was observed.
-        facts: Of the same program; the MPI-IO that the configuration chooses counts.
-        root: What relative paths are relative to; without it, rules for absolute paths are
-            not judged on files with relative ones.
+        configuration: Configuration that was applied.
+        files: Observations of the files.
+        facts: Facts of the program; if the configuration selects an MPI-IO library, that one
+            counts.
+        root: Directory that relative paths refer to; without it, rules for absolute paths are not
+            checked on files with relative ones.
     """
     lines: list[str] = []
     facts = _with_chosen_implementation(facts, configuration)
     for rule in configuration.files:
         if not rule.is_empty or rule.datasets:
-            lines += _of_rule(rule, _matching(rule, files, root), facts)
+            lines += _check_rule(rule, _matching(rule, files, root), facts)
     if configuration.job.mca and facts.mpi_family != "openmpi":
         names = ", ".join(configuration.job.mca)
         lines.append(f"MCA parameters ({names}): the program does not run on Open MPI")
@@ -70,7 +71,9 @@ def _matching(
     return [f for f in files if matches(rule.match, os.path.join(base, f.path))]
 
 
-def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts) -> Iterator[str]:
+def _check_rule(
+    rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts
+) -> Iterator[str]:
     if not files:
         yield f"settings for {rule.match!r}: no file of that name was read or written"
     for layer, (library, interfaces) in _LAYERS.items() if files else ():
@@ -82,30 +85,30 @@ def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts)
             names = ", ".join(settings)
             yield f"{names}: no file matching {rule.match!r} is used through {library}"
         for key in settings if through else ():
-            if layer == "mpiio" and _acts_by_itself(key, facts):
+            if layer == "mpiio" and _is_applied_by_storage(key, facts):
                 continue
             if layer == "mpiio" and not _honours(key, facts):
                 yield f"{key}: {facts.mpiio_implementation} has no such hint"
             elif layer != "hdf5":
                 for file in through:
-                    yield from _of_file(file, key, rule, layer, facts)
+                    yield from _check_file(file, key, rule, layer, facts)
 
 
-def _acts_by_itself(key: str, facts: ProgramFacts) -> bool:
-    """Whether the storage takes the hint, whatever MPI-IO makes of it."""
+def _is_applied_by_storage(key: str, facts: ProgramFacts) -> bool:
+    """Return whether the storage applies the hint, regardless of the MPI-IO library."""
     striping = facts.striping
     return striping is not None and striping.by_any_mpi and key in _OF_THE_LAYOUT
 
 
-def _of_file(
+def _check_file(
     file: ObservedFile, key: str, rule: FileRule, layer: str, facts: ProgramFacts
 ) -> Iterator[str]:
-    """Compare a hint or a parameter with what was made of it."""
+    """Compare a hint or a parameter with the value that was observed."""
     own, wanted = file.requested.get(key), file.applied.get(key)
     reported = file.reported.get("NumSubFiles" if key in _AGGREGATORS else key)
     if own is not None and wanted is None and not rule.override:
         yield f"{key} on {file.path}: the program sets it itself ({own})"
-    if wanted in (None, reported) or (layer == "mpiio" and not _tells_truth(file, facts)):
+    if wanted in (None, reported) or (layer == "mpiio" and not _reports_reliably(file, facts)):
         return
     if reported is None:
         if layer == "mpiio":
@@ -118,10 +121,11 @@ def _of_file(
         yield f"{key}={wanted} on {file.path}: {maker} made it {reported}"
 
 
-def _tells_truth(file: ObservedFile, facts: ProgramFacts) -> bool:
-    """Whether what MPI_File_get_info returned is what the MPI does.
+def _reports_reliably(file: ObservedFile, facts: ProgramFacts) -> bool:
+    """Return whether the hints of MPI_File_get_info are those that the MPI library applies.
 
-    Open MPI echoes any hint or none, but from version 5 it asks its ROMIO, whose own keys tell.
+    Open MPI echoes any hint or none, but from version 5 on it queries ROMIO, whose keys are
+    reliable.
     """
     if facts.mpi_family == "mpich":
         return bool(file.reported)
@@ -130,7 +134,7 @@ def _tells_truth(file: ObservedFile, facts: ProgramFacts) -> bool:
 
 
 def _honours(key: str, facts: ProgramFacts) -> bool:
-    """Whether the program's MPI-IO knows a hint; unknown hints get the benefit."""
+    """Return whether the program's MPI-IO library knows a hint; also true if that is uncertain."""
     try:
         stacks = get(f"mpiio.{key}").stacks
     except UsageError:

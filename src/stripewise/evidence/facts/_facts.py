@@ -33,12 +33,12 @@ from stripewise.evidence.trace import (
     ProcessFlag,
     RunProfile,
     SettingsKind,
-    asked_bytes,
     begins,
     groups,
+    requested_bytes,
 )
 
-# Tells which MPI-IO implementation a run used, and how it is given hints.
+# Which MPI-IO implementation a run used, and how it is given hints.
 
 
 _COMPONENT = re.compile(r"^mca:io:(\w+):version", re.MULTILINE)
@@ -51,16 +51,16 @@ def parse_components(text: str) -> tuple[str, ...]:
 
 
 def mpiio_components(library_version: str, near: Sequence[Path] = ()) -> tuple[str, ...]:
-    """MPI-IO implementations that an Open MPI could use, as values of MCA `io`.
+    """Return the MPI-IO implementations that an Open MPI offers, as values of MCA `io`.
 
     Args:
-        library_version: First line of MPI_Get_library_version; an `ompi_info` of another
-            version is not believed.
-        near: Executables of that installation (mpiexec, orted); `ompi_info` is looked for
-            beside them first, then on PATH.
+        library_version: First line of MPI_Get_library_version; an `ompi_info` of another version
+            is ignored.
+        near: Executables of that installation (mpiexec, orted); `ompi_info` is searched beside
+            them first, then in PATH.
 
     Returns:
-        Sorted names; empty if there is no matching `ompi_info` or no choice.
+        Sorted names; empty without a matching `ompi_info` or without a choice.
     """
     beside = [str(path.parent / "ompi_info") for path in near]
     for name in dict.fromkeys([*beside, shutil.which("ompi_info") or ""]):
@@ -84,7 +84,7 @@ def _ompi_info(name: str) -> str:
 
 
 def chosen_component(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> str:
-    """Return the value of MCA `io` given on a launcher's command line, else in the environment."""
+    """Return the value of MCA `io` from a launcher's command line, else the environment."""
     for command in commands:
         for i, word in enumerate(command[:-2]):
             if word.lstrip("-") in ("mca", "gmca", "omca") and command[i + 1] == "io":
@@ -93,15 +93,15 @@ def chosen_component(commands: Sequence[Sequence[str]], environment: Mapping[str
 
 
 def implementation(reported: Mapping[str, str], given: Mapping[str, str], chosen: str) -> str:
-    """Decide "romio" or "ompio" for a run under Open MPI.
+    """Decide between "romio" and "ompio" for a run under Open MPI.
 
-    Open MPI echoes the hints that it was given whoever does the I/O, so hints count as
-    evidence of ROMIO only where nobody gave them.
+    Open MPI echoes given hints whichever implementation does the I/O, so hints are evidence of
+    ROMIO only if nobody gave them.
 
     Args:
-        reported: Hints from MPI_File_get_info.
+        reported: Hints reported by MPI_File_get_info.
         given: Hints that the program or Stripewise passed.
-        chosen: Value of MCA `io`, "" if unset.
+        chosen: Value of MCA `io`, empty if unset.
     """
     if any(key.startswith("romio_") and key not in given for key in reported):
         return "romio"
@@ -110,7 +110,7 @@ def implementation(reported: Mapping[str, str], given: Mapping[str, str], chosen
     return "romio" if chosen.startswith("romio") else "ompio"
 
 
-# Whose MPI-IO a run used: it decides which hints are heard, and how they are given.
+# MPI-IO library of a run: it decides which hints take effect, and how they are given.
 
 ROMIO_SIGNS = ("cb_buffer_size", "romio_cb_write", "romio_cb_read")
 _CRAY_SIGNS = ("cray_cb_nodes_multiplier", "aggregator_placement_stride", "cb_align")
@@ -126,7 +126,7 @@ class Mpiio(StrEnum):
 
 
 def mpiio_of(profile: RunProfile) -> Mpiio:
-    """Tell it by the hints that it reported, the library, the launcher, the notes."""
+    """Determine the MPI-IO library from reported hints, MPI library, launcher and notes."""
     reported = {key for hints in profile.hints.values() for key in hints.reported}
     if not reported.isdisjoint(_CRAY_SIGNS) or "MPICH_MPIIO_STATS" in profile.source:
         return Mpiio.CRAY
@@ -146,7 +146,7 @@ def mpiio_of(profile: RunProfile) -> Mpiio:
 
 
 def stack_of(profile: RunProfile, mpiio: Mpiio) -> str:
-    """Name the stack as the measured ones are: "mpich", "openmpi", "openmpi-romio", or ""."""
+    """Return the name of the measured stack: "mpich", "openmpi", "openmpi-romio", or empty."""
     if mpiio is Mpiio.OMPIO:
         return "openmpi"
     if mpiio is Mpiio.ROMIO:
@@ -155,7 +155,7 @@ def stack_of(profile: RunProfile, mpiio: Mpiio) -> str:
 
 
 def hint_lines(mpiio: Mpiio, hints: Mapping[str, str]) -> tuple[str, ...]:
-    """Shell lines that give hints of ROMIO to a program: for its MPI, or for each if unknown.
+    """Return shell lines that give ROMIO hints to a program, for each MPI library if unknown.
 
     Sources: ROMIO user's guide (ROMIO_HINTS); intro_mpi(3) of Cray MPICH
     (MPICH_MPIIO_HINTS).  Open MPI's own MPI-IO ignores these hints.
@@ -177,7 +177,7 @@ def hint_lines(mpiio: Mpiio, hints: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def without_ompio() -> str:
-    """Return the line by which Open MPI uses its ROMIO, whatever its version calls it."""
+    """Return the shell line that makes Open MPI use ROMIO, whatever its version calls it."""
     return "export OMPI_MCA_io=^ompio   # Open MPI: ROMIO instead of OMPIO"
 
 
@@ -190,12 +190,12 @@ def program_facts(
     *,
     environment: Mapping[str, str] = os.environ,
 ) -> ProgramFacts:
-    """Find the facts that tunables and strategies consult.
+    """Derive the facts that tunables and strategies use.
 
     Args:
-        profile: Of any source; what it cannot tell counts as not so.
-        elapsed_seconds: Wall clock of the run, if it is known better than by the profile.
-        environment: Of the run, for MCA parameters; the caller's own if not given.
+        profile: Profile from any source; facts that it does not contain count as false.
+        elapsed_seconds: Wall-clock time of the run, if it is known better than in the profile.
+        environment: Environment of the run, for MCA parameters; by default that of the caller.
     """
     rows = profile.counters
     layer = rows["layer"]
@@ -220,7 +220,7 @@ def program_facts(
         collective_bytes=_bytes(mpiio, COLLECTIVE_OPS),
         independent_bytes=_bytes(mpiio, (Op.READ, Op.WRITE)),
         mpiio_read_bytes=_bytes(mpiio, READS),
-        posix_bytes=int(asked_bytes(system).sum()),
+        posix_bytes=int(requested_bytes(system).sum()),
         noncontiguous=bool((mpiio["flags"] & FileFlag.INTERLEAVED).any()),
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
@@ -242,18 +242,18 @@ _PARTS = {
     "write_calls": Part.WRITE_BYTES,
     "io_seconds": Part.SECONDS,
 }
-"""What is told of a figure if the bytes (seconds) of the run are: calls go with their bytes."""
+"""Part that must be known for each figure; numbers of calls are known if their bytes are."""
 _PARTS_BY_LAYER = {
     "collective_bytes": (Part.BYTES, True),
     "independent_bytes": (Part.BYTES, True),
     "mpiio_read_bytes": (Part.READ_BYTES, True),
     "posix_bytes": (Part.BYTES, False),
 }
-"""The same of one layer's bytes, where files of that layer are concerned; True: of MPI-IO."""
+"""The same for the bytes of one layer, if its files are concerned; True stands for MPI-IO."""
 
 
 def _missing(profile: RunProfile, mpiio: NDArray[Any], system: NDArray[Any]) -> dict[str, str]:
-    """By name the amounts that are not known, or not all, and why."""
+    """Return why amounts are unknown or incomplete, by name."""
     found = {name: profile.why_missing(part) for name, part in _PARTS.items()}
     files = [frozenset(rows["file"].tolist()) for rows in (system, mpiio)]
     for name, (part, of_mpiio) in _PARTS_BY_LAYER.items():
@@ -270,7 +270,7 @@ def _bytes(rows: NDArray[Any], ops: Sequence[Op]) -> int:
 
 
 def _commands(profile: RunProfile) -> list[list[str]]:
-    """Return the command lines of the processes that are not ranks (launchers among them)."""
+    """Return the command lines of the processes that are not ranks (including launchers)."""
     rows = profile.processes["command"][~profile.used_mpi]
     return [bytes(row).decode(errors="replace").split("\x1f") for row in rows]
 
@@ -292,27 +292,27 @@ def _implementation(profile: RunProfile, environment: Mapping[str, str]) -> str:
     if profile.mpi != "openmpi":
         return "romio" if profile.mpi else ""
     given = merged.get(SettingsKind.PROGRAM, {}) | merged.get(SettingsKind.APPLIED, {})
-    told = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
-    if told & ProcessFlag.ROMIO_CHOSEN:  # a job's own environment is not the caller's
+    flags = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
+    if flags & ProcessFlag.ROMIO_CHOSEN:  # a job's own environment differs from the caller's
         return "romio"
     chosen = chosen_component(_commands(profile), environment)
     return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
 
 
 def _driver(profile: RunProfile) -> str:
-    """Driver that ROMIO reports for the files, where it is the same for all; else ""."""
-    told = {
+    """Return the driver that ROMIO reports, if it is the same for all files; otherwise empty."""
+    drivers = {
         entry.values["romio_filesystem_type"].partition(":")[0].strip()
         for entry in profile.settings
         if entry.kind == SettingsKind.REPORTED and "romio_filesystem_type" in entry.values
     }
-    return told.pop() if len(told) == 1 else ""
+    return drivers.pop() if len(drivers) == 1 else ""
 
 
 def _highest_layer(profile: RunProfile) -> NDArray[np.int64]:
     """Return (k, n_ops) int64: calls in the highest layer with data calls, per process and file.
 
-    Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
+    Files inside an ADIOS2 file do not count, even if a rank only writes for others.
     """
     rows = profile.counters
     used = rows["count"][:, DATA_OPS].any(axis=1)
@@ -325,7 +325,7 @@ def _highest_layer(profile: RunProfile) -> NDArray[np.int64]:
 
 
 def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
-    """Return the files that more than one rank wrote or read through MPI-IO."""
+    """Return the number of files that more than one rank wrote or read through MPI-IO."""
     used = mpiio[mpiio["count"][:, DATA_OPS].any(axis=1)]
     users = (set(used["rank"][places].tolist()) for _, places in groups(used["file"]))
     several = profile.n_ranks != 1
@@ -333,9 +333,9 @@ def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
 
 
 def _matched(profile: RunProfile, hdf5: NDArray[Any], kinds: Sequence[Sequence[Op]]) -> bool:
-    """Whether all ranks made the same number of calls of each kind on every file, and any.
+    """Return whether all ranks made the same nonzero number of calls of each kind on every file.
 
-    Rows that hold all ranks together do not prove it.
+    Rows that combine all ranks do not prove it.
     """
     if not hdf5.size or not profile.is_mpi or (hdf5["rank"] < 0).any():
         return False

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Divides files into classes by glob, and says how the ranks divide the data of each."""
+"""Divides files into classes by glob, and describes how the ranks divide the data of each."""
 
 from __future__ import annotations
 
@@ -37,28 +37,29 @@ from stripewise.evidence.trace import (
     Pieces,
     RunProfile,
     Selections,
-    asked_bytes,
     groups,
+    requested_bytes,
 )
 from stripewise.present import printable, size_text
 from stripewise.settings.formats import literal_glob, matches
 
 REAL_SHARE = 0.1
-"""Of the I/O time: what has less is not worth settings of its own (chosen)."""
+"""Share of the I/O time below which a class is not worth settings of its own (chosen)."""
 APART = 8.0
-"""Sizes of requests that lie so far apart are different behaviour, and so is how many times the
-bytes reach the storage (chosen)."""
+"""Factor by which the sizes of requests, or the ratios of bytes that reach the storage, of files
+with different behaviour differ (chosen).
+"""
 _NAMES = {
     "posix": "POSIX", "stdio": "stdio", "mpiio": "MPI-IO", "pnetcdf": "PnetCDF", "hdf5": "HDF5",
     "adios2": "ADIOS2",
 }  # fmt: skip
 _MANIFOLD = 2.0
-"""What less than doubles the bytes goes without saying."""
+"""Amplification of bytes below which the phrase does not mention it."""
 
 
 @dataclass(frozen=True)
 class _File:
-    """One file: its name below the run's directory, its behaviour as a class of its own."""
+    """One file: its name below the run's directory, and its behaviour as a file class."""
 
     name: str
     behaviour: FileClass
@@ -66,20 +67,20 @@ class _File:
 
     @property
     def kind(self) -> FileClass:
-        """Return what must be equal in a class."""
+        """Properties that are the same for all files of a class."""
         return replace(self.behaviour, call_bytes=0, amplification=0.0)
 
 
 def file_classes(profile: RunProfile, root: Path) -> tuple[FileClass, ...]:
-    """Tell classes of files apart, the one with most I/O time first.
+    """Divide files into classes, the one with most I/O time first.
 
     Returns:
-        Classes with a real share of the I/O time; none unless there are at least two that
-        behave differently.
+        Classes with a relevant share of the I/O time; none unless at least two of them behave
+        differently.
 
     Args:
-        profile: Of the run.
-        root: Directory of the run; names are those below it.
+        profile: Profile of the run.
+        root: Directory of the run; names are relative to it.
     """
     files = list(_files(profile, root))
     seconds = sum(file.seconds for file in files)
@@ -97,7 +98,7 @@ def _files(profile: RunProfile, root: Path) -> Iterator[_File]:
     for (path,), places in groups(owners(rows, profile.paths)):
         own, by = rows[places], profile.actors[places]
         used = own["count"][:, DATA_OPS].any(axis=1)
-        if used.any() and asked_bytes(own).any():
+        if used.any() and requested_bytes(own).any():
             yield _File(
                 name(profile.paths[path]),
                 _behaviour(profile, own[used], by[used], own),
@@ -108,7 +109,7 @@ def _files(profile: RunProfile, root: Path) -> Iterator[_File]:
 def _behaviour(
     profile: RunProfile, used: NDArray[Any], actors: NDArray[np.int64], rows: NDArray[Any]
 ) -> FileClass:
-    """Describe a file by the rows of one that moved data, and by all of its rows."""
+    """Describe a file by its `rows`, of which those in `used` moved data."""
     read = int(rows["outermost_read_bytes"].sum())
     written = int(rows["outermost_write_bytes"].sum())
     layers = sorted({IoLayer(int(layer)) for layer in used["layer"]}, reverse=True)
@@ -132,17 +133,17 @@ def _behaviour(
 
 
 def _groups(files: Sequence[_File]) -> Iterator[list[_File]]:
-    """Yield files that behave alike, with no wide gap between their figures."""
+    """Yield groups of files that behave alike, without wide gaps between their figures."""
     alike: dict[FileClass, list[_File]] = defaultdict(list)
     for file in files:
         alike[file.kind].append(file)
     for group in alike.values():
-        for part in _apart(group, lambda file: file.behaviour.call_bytes):
-            yield from _apart(part, lambda file: file.behaviour.amplification)
+        for part in _split_at_gaps(group, lambda file: file.behaviour.call_bytes):
+            yield from _split_at_gaps(part, lambda file: file.behaviour.amplification)
 
 
-def _apart(files: list[_File], figure: Callable[[_File], float]) -> Iterator[list[_File]]:
-    """Cut files where a figure of one is many times that of the next smaller one."""
+def _split_at_gaps(files: list[_File], figure: Callable[[_File], float]) -> Iterator[list[_File]]:
+    """Split files where the figure of one is many times that of the next smaller one."""
     ordered = sorted(files, key=figure)
     part = ordered[:1]
     for before, file in pairwise(ordered):
@@ -154,7 +155,7 @@ def _apart(files: list[_File], figure: Callable[[_File], float]) -> Iterator[lis
 
 
 def _named(group: list[_File], seen: Sequence[str]) -> Iterator[tuple[list[_File], str]]:
-    """Yield a group with its glob; by families of names where no one glob fits all of it."""
+    """Yield a group with its glob; split by families of names if no one glob fits all of it."""
     match = glob_of([file.name for file in group], seen)
     if match:
         yield group, match
@@ -181,57 +182,57 @@ def _seconds(files: Sequence[_File]) -> float:
 
 
 def class_phrase(files: FileClass) -> str:
-    """Say which files they are and what is done to them.
+    """Return a phrase on the files and how they are used.
 
-    "plt*.h5 (3 files written through HDF5 and MPI-IO, collective, each shared by ranks, 1 MiB a
-    call, 61 % of the I/O time)"
+    Example: "plt*.h5 (3 files written through HDF5 and MPI-IO, collective, each shared by ranks, 1
+        MiB a call, 61 % of the I/O time)"
     """
     ways = " and ".join(
         word for word, used in (("written", files.writes), ("read", files.reads)) if used
     )
     through = " and ".join(_NAMES.get(layer, layer) for layer in files.layers)
-    said = [f"{files.n_files} file{'' if files.n_files == 1 else 's'} {ways} through {through}"]
+    phrases = [f"{files.n_files} file{'' if files.n_files == 1 else 's'} {ways} through {through}"]
     if "mpiio" in files.layers:
-        said.append("collective" if files.collective else "independent")
+        phrases.append("collective" if files.collective else "independent")
     if files.noncontiguous:
-        said.append("in pieces that lie apart")
-    said.append("shared by ranks" if files.shared else "each used by one rank")
-    said.append(f"{size_text(files.call_bytes)} a call")
+        phrases.append("in pieces that lie apart")
+    phrases.append("shared by ranks" if files.shared else "each used by one rank")
+    phrases.append(f"{size_text(files.call_bytes)} a call")
     if files.amplification >= _MANIFOLD:
-        said.append(f"{files.amplification:.0f} times the bytes at the storage")
-    said.append(f"{100 * files.io_share:.0f} % of the I/O time")
+        phrases.append(f"{files.amplification:.0f} times the bytes at the storage")
+    phrases.append(f"{100 * files.io_share:.0f} % of the I/O time")
     name = printable(files.match) if files.match else "no name of their own"
-    return f"{name} ({', '.join(said)})"
+    return f"{name} ({', '.join(phrases)})"
 
 
 # Names of files, generalised to a glob that is not too wide.
 
 _DEPTH = 3
-"""Components of a path that a glob has at most."""
+"""Maximum number of components of a path in a glob."""
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]*$")
 _NUMBER = re.compile(r"\d+(?![A-Za-z\d])")
-"""Digits that count something: not those of `2d` or `x86_64a`."""
+"""Digits that count something, unlike those in `2d` or `x86_64a`."""
 _SOLID = re.compile(r"[A-Za-z0-9]")
 _LEAST_SOLID = 2
-"""Letters and digits that a glob of several kinds of names has at least: `*` alone has none."""
+"""Minimum number of letters and digits in a glob of several kinds of names; `*` has none."""
 
 
 def file_family(name: str, number: str = "*") -> str:
-    """Return the glob of the names that differ from this one by numbers only.
+    """Return the glob of the names that differ from this one only by numbers.
 
     Args:
-        name: Of a file.
-        number: Glob of a number.
+        name: Name of a file.
+        number: Glob that replaces a number.
     """
     return _general(name, number)
 
 
 def glob_of(names: Sequence[str], seen: Sequence[str]) -> str:
-    """Return a glob that matches these files and no other that was seen; "" without one.
+    """Return a glob that matches these files and no other seen one; empty if there is none.
 
     Args:
-        names: Paths below the run's directory; numbers in them may differ from run to run.
-        seen: The same of every file, these among them.
+        names: Paths below the run's directory; numbers in them may differ between runs.
+        seen: Paths of all files, including these.
     """
     own = set(names)
     others = [name for name in seen if name not in own]
@@ -277,19 +278,19 @@ def _general_component(name: str, number: str) -> str:
     return text + (literal_glob(extension.group()) if extension else "")
 
 
-# What the trace of a run adds to the facts: how the ranks divide the data of each file class.
+# Facts from the trace of a run: how the ranks divide the data of each file class.
 
 _NAMED = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 _Key = tuple[str, str, bool]
-"""File, dataset ("" where only byte ranges are known), and whether it was written."""
+"""File, dataset (empty if only byte ranges are known), and whether it was written."""
 
 
 def with_patterns(facts: ProgramFacts, evidence: Evidence, root: Path) -> ProgramFacts:
-    """Add the patterns of a run, the one that moved most bytes first; unchanged without a trace.
+    """Add the patterns of a run, most bytes first; without a trace the facts are unchanged.
 
     Args:
-        facts: With the classes of files.
-        evidence: Of the run.
+        facts: Facts with the classes of files.
+        evidence: Evidence of the run.
         root: Directory of the run; globs of classes match names below it.
     """
     found = [p for p in find_patterns(evidence.accesses) if p.kind != PatternKind.EMPTY]
@@ -327,20 +328,20 @@ def _class_of(classes: Sequence[FileClass], name: str) -> int:
 
 
 def _moved(patterns: Sequence[Pattern], accesses: Iterable[Selections | Pieces]) -> dict[int, int]:
-    """Return what was moved of each pattern, by its identity: as traced, where that is known.
+    """Return the bytes moved with each pattern by its identity, as traced if that is known.
 
-    Patterns found in the same accesses share their bytes as their blocks and steps tell.
+    Patterns found in the same accesses share their bytes in proportion to their blocks and steps.
     """
     traced: Counter[_Key] = Counter()
     for access in accesses:
         dataset = access.dataset if isinstance(access, Selections) else ""
         traced[access.file, dataset, access.writing] += _bytes(access)
-    told: Counter[_Key] = Counter()
+    summed: Counter[_Key] = Counter()
     for pattern in patterns:
-        told[_key(pattern)] += moved_bytes(pattern)
+        summed[_key(pattern)] += moved_bytes(pattern)
     return {
-        id(one): round(moved_bytes(one) * traced[_key(one)] / told[_key(one)])
-        if traced[_key(one)] and told[_key(one)]
+        id(one): round(moved_bytes(one) * traced[_key(one)] / summed[_key(one)])
+        if traced[_key(one)] and summed[_key(one)]
         else traced[_key(one)] or moved_bytes(one)
         for one in patterns
     }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what was observed of each file of a profile, with an ADIOS2 directory as one file."""
+"""Reports what was observed of each file of a profile; an ADIOS2 directory counts as one file."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class WrittenFiles:
     """Files that a run wrote, as paths relative to a directory, or absolute ones.
 
     Attributes:
-        written: Opened for writing, or written.
-        replaced: Written without a look at what they held before, all of it: emptied or made
-            anew at open, or written from end to end.
+        written: Files opened for writing, or written.
+        replaced: Files whose earlier content was entirely replaced without being read: truncated
+            or created at open, or written from end to end.
     """
 
     written: frozenset[Path]
@@ -55,7 +55,7 @@ class WrittenFiles:
 
 
 class NamesBelow:
-    """Paths relative to a directory where they lie inside, through links too; else as they are."""
+    """Converts paths to relative ones if they are inside a directory, also through links."""
 
     def __init__(self, root: Path) -> None:
         self._bases = tuple(
@@ -64,16 +64,16 @@ class NamesBelow:
         self._real: dict[str, str] = {}
 
     def __call__(self, path: str) -> str:
-        """Return the name of a path."""
+        """Return the relative name of a path, or the path itself if it is outside."""
         ended = path + "/"
         if path[:1] != "/" or "//" in ended or "/./" in ended or "/../" in ended:
-            return self._of_any(path)
+            return self._relative_name(path)
         for base in self._bases:
             if path.startswith(base):
                 return path[len(base) :]
         return self._below(self._resolved(path)) or path
 
-    def _of_any(self, path: str) -> str:
+    def _relative_name(self, path: str) -> str:
         for base in self._bases:
             if path.startswith(base):
                 return str(Path(os.path.relpath(path, base)))
@@ -84,7 +84,7 @@ class NamesBelow:
         return real[len(base) :] if real.startswith(base) else ""
 
     def _resolved(self, path: str) -> str:
-        """Return the real path; each directory is asked for once."""
+        """Return the real path; each directory is resolved only once."""
         if os.path.islink(path):
             return os.path.realpath(path)
         parent, _, name = path.rpartition("/")
@@ -94,25 +94,25 @@ class NamesBelow:
 
 
 def relative_path(path: str, root: Path) -> Path:
-    """`path` relative to `root` where it lies inside, otherwise as it is."""
+    """Return `path` relative to `root` if it is inside, otherwise unchanged."""
     return Path(NamesBelow(root)(path))
 
 
 def observed_files(profile: RunProfile, root: Path) -> tuple[ObservedFile, ...]:
-    """Tell what was observed of each file that was read or written, largest first.
+    """Return what was observed of each file that was read or written, largest first.
 
     Args:
-        profile: Of the run.
+        profile: Profile of the run.
         root: Directory of the run; paths below it are given relative to it.
     """
     return tuple(FilesSeen(profile, root))
 
 
 def written_files(profile: RunProfile, root: Path) -> WrittenFiles:
-    """Tell which files any process wrote, the launcher and the shells too.
+    """Return the files that any process wrote, including the launcher and shells.
 
     Args:
-        profile: Of the run.
+        profile: Profile of the run.
         root: Directory of the run; paths below it are given relative to it.
     """
     everyone = np.concatenate([profile.counters, profile.helpers])
@@ -134,10 +134,10 @@ def _replaced(
 ) -> Iterator[int]:
     """Yield the indices of paths whose earlier content cannot have mattered.
 
-    What an MPI-IO library reads inside a write (data sieving) is no look at it; what HDF5
-    reads may be, unless the file had been removed before.  The order of reads and of emptying
-    is not known, so a file of which the program reads data at all stays.  A program that
-    appends writes less than the file holds in the end.
+    Reads of an MPI-IO library inside a write (data sieving) do not use that content; reads of HDF5
+    may, unless the file had been removed before. The order of reads and truncation is unknown, so
+    a file of which the program reads any data is left out. A program that appends writes less than
+    the file's final size.
     """
     reads = rows["count"][:, READS].sum(axis=1)
     is_system = np.isin(rows["layer"], SYSTEM_LAYERS)
@@ -166,28 +166,28 @@ def _size(path: str) -> float:
 
 
 def system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows of the system calls: what libc made of a stream's calls stands in for these."""
+    """Return the rows of system calls; for streams, the calls that libc made for them."""
     issued = profile.issued[np.isin(profile.issued["file"], rows["file"])]
     return np.concatenate([rows[_are_system(rows, issued)], issued])
 
 
 def _are_system(rows: NDArray[Any], issued: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return (n,) bool: rows of system calls, but no streams of which `issued` tells."""
+    """Return (n,) bool: whether rows are of system calls, without streams in `issued`."""
     counted, of_libc = (_pairs(some["process"], some["file"]) for some in (rows, issued))
-    told = np.isin(counted, of_libc)
+    covered = np.isin(counted, of_libc)
     posix, stdio = (rows["layer"] == layer for layer in (IoLayer.POSIX, IoLayer.STDIO))
-    return np.asarray(posix | (stdio & ~told))
+    return np.asarray(posix | (stdio & ~covered))
 
 
 class FilesSeen(Sequence[ObservedFile]):
-    """What was observed of each file that was read or written, largest first.
+    """Observations of each file that was read or written, largest first.
 
-    All files are looked at at once; what is told of one is put together when it is asked for.
-    Files that only an I/O library used, inside calls on another one, are not among them: Open
-    MPI keeps such a file beside its session for each file that it opens.
+    All files are analysed at once; the observation of one file is assembled when it is requested.
+    Files that only an I/O library used, inside calls on another file, are not included: Open MPI
+    keeps such a file beside its session for each file that it opens.
 
     Args:
-        profile: Of the run.
+        profile: Profile of the run.
         root: Directory of the run; paths below it are given relative to it.
     """
 
@@ -206,22 +206,22 @@ class FilesSeen(Sequence[ObservedFile]):
         used, above = np.zeros(self._n, bool), np.zeros(self._n, bool)
         used[owner[moves]] = True
         above[owner[~np.isin(rows["layer"], SYSTEM_LAYERS)]] = True
-        asked = self._read + self._written
+        requested = self._read + self._written
         self._missing = _missing(profile, owner_of)
         unknown = np.zeros(self._n, bool)
         unknown[[file for file, lacks in self._missing.items() if _BYTES & lacks.keys()]] = True
-        found = np.flatnonzero((used & (above | (asked != 0))) | unknown).tolist()
+        found = np.flatnonzero((used & (above | (requested != 0))) | unknown).tolist()
         self._seconds = _seconds_by(owner, self._n, profile)
-        self._look_at_system_calls(owner_of)
+        self._sum_system_calls(owner_of)
         name = NamesBelow(root)
         names = {file: name(profile.paths[file]) for file in found}
         found.sort(key=names.__getitem__)
-        order = np.argsort(-asked[found], kind="stable")
+        order = np.argsort(-requested[found], kind="stable")
         self._files = [found[place] for place in order.tolist()]
         self._names = [names[file] for file in self._files]
 
     def __len__(self) -> int:
-        """Return how many files there are."""
+        """Return the number of files."""
         return len(self._files)
 
     @overload
@@ -231,14 +231,14 @@ class FilesSeen(Sequence[ObservedFile]):
     def __getitem__(self, place: int | slice) -> ObservedFile | tuple[ObservedFile, ...]:
         """Return one file, or several."""
         if isinstance(place, slice):
-            return tuple(self._told(range(*place.indices(len(self)))))
-        return next(self._told([range(len(self))[place]]))
+            return tuple(self._observations(range(*place.indices(len(self)))))
+        return next(self._observations([range(len(self))[place]]))
 
     def __iter__(self) -> Iterator[ObservedFile]:
         """Yield all files."""
-        return self._told(range(len(self)))
+        return self._observations(range(len(self)))
 
-    def _told(self, places: Sequence[int]) -> Iterator[ObservedFile]:
+    def _observations(self, places: Sequence[int]) -> Iterator[ObservedFile]:
         files = [self._files[place] for place in places]
         hints = [self._profile.hints.get(file, _NO_HINTS) for file in files]
         columns = (
@@ -258,23 +258,23 @@ class FilesSeen(Sequence[ObservedFile]):
             self._median_writes(files),
             self._largest[files].tolist(),
             self._aligned_fractions(files),
-            [dict(told.requested) for told in hints],
-            [dict(told.applied) for told in hints],
-            [dict(told.reported) for told in hints],
+            [dict(one.requested) for one in hints],
+            [dict(one.applied) for one in hints],
+            [dict(one.reported) for one in hints],
             [self._missing.get(file, {}) for file in files],
         )  # fmt: skip
         for file, values in zip(files, zip(*columns, strict=True), strict=True):
             observed = ObservedFile(*values)
             adios2 = observed.interface == "adios2"
-            yield self._with_data_files(observed, file) if adios2 else observed
+            yield self._add_data_file_count(observed, file) if adios2 else observed
 
     def _sums(self, owner: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
         sums = np.zeros((self._n, *values.shape[1:]), np.int64)
         np.add.at(sums, owner, values)
         return sums
 
-    def _look_at_system_calls(self, owner_of: NDArray[np.int64]) -> None:
-        """Sum up the system calls of each file, and the sizes and places of its writes."""
+    def _sum_system_calls(self, owner_of: NDArray[np.int64]) -> None:
+        """Sum up the system calls of each file, and the sizes and alignments of its writes."""
         rows, issued = self._profile.counters, self._profile.issued
         known = np.zeros(self._n, bool)
         known[rows["file"]] = True
@@ -319,7 +319,7 @@ class FilesSeen(Sequence[ObservedFile]):
         return medians
 
     def _median_write(self, file: int) -> int:
-        """Approximate median: the mean of its bin, as far as the other bins leave it open."""
+        """Return the approximate median: the mean of its bin, limited by the other bins."""
         bins = self._sizes[file]
         total = int(bins.sum())
         smallest, largest = int(self._smallest[file]), int(self._largest[file])
@@ -341,8 +341,8 @@ class FilesSeen(Sequence[ObservedFile]):
             for any_, row in zip(total.tolist(), rows, strict=True)
         ]
 
-    def _with_data_files(self, observed: ObservedFile, file: int) -> ObservedFile:
-        """Add into how many files ADIOS2 wrote, the one thing of its parameters to be seen."""
+    def _add_data_file_count(self, observed: ObservedFile, file: int) -> ObservedFile:
+        """Add the number of files that ADIOS2 wrote, its only parameter that can be observed."""
         rows = self._profile.counters[self._owner == file]
         written = np.unique(rows["file"][rows["count"][:, Op.WRITE] > 0])
         names = [os.path.basename(self._profile.paths[row]) for row in written]
@@ -353,14 +353,14 @@ class FilesSeen(Sequence[ObservedFile]):
 
 
 def _missing(profile: RunProfile, owner_of: NDArray[np.int64]) -> dict[int, dict[str, str]]:
-    """By file the figures that are not known of it, or of a file inside it, and why."""
+    """Return why figures of a file, or of a file inside it, are unknown; by file and figure."""
     found: dict[int, dict[str, str]] = {}
     for gap in profile.gaps:
-        told = {name: gap.why for name, part in _OF_PART.items() if gap.parts & part}
+        own = {name: gap.why for name, part in _OF_PART.items() if gap.parts & part}
         for file in set(owner_of[sorted(gap.files)].tolist()):
             old = found.get(file, {})
-            found[file] = told if not old else {
-                name: reasons((old.get(name, ""), told.get(name, ""))) for name in {**old, **told}
+            found[file] = own if not old else {
+                name: reasons((old.get(name, ""), own.get(name, ""))) for name in {**old, **own}
             }  # fmt: skip
     return found
 
@@ -374,12 +374,12 @@ _OF_PART = {
 
 
 def _pairs(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) int64: one number for each pair of a number and a small one, which may be negative."""
+    """Return (n,) int64: one number for each pair of a number and a small one (maybe negative)."""
     return (first.astype(np.int64) << _ISSUER_BITS) + (second.astype(np.int64) + _SMALLEST_ISSUER)
 
 
 def _seconds_by(owner: NDArray[np.int64], n: int, profile: RunProfile) -> NDArray[np.float64]:
-    """Return (n,) float64: `RunProfile.seconds_of` the rows of each owner."""
+    """Return (n,) float64: `RunProfile.seconds_of` for the rows of each owner."""
     rows, seconds = profile.counters, profile.counters["outermost_seconds"]
     if len(profile.processes):
         by = profile.processes["rank"][rows["process"]] if profile.is_mpi else rows["process"]
@@ -395,7 +395,7 @@ def _seconds_by(owner: NDArray[np.int64], n: int, profile: RunProfile) -> NDArra
 def _longest(
     owner: NDArray[np.int64], by: NDArray[Any], seconds: NDArray[Any], n: int
 ) -> NDArray[np.float64]:
-    """Return (n,) float64: the times of each owner summed up by who took them; the largest sum."""
+    """Return (n,) float64: the largest sum over each owner's times per process or rank."""
     pairs = _pairs(owner, by)
     order = np.argsort(pairs, kind="stable")
     new = begins(pairs[order])
@@ -409,17 +409,17 @@ def _longest(
 
 
 def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
-    """Return (n,) int64: index of the path that each row is accounted under, mostly its own.
+    """Return (n,) int64: index of the path that each row is accounted to, mostly its own.
 
     Args:
-        rows: (n,) `COUNTER_ROW`.
-        paths: Of the files.
+        rows: (n,) `COUNTER_ROW` of the files.
+        paths: Paths of the files.
     """
     return np.asarray(owners_of_paths(rows, paths)[rows["file"]])
 
 
 def owners_of_paths(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
-    """Return (m,) int64: index of the path that each of the m paths is accounted under."""
+    """Return (m,) int64: index of the path that each of the m paths is accounted to."""
     found = np.arange(len(paths))
     opened = rows["file"][rows["layer"] == IoLayer.ADIOS2]
     directories = {paths[row]: int(row) for row in opened}
@@ -430,9 +430,9 @@ def owners_of_paths(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int6
 
 
 def take_back_doubles(processes: NDArray[Any], rows: NDArray[Any], paths: Sequence[str]) -> None:
-    """Take bytes that the library moved by itself out of what the program asked for, in place.
+    """Subtract bytes that the library moved by itself from the program's requests, in place.
 
-    A thread of ADIOS2 may write what the program put before, outside of any of its calls.
+    A thread of ADIOS2 may write, outside of any call, what the program put before.
     """
     owner = owners(rows, paths)
     inside = owner != rows["file"]

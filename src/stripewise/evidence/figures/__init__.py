@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes the figures of a run that its profile and trace tell."""
+"""Computes the figures of a run from its profile and trace."""
 
 from typing import TYPE_CHECKING
 

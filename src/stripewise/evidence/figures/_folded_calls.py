@@ -20,12 +20,12 @@ _Ints = NDArray[np.int64]
 
 @dataclass
 class Budget:
-    """Calls that may still be expanded, where no other way leads to a figure."""
+    """Number of calls that may still be expanded if a figure cannot be computed otherwise."""
 
     left: float = MOST_CALLS
 
     def take(self, n_calls: _Ints) -> bool:
-        """Whether there is room for the sum of these (n,) numbers, which then is gone."""
+        """Return whether the sum of these (n,) numbers fits, and if so subtract it."""
         total = float(n_calls.sum(dtype=np.float64))  # int64 is too short for damaged counts
         if total > self.left:
             return False
@@ -35,13 +35,13 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Runs, split so that each is whole: `n[0]` x `n[1]` x `n[2]` calls; in order of call.
+    """Runs split into complete boxes of `n[0]` x `n[1]` x `n[2]` calls, in order of call.
 
     Attributes:
-        row: (m,) its row in what was split.
-        process / thread / offset / bytes / sequence: (m,) of the first call.
+        row: (m,) row in the split table.
+        process / thread / offset / bytes / sequence: (m,) values of the first call.
         n: (m, 3) calls per row, rows per plane, planes.
-        stride / step: (m, 3) of the offset and of the sequence at each level.
+        stride / step: (m, 3) strides of the offset and of the sequence at each level.
     """
 
     row: _Ints
@@ -56,7 +56,7 @@ class Boxes:
 
     @cached_property
     def calls(self) -> _Ints:
-        """(m,) how many calls each is."""
+        """Number of calls in each box: (m,)."""
         return np.asarray(self.n.prod(axis=1))
 
     def expanded(self, chosen: NDArray[np.bool_]) -> tuple[_Ints, _Ints, _Ints]:
@@ -70,7 +70,7 @@ class Boxes:
 
 
 def boxes_of(rows: NDArray[Any]) -> Boxes:
-    """Split (n,) `TRACE_ROW`: full planes, full rows that are left, calls that are left."""
+    """Split (n,) `TRACE_ROW` into full planes, remaining full rows and remaining calls."""
     count, inner = rows["count"], rows["inner"]
     width = np.where(inner[:, 0] > 0, np.minimum(inner[:, 0], count), count)
     lines = count // width
@@ -96,9 +96,9 @@ def boxes_of(rows: NDArray[Any]) -> Boxes:
 
 
 def count_aligned(rows: NDArray[Any], unit: int, budget: Budget) -> int | None:
-    """Calls that begin at a multiple of `unit`; None: two loops of three are too long.
+    """Count calls that begin at a multiple of `unit`; None if two of three loops are too long.
 
-    The longest loop of each run is a matter of arithmetic, the other two are walked through.
+    The longest loop of each run is solved arithmetically, the other two are iterated.
     """
     boxes = boxes_of(rows)
     order = np.argsort(boxes.n, axis=1, kind="stable")
@@ -139,11 +139,11 @@ def _multiples(offset: _Ints, stride: _Ints, n: _Ints, of: _Ints, unit: int) -> 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Calls that do not begin where the process's last one ended.
+    """Gaps: calls that do not begin where the previous call of the process ended.
 
     Attributes:
-        count: How many; None: not known, too many calls of runs that interleave.
-        mean_bytes: Mean distance; None without any.
+        count: Number of gaps; None if too many calls are in interleaved runs.
+        mean_bytes: Mean distance in bytes; None without gaps.
     """
 
     count: int | None = None
@@ -153,8 +153,8 @@ class Gaps:
 def find_gaps(rows: NDArray[Any], budget: Budget) -> Gaps:
     """Find gaps between the calls of each process.
 
-    Runs that do not overlap in sequence, and those whose calls take turns evenly (a loop's
-    body), repeat the same few distances.  Others are expanded.
+    Runs that do not overlap in sequence, and those whose calls alternate evenly (the body of a
+    loop), repeat the same few distances. Others are expanded.
     """
     boxes = boxes_of(rows)
     if not len(boxes.row):
@@ -176,21 +176,21 @@ def find_gaps(rows: NDArray[Any], budget: Budget) -> Gaps:
         ends, new = offset + boxes.bytes[box], np.diff(group[box], prepend=-1) > 0
         begin[~even], end[~even] = offset[new], ends[np.append(new[1:], True)]
         inside = np.flatnonzero(~new)
-        jumps.append(_once(offset[inside] - ends[inside - 1]))
+        jumps.append(_each_once(offset[inside] - ends[inside - 1]))
     same = np.diff(boxes.process[first]) == 0
-    jumps.append(_once((begin[1:] - end[:-1])[same]))
+    jumps.append(_each_once((begin[1:] - end[:-1])[same]))
     distance, times = (np.concatenate(parts) for parts in zip(*jumps, strict=True))
     count = int(times[distance != 0].sum())
     total = float(np.dot(np.abs(distance).astype(np.float64), times))
     return Gaps(count, total / count if count else None)
 
 
-def _once(distance: _Ints) -> tuple[_Ints, _Ints]:
+def _each_once(distance: _Ints) -> tuple[_Ints, _Ints]:
     return distance, np.ones_like(distance)
 
 
 def _overlapping(boxes: Boxes) -> _Ints:
-    """(m,) number of the group of each box: groups of a thread do not overlap in sequence."""
+    """Return (m,) each box's group; groups of a thread do not overlap in sequence."""
     far = (boxes.n - 1) * boxes.step
     low = boxes.sequence + np.minimum(far, 0).sum(axis=1)
     high = boxes.sequence + np.maximum(far, 0).sum(axis=1)
@@ -201,7 +201,7 @@ def _overlapping(boxes: Boxes) -> _Ints:
 
 
 def _even(boxes: Boxes, first: _Ints, last: _Ints) -> NDArray[np.bool_]:
-    """Whether all boxes of each group are one loop, and each makes its call in every turn."""
+    """Return whether the boxes of each group are one loop, with a call of each in every turn."""
     shape = np.concatenate([boxes.n, boxes.stride, boxes.step], axis=1)
     alike = np.append(True, (shape[1:] == shape[:-1]).all(axis=1))
     alike[first] = True
@@ -212,13 +212,13 @@ def _even(boxes: Boxes, first: _Ints, last: _Ints) -> NDArray[np.bool_]:
 
 
 def _moves(stride: _Ints, n: _Ints) -> _Ints:
-    """(m, 3) from a call to the next one, where this is in the same row, plane, neither."""
+    """Return (m, 3) distances to the next call: in the same row, same plane, or neither."""
     far = (n - 1) * stride
     return np.asarray(stride + far - np.cumsum(far, axis=1))
 
 
 def _even_jumps(boxes: Boxes, first: _Ints, last: _Ints) -> tuple[_Ints, _Ints]:
-    """Distance from each call's end to the next, and how often: within a turn, to the next."""
+    """Return the distances from each call's end to the next call, and how often they occur."""
     group, place = expanded_index(last - first)
     place += first[group]
     n = boxes.n[first]
@@ -236,10 +236,10 @@ def _even_jumps(boxes: Boxes, first: _Ints, last: _Ints) -> tuple[_Ints, _Ints]:
 def calls_served(
     asked: NDArray[Any], system: NDArray[Any], budget: Budget
 ) -> tuple[_Ints, _Ints] | None:
-    """For each process, which of its calls the system's calls serve: (n,) process, (n,) number.
+    """Return which call of its process each system call serves: (n,) process and number.
 
-    Both kinds of (n,) `TRACE_ROW` are expanded; None: too many calls.  Calls of `asked` are
-    numbered from 0 in each process; `system` are those beneath them.
+    Both kinds of (n,) `TRACE_ROW` are expanded; None if there are too many calls. Calls of `asked`
+    are numbered from 0 in each process; `system` contains the calls below them.
     """
     boxes = boxes_of(np.concatenate([asked, system]))
     if not budget.take(boxes.calls):

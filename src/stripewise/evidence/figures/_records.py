@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what a diagnosis says; docs/reference/profile.md defines every figure."""
+"""Defines the records of a diagnosis; docs/reference/profile.md defines every figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stripewise.evidence.trace import SIZE_EDGES, FileHints, FileLayout, IoLayer
 
 
 class Severity(StrEnum):
-    """How much a finding matters."""
+    """Severity of a finding."""
 
     HIGH = "high"
     WARN = "warn"
@@ -27,31 +27,32 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Figures(Figured):
-    """The run in numbers; NaN: not known.
+    """Figures of the whole run; NaN if unknown.
 
-    "Cumulated" is the sum over ranks, "elapsed" that of the slowest rank.
+    "Cumulated" is the sum over ranks, "elapsed" is the value of the slowest rank.
 
     Attributes:
-        run_seconds: Wall clock of the whole run.
-        n_ranks / n_processes / n_hosts: 0: no MPI, not known.
-        n_files: That were touched; of these `n_read_only`, `n_write_only`, `n_read_write` by
-            what the program moved, `n_no_data`: only opened, looked at or removed.
-        n_shared: Files whose data more than one rank moved.
-        read_bytes / write_bytes: What the program asked to move.
+        run_seconds: Wall-clock time of the whole run.
+        n_ranks / n_processes / n_hosts: Numbers of these; 0 without MPI, or if unknown.
+        n_files: Number of files touched; divided into `n_read_only`, `n_write_only`,
+            `n_read_write` by what the program moved, and `n_no_data` (only opened, queried or
+            removed).
+        n_shared: Number of files whose data more than one rank moved.
+        read_bytes / write_bytes: Bytes that the program requested to move.
         meta_operations: Calls of the program that move no data: opens, closes, syncs, others.
-        system_meta_operations: The same as they reached the operating system.
-        cumulated_read_seconds / cumulated_write_seconds / cumulated_meta_seconds: In the
-            program's own calls, over ranks.
-        elapsed_read_seconds / elapsed_write_seconds / elapsed_meta_seconds: Of the slowest rank
-            in each of the three.
+        system_meta_operations: Such calls that reached the operating system.
+        cumulated_read_seconds / cumulated_write_seconds / cumulated_meta_seconds: Time in the
+            program's own calls, summed over ranks.
+        elapsed_read_seconds / elapsed_write_seconds / elapsed_meta_seconds: Time of the slowest
+            rank in each of the three.
         io_seconds: I/O time of the run: outermost calls, maximum over ranks.
-        io_low_seconds: At least this, where ranks are not told apart; otherwise `io_seconds`.
-        io_exact: False where `io_seconds` is an upper estimate.
-        io_share: Of `run_seconds`.
+        io_low_seconds: Lower bound if ranks are not distinguished; otherwise `io_seconds`.
+        io_exact: False if `io_seconds` is an upper estimate.
+        io_share: I/O time as a share of `run_seconds`.
         rate_bytes_per_second: (read + written) / `io_seconds`.
-        meta_share: Of the cumulated time.
-        slowest_rank: Whose I/O time it is; -1: not known.
-        missing: Figures that are not known, or of which this is the least, and why.
+        meta_share: Metadata time as a share of the cumulated time.
+        slowest_rank: Rank with the largest I/O time; -1 if unknown.
+        missing: Figures that are unknown, or lower bounds, and the reasons.
     """
 
     run_seconds: float
@@ -85,31 +86,34 @@ class Figures(Figured):
 
     @property
     def why_missing(self) -> str:
-        """Why not all of the run is known; "": it is."""
+        """Reason why the run is known only in part; empty if it is fully known."""
         return reasons(self.missing.values())
 
 
 @dataclass(frozen=True)
 class FileRow(Figured):
-    """One file, as the program used it.
+    """Figures of one file, as the program used it.
 
     Attributes:
-        path: Of the file.
-        interface: Of the program's own calls: "HDF5", "MPI-IO", "POSIX", "POSIX + stdio", ...
-        layer: The outermost one that moved data (`IoLayer`).
-        read_bytes / write_bytes: What the program asked to move.
-        read_calls / write_calls: Data calls of the outermost layer.
-        read_sizes / write_sizes: Of these by size (`SIZE_EDGES`).
-        common_sizes: (bytes, calls), most common first.
+        path: Path of the file.
+        interface: Interface of the program's own calls: "HDF5", "MPI-IO", "POSIX", "POSIX +
+            stdio", ...
+        layer: Outermost layer that moved data (`IoLayer`).
+        read_bytes / write_bytes: Bytes that the program requested to move.
+        read_calls / write_calls: Number of data calls of the outermost layer.
+        read_sizes / write_sizes: Number of these calls by size (`SIZE_EDGES`).
+        common_sizes: Pairs (bytes, calls), most common first.
         collective: Share of the data calls that are collective; NaN without any.
         sequential / consecutive: Share of the calls of the lowest data layer that begin at or
-            after, exactly at, the end of the one before in the same process; NaN: not known.
-        opens / meta_operations: Of the program.
-        elapsed_seconds: Slowest rank in outermost calls; `cumulated_seconds`: all ranks.
-        rank_count: Ranks that used it; `data_rank_count`: that moved data. 0: not known.
-        extent_bytes: End of the furthest byte; -1: not known.
-        hints / layout: As far as known.
-        missing: Figures that are not known, or of which this is the least, and why.
+            after (sequential), or exactly at (consecutive), the end of the previous call of the
+            process; NaN if unknown.
+        opens / meta_operations: Number of such calls of the program.
+        elapsed_seconds: Time in outermost calls, slowest rank; `cumulated_seconds`: all ranks.
+        rank_count: Ranks that used the file; `data_rank_count`: ranks that moved data. 0 if
+            unknown.
+        extent_bytes: End of the furthest byte; -1 if unknown.
+        hints / layout: Hints and layout of the file, as far as known.
+        missing: Figures that are unknown, or lower bounds, and the reasons.
     """
 
     path: str
@@ -139,17 +143,17 @@ class FileRow(Figured):
 
 @dataclass(frozen=True)
 class LayerRow(Figured):
-    """One interface over all files.
+    """Figures of one interface over all files.
 
     Attributes:
-        layer: `IoLayer`.
-        files: That it was used for.
-        read_calls / write_calls: Data calls, of which `collective_calls`.
+        layer: `IoLayer` of the interface.
+        files: Number of files it was used for.
+        read_calls / write_calls: Data calls; `collective_calls` of these are collective.
         meta_operations: Opens, closes, syncs and others.
-        read_bytes / write_bytes: Moved by its calls, also those that another layer made.
-        cumulated_seconds: In its calls, over ranks; `own_seconds`: in those of the program.
-        elapsed_seconds: In its calls, slowest rank; NaN: ranks are not told apart.
-        missing: Figures that are not known, or of which this is the least, and why.
+        read_bytes / write_bytes: Bytes moved by its calls, including those made by another layer.
+        cumulated_seconds: Time in its calls, over ranks; `own_seconds`: in calls of the program.
+        elapsed_seconds: Time in its calls, slowest rank; NaN if ranks are not distinguished.
+        missing: Figures that are unknown, or lower bounds, and the reasons.
     """
 
     layer: IoLayer
@@ -170,7 +174,7 @@ class LayerRow(Figured):
 class VarianceRow:
     """Slowest and fastest rank of a shared file.
 
-    Deviations are standard deviations over the ranks that used the file; NaN: not known.
+    Deviations are standard deviations over the ranks that used the file; NaN if unknown.
     """
 
     path: str
@@ -187,15 +191,16 @@ class VarianceRow:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """Bytes and busy time by row and time, at most 128 x 240.
+    """Bytes and busy time by row and time, at most 128 x 240 cells.
 
     Attributes:
         kind: "ranks" or "files".
-        view: "program" (outermost calls) or "system" (what reached the operating system).
-        labels: Of the rows: "rank 0", "ranks 16–31", a path.
+        view: "program" (outermost calls) or "system" (calls that reached the operating system).
+        labels: Labels of the rows: "rank 0", "ranks 16–31", a path.
         bin_seconds: Width of a column.
         read_bytes / write_bytes / busy_seconds: (n_rows, n_columns) float64.
-        left_out: Files that found no row (the least active ones; their sum is the last row).
+        left_out: Number of files without their own row (the least active; the last row is their
+            sum).
     """
 
     kind: str
@@ -210,17 +215,17 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Periodicity:
-    """Whether the I/O comes in phases.
+    """Whether the I/O occurs in periodic phases.
 
     Attributes:
         direction: "read" or "write".
-        periodic: Whether a period is claimed.
-        period_seconds: NaN if not periodic.
-        confidence: 0 to 1: autocorrelation of the signal at the period.
-        n_phases: Bursts that were seen, periodic or not.
+        periodic: Whether a period was found.
+        period_seconds: Length of the period, NaN if not periodic.
+        confidence: Autocorrelation of the signal at the period, 0 to 1.
+        n_phases: Number of bursts, periodic or not.
         phase_seconds: Median length of a burst.
         phase_bytes: Median bytes of a burst.
-        resolution_seconds: Width of a bin: nothing shorter can be told.
+        resolution_seconds: Width of a bin: shorter times cannot be resolved.
     """
 
     direction: str
@@ -238,18 +243,19 @@ class RequestRow:
     """Requests of one file before and after MPI-IO (collective buffering, data sieving).
 
     Attributes:
-        path: Of the file; `writing`: direction.
-        exact: From a trace, all its calls; otherwise from counters, where more fields are None.
-        program_calls: MPI-IO calls; `collective_calls` of these; `program_ranks`: that made them.
-        program_bytes: Asked of MPI-IO; `program_mean_bytes`: of one call.
-        system_calls: Beneath MPI-IO; `system_ranks`: processes that made them (aggregators).
-        system_bytes / system_mean_bytes: Likewise.
-        modify_reads / modify_bytes: Reads of the system before writes (read-modify-write).
-        gaps / mean_gap_bytes: System calls not beginning where the process's last one ended.
+        path: Path of the file; `writing`: direction.
+        exact: Whether the row includes all calls of a trace; from counters, more fields are None.
+        program_calls: MPI-IO calls; `collective_calls` of these; `program_ranks`: ranks that made
+            them.
+        program_bytes: Bytes requested from MPI-IO; `program_mean_bytes`: of one call.
+        system_calls: Calls below MPI-IO; `system_ranks`: processes that made them (aggregators).
+        system_bytes / system_mean_bytes: Bytes of these calls, and of one of them.
+        modify_reads / modify_bytes: System reads before writes (read-modify-write).
+        gaps / mean_gap_bytes: System calls that begin elsewhere than the process's last one ended.
         aligned: Share of the system calls that begin at a multiple of `unit_bytes`.
-        unit_sized: Share of exactly `unit_bytes`.
-        unit_bytes: The stripe, where known; otherwise 1 MiB.
-        system_seconds: Slowest process in the system calls.
+        unit_sized: Share of the system calls of exactly `unit_bytes`.
+        unit_bytes: Striping unit if known; otherwise 1 MiB.
+        system_seconds: Time of the slowest process in the system calls.
     """
 
     path: str
@@ -276,23 +282,23 @@ class RequestRow:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that costs time, and what to do about it; docs/reference/findings.md.
+    """Something that costs time, and its remedy; see docs/reference/findings.md.
 
     Attributes:
         code: Name of the rule: "small-independent".
-        severity: How much it matters.
-        phrase: What it is: "4 KiB independent writes to out.h5".
-        text: What was seen, with numbers, in one or two sentences.
-        evidence: The numbers by name; sizes in bytes, times in seconds.
-        cost_seconds: What the remedy is expected to save, elapsed; None: a fact without a claim.
-        least_seconds / most_seconds: Ends of the interval of that.
+        severity: Severity of the finding.
+        phrase: The finding as a phrase: "4 KiB independent writes to out.h5".
+        text: Description of what was observed, with numbers, in one or two sentences.
+        evidence: Numbers by name; sizes in bytes, times in seconds.
+        cost_seconds: Elapsed time that the remedy should save; None for a fact without a claim.
+        least_seconds / most_seconds: Ends of the interval of that saving.
         measured: Whether the costs of the storage were measured; otherwise they are assumed.
         stake_seconds: Elapsed time in the calls concerned.
-        cost_basis: What the time after the remedy is estimated from, one line.
-        remedy: What to do, in words.
-        lines: Shell lines that do it without Stripewise, if there are any.
-        tune: The `stripewise tune` line; "" where tuning does not help.
-        files: Paths, at most 16; `n_files`: how many there are.
+        cost_basis: One line on how the time after the remedy is estimated.
+        remedy: Description of what to do.
+        lines: Shell lines that apply the remedy without Stripewise, if there are any.
+        tune: The `stripewise tune` line; empty if tuning does not help.
+        files: Paths, at most 16; `n_files`: their full number.
     """
 
     code: str
@@ -314,7 +320,7 @@ class Finding:
 
     @property
     def advice(self) -> str:
-        """What to do first, in a few words, without a full stop."""
+        """First step of the remedy, in a few words, without a full stop."""
         if self.lines and self.lines[0].startswith("export") and "=romio" not in self.lines[0]:
             return f"Add `{self.lines[0].split('   #')[0]}`"
         return self.remedy.split(". ")[0].split("; ")[0].rstrip(".")
@@ -327,21 +333,21 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All that is said of one run.
+    """Complete diagnosis of one run.
 
     Attributes:
-        source / command / job_id: Of the run.
-        figures: The run in numbers.
-        files: By time, most first; `layers`: from the program down.
+        source / command / job_id: Source, command line and job of the run.
+        figures: Figures of the whole run.
+        files: Files by time, longest first; `layers`: layers, the program's first.
         variance: Shared files, slowest first.
         heat: Maps of ranks and of files over time; empty without time bins.
-        phases: One of each direction that has data in time bins.
+        phases: One record for each direction that has data in time bins.
         requests: Files that were used through MPI-IO.
-        mpiio_stats: Blocks in the manner of MPICH_MPIIO_STATS; empty without single calls.
-        findings: By cost, most first.
-        headline: The share of I/O, the costliest finding and its remedy, in whole sentences.
-        summary: The same in one line with the number of further findings.
-        partial: Some of the evidence is missing; `notes` say what.
+        mpiio_stats: Blocks in the style of MPICH_MPIIO_STATS; empty without single calls.
+        findings: Findings by cost, largest first.
+        headline: Share of I/O, costliest finding and its remedy, in whole sentences.
+        summary: Headline in one line with the number of further findings.
+        partial: Whether some of the evidence is missing; `notes` describe what.
     """
 
     source: str
@@ -372,5 +378,5 @@ def size_labels() -> tuple[str, ...]:
 
 
 def share(part: float, whole: float) -> float:
-    """`part / whole`, NaN if there is no whole."""
+    """Return `part / whole`, NaN if there is no whole."""
     return part / whole if whole > 0 else math.nan

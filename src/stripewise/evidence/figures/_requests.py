@@ -35,7 +35,7 @@ from stripewise.evidence.figures._usage import (
 from stripewise.evidence.trace import IoLayer, Trace
 
 UNIT_BYTES = 1 << 20
-"""Unit of alignment where the stripe is not known. Assumed."""
+"""Unit of alignment if the striping unit is unknown (assumed)."""
 
 
 def request_rows(
@@ -45,8 +45,8 @@ def request_rows(
 
     Args:
         files: Counters by file.
-        traced: Calls by file, where there is a trace.
-        stats: What the MPI counted itself.
+        traced: Calls by file, if there is a trace.
+        stats: Statistics that the MPI library counted itself.
     """
     rows, counted = [], _sides(stats)
     for use in files:
@@ -54,10 +54,10 @@ def request_rows(
             continue
         for writing in (True, False):
             both = traced.get(use.index)
-            row = _exact(use, both[writing], writing) if both else _coarse(use, writing)
+            row = _exact(use, both[writing], writing) if both else _row_of_counters(use, writing)
             if row is not None:
-                told = counted.get((use.path, writing), ()) if not both else ()
-                rows.append(_with_counted(row, told))
+                counted_sides = counted.get((use.path, writing), ()) if not both else ()
+                rows.append(_add_statistics(row, counted_sides))
     return tuple(sorted(rows, key=lambda row: (-row.system_seconds, row.path, not row.writing)))
 
 
@@ -88,7 +88,7 @@ def _exact(use: FileUse, side: Side, writing: bool) -> RequestRow | None:
 def _row(
     use: FileUse, writing: bool, calls: tuple[Calls, Calls, Calls], **more: Any
 ) -> RequestRow:
-    """Make a row of what was asked of MPI-IO, collective calls of that, and what was beneath."""
+    """Make a row from the requests to MPI-IO, the collective ones and the system calls below."""
     asked, together, below = calls
     return RequestRow(
         path=use.path,
@@ -110,8 +110,8 @@ def _slowest_seconds(side: Side) -> float:
     return float(np.bincount(inverse, weights=rows["busy_ns"] * 1e-9).max(initial=0.0))
 
 
-def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
-    """From counters: the system's calls are all those of POSIX and stdio that are not own."""
+def _row_of_counters(use: FileUse, writing: bool) -> RequestRow | None:
+    """Return a row from counters: system calls are all POSIX and stdio calls by libraries."""
     ops = WRITES if writing else READS
     asked = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
     if not asked.count:
@@ -133,7 +133,7 @@ def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
 
 
 def _sides(stats: Sequence[MpiioStats]) -> dict[tuple[str, bool], list[MpiioSide]]:
-    """What the MPI counted itself, by file and direction: a block for each time it was closed."""
+    """Return the MPI library's statistics by file and direction: one block for each close."""
     found: dict[tuple[str, bool], list[MpiioSide]] = defaultdict(list)
     for one in stats:
         for writing, side in ((True, one.write), (False, one.read)):
@@ -142,34 +142,34 @@ def _sides(stats: Sequence[MpiioStats]) -> dict[tuple[str, bool], list[MpiioSide
     return found
 
 
-def _with_counted(row: RequestRow, sides: Sequence[MpiioSide]) -> RequestRow:
-    """Complete a row of counters by what the MPI counted: 0 is a count, None is not told."""
+def _add_statistics(row: RequestRow, sides: Sequence[MpiioSide]) -> RequestRow:
+    """Complete a row of counters by the MPI library's statistics, in which None is unknown."""
     if not sides:
         return row
     sums = {name: _sum(getattr(side, name) for side in sides) for name in _COUNTED}
     gaps = sums["gaps"]
-    apart = _sum(_apart(side) for side in sides)
+    apart = _sum(_gap_bytes(side) for side in sides)
     sized = sums["stripe_sized"]
     modify = ("modify_reads", "modify_bytes") if row.writing else ()
-    told: dict[str, Any] = {name: sums[name] for name in modify}
+    modified: dict[str, Any] = {name: sums[name] for name in modify}
     return replace(
         row,
         system_ranks=_aggregators(sides),
         gaps=gaps,
         mean_gap_bytes=None if not gaps or apart is None else apart / gaps,
         unit_sized=None if sized is None else share(sized, row.system_calls),
-        **told,
+        **modified,
     )
 
 
 def _aggregators(sides: Sequence[MpiioSide]) -> int | None:
-    """Return the processes that made the system calls, where only aggregators did."""
+    """Return the number of processes that made system calls, if only aggregators did."""
     alone = any(side.independent for side in sides)
     return None if alone else max(side.aggregators for side in sides) or None
 
 
-def _apart(side: MpiioSide) -> int | None:
-    """Return the bytes of all gaps of one side; None: not told."""
+def _gap_bytes(side: MpiioSide) -> int | None:
+    """Return the bytes of all gaps of one side; None if unknown."""
     if not side.gaps:
         return side.gaps
     return None if side.average_gap_bytes is None else side.gaps * side.average_gap_bytes
@@ -185,7 +185,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 
 def _modify_bytes(use: FileUse) -> int | None:
-    """Bytes that the system read although nobody asked MPI-IO to read; None: cannot be told."""
+    """Return the bytes that the system read beyond the requests to MPI-IO; None if unknown."""
     if use.calls(READS, layers=[IoLayer.MPIIO], own=False).count:
         return None
     return use.calls(READS, layers=SYSTEM, own=False).bytes
@@ -196,7 +196,7 @@ def _alignment(rows: NDArray[Any]) -> int:
 
 
 def _aligned(use: FileUse, writing: bool) -> float | None:
-    """Share of aligned calls; counters do not tell directions, so only where there is one."""
+    """Return the share of aligned calls; None if counters mix both directions."""
     other = READS if writing else WRITES
     rows = use.rows[np.isin(use.rows["layer"], SYSTEM)]
     unknown = not _alignment(rows) or (rows["unaligned"] < 0).any()
@@ -207,7 +207,7 @@ def _aligned(use: FileUse, writing: bool) -> float | None:
 
 
 def mpiio_stats(files: Sequence[FileUse], traced: dict[int, Sides]) -> tuple[MpiioStats, ...]:
-    """Blocks in the spirit of MPICH_MPIIO_STATS: of the files used through MPI-IO in a trace."""
+    """Return blocks in the style of MPICH_MPIIO_STATS for a trace's files of MPI-IO."""
     blocks = []
     for use in files:
         if use.index not in traced:
@@ -246,7 +246,7 @@ def _mpiio_side(use: FileUse, side: Side) -> MpiioSide | None:
 
 
 def _active(count: NDArray[np.int64] | None, n: int) -> tuple[int, int, int, int] | None:
-    """Return the collective calls with 1, at most n/2, more than n/2, all n aggregators active."""
+    """Count collective calls with 1, at most n/2, more than n/2, and all n aggregators."""
     if count is None:
         return None
     one, every = int((count == 1).sum()), int(((count == n) & (n > 1)).sum())
@@ -255,18 +255,18 @@ def _active(count: NDArray[np.int64] | None, n: int) -> tuple[int, int, int, int
     return one, half, len(middle) - half, every
 
 
-# MPI-IO calls of each file and the system's beneath them, as a trace has them (folded).
+# MPI-IO calls of each file and the system calls below them, folded as in the trace.
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One direction of one file; rows are (n,) `TRACE_ROW`.
+    """Calls of one direction of one file; rows are (n,) `TRACE_ROW`.
 
     Attributes:
         program: Calls of MPI-IO in this direction.
-        system: System calls in this direction beneath any MPI-IO call of this direction.
-        modify: System reads beneath writes that found something.
-        budget: Calls that may be expanded, of all files together.
+        system: System calls in this direction below any MPI-IO call of this direction.
+        modify: System reads below writes that returned data.
+        budget: Number of calls that may be expanded, for all files together.
     """
 
     program: NDArray[Any]
@@ -287,15 +287,15 @@ class Side:
 
     @functools.cached_property
     def aggregating(self) -> NDArray[Any]:
-        """System calls beneath collective ones."""
+        """System calls below collective ones."""
         rows: NDArray[Any] = self.system[np.isin(self.system["parent"], self.together["name"])]
         return rows
 
     def active(self) -> NDArray[np.int64] | None:
-        """Return how many processes make system calls in each collective call in which any does.
+        """Number of processes that make system calls in each collective call with any.
 
-        (n,) int64; None: too many calls.  The k-th collective call of each process is the same
-        call.
+        (n,) int64; None if there are too many calls. The k-th collective calls of all processes
+        are taken as one call.
         """
         at_work = np.isin(self.together["process"], self.aggregating["process"])
         pairs = calls_served(self.together[at_work], self.aggregating, self.budget)
@@ -303,11 +303,11 @@ class Side:
 
 
 Sides = dict[bool, Side]
-"""Both directions of a file; True: writing."""
+"""Both directions of a file; True is writing."""
 
 
 def total(rows: NDArray[Any], of_bytes: int | None = None) -> Calls:
-    """Add up (n,) `TRACE_ROW`, or those whose calls move `of_bytes` each; without times."""
+    """Add up (n,) `TRACE_ROW`, or only those of calls with `of_bytes` each; without times."""
     if of_bytes is not None:
         rows = rows[rows["bytes"] == of_bytes]
     moved = int((rows["count"] * rows["bytes"]).sum())
@@ -334,7 +334,7 @@ def sides(trace: Trace | None) -> dict[int, Sides]:
 
 
 def _side(rows: NDArray[Any], writing: bool, budget: Budget) -> Side:
-    """Pick one direction; a function of MPI-IO moves data in one direction only."""
+    """Select one direction; a function of MPI-IO moves data in one direction only."""
     ops = np.isin(rows["op"], WRITES if writing else READS)
     program = rows[ops & (rows["layer"] == IoLayer.MPIIO)]
     names = np.unique(program["name"])

@@ -35,7 +35,7 @@ from stripewise.evidence.trace import N_COMMON, IoLayer, Op, RunProfile
 def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figures:
     """Return all figures of a run."""
     every = whole.calls()
-    io_seconds = profile.io_seconds  # with calls on names of files that were never opened
+    io_seconds = profile.io_seconds  # includes calls on names of files that were never opened
     exact = math.isclose(every.surely, every.elapsed)
     timed = not len(whole.rows) or bool((whole.rows["seconds"] > 0).any())
     timed &= bool(len(whole.rows)) or io_seconds > 0 or not profile.gaps
@@ -97,7 +97,7 @@ _RATIOS = ("rate_bytes_per_second", "meta_share")
 
 
 def _missing(why: Callable[[Part], str], timed: bool, run_seconds: float) -> dict[str, str]:
-    """Return the figures of a run that are not known, or not all, and why."""
+    """Return the figures of a run that are unknown or incomplete, and the reasons."""
     found = {name: text for name, part in _BYTES.items() if (text := why(part))}
     untimed = why(Part.SECONDS) or ("" if timed else "the source has no times of I/O")
     for names, text in (
@@ -117,8 +117,8 @@ def file_rows(files: Sequence[FileUse], untimed: str = "") -> tuple[FileRow, ...
     """Return the table of files, the one that took most time first.
 
     Args:
-        files: Of the run.
-        untimed: Why no times are known; "": they are.
+        files: Files of the run.
+        untimed: Reason why no times are known; empty if they are.
     """
     rows = (_file_row(use, untimed) for use in files)
     return tuple(
@@ -171,7 +171,7 @@ def _interface(use: FileUse) -> str:
 
 
 def _common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
-    """Return the most common sizes over rows that each know their own: (bytes, calls)."""
+    """Return the most common sizes over rows that each contain their own: (bytes, calls)."""
     counted: Counter[int] = Counter()
     for size, count in zip(
         rows["common_size"].ravel().tolist(), rows["common_count"].ravel().tolist(), strict=True
@@ -182,7 +182,7 @@ def _common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
 
 
 def _order(use: FileUse, kind: str) -> float:
-    """Over both directions, of those that are known."""
+    """Return the share of sequential or consecutive calls over both directions, where known."""
     known = [
         (forward, int(use.lowest["count"][:, ops].sum()))
         for writing, ops in ((False, READS), (True, WRITES))
@@ -192,7 +192,7 @@ def _order(use: FileUse, kind: str) -> float:
 
 
 def layer_rows(whole: Rows, gaps: Sequence[Gap] = (), untimed: str = "") -> tuple[LayerRow, ...]:
-    """Return the table of layers, from the program down; `untimed` as of `file_rows`."""
+    """Return the table of layers, from the program down; for `untimed` see `file_rows`."""
     layers = sorted(whole.seen, reverse=True)
     return tuple(_layer_row(whole, layer, gaps, untimed) for layer in layers)
 
@@ -254,7 +254,7 @@ def _variance(use: FileUse) -> VarianceRow | None:
 
 
 def _reduced_variance(use: FileUse) -> VarianceRow | None:
-    """Of a record that holds all ranks together: what it says itself."""
+    """Return the variance that a record of all ranks together contains."""
     known = use.reduced & (use.rows["slowest_rank"] >= 0) & use.own
     if not known.any():
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums counters by file, and tells the program's own calls from those that a layer made."""
+"""Sums counters by file, and separates the program's own calls from those that a layer made."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ SYSTEM = (IoLayer.POSIX, IoLayer.STDIO)
 
 
 def own_weights(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Share of each row's calls that no other I/O layer made, by operation: (n, n_ops) float64.
+    """Return each row's share of calls made by the program, by operation: (n, n_ops) float64.
 
-    Exact where a process used the file through one interface.  Otherwise reads and writes go
-    by the program's own bytes, and metadata take what is left of its own time.  A row without
-    time counts as the program's own if the same process has no higher layer on that file.
+    Exact if a process used the file through only one interface. Otherwise reads and writes are
+    shared in proportion to the program's own bytes, and metadata gets the rest of its own time. A
+    row without time counts as the program's own if the same process has no higher layer on that
+    file.
     """
     total = rows["seconds"].sum(axis=1)
     whole = _ratio(rows["outermost_seconds"], total)
@@ -68,13 +69,13 @@ def _mixed_weights(rows: NDArray[Any], whole: NDArray[np.float64]) -> NDArray[np
 
 
 def _ratio(part: NDArray[Any], total: NDArray[Any]) -> NDArray[np.float64]:
-    """`part / total` between 0 and 1, 0 without a total."""
+    """Return `part / total` limited to 0 to 1, 0 without a total."""
     found: NDArray[np.float64] = np.divide(part, total, out=np.zeros(len(total)), where=total > 0)
     return found.clip(0.0, 1.0)
 
 
 def _is_highest(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Whether no row of the same file, rank and process has a higher layer."""
+    """Return whether no row of the same file, rank and process has a higher layer."""
     order = np.lexsort((rows["layer"], rows["process"], rows["rank"], rows["file"]))
     keys = rows[["file", "rank", "process"]][order]
     last = np.ones(len(rows), np.bool_)
@@ -85,7 +86,7 @@ def _is_highest(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class Rows:
-    """Counter rows, which of them the program made, and sums over the calls in them."""
+    """Counter rows with the program's share of their calls, and sums over these calls."""
 
     def __init__(self, sums: Sums, group: int = 0, where: slice = slice(None)) -> None:
         self.rows, self.keys, self.own = sums.rows[where], sums.keys[where], sums.own[where]
@@ -102,20 +103,20 @@ class Rows:
         """Sum up calls.
 
         Args:
-            ops: Which operations.
-            layers: Only of these; None: of all.
-            own: Only the program's own calls, not those that another layer made.
+            ops: Operations to include.
+            layers: Layers to include; None for all.
+            own: Whether to include only the program's own calls, not those by another layer.
         """
         return self._sums.of(self._group, ops, layers, own)
 
     @functools.cached_property
     def seen(self) -> frozenset[IoLayer]:
-        """Layers that saw the file at all."""
+        """Layers that have any record of the file."""
         return frozenset(map(IoLayer, np.unique(self.rows["layer"]).tolist()))
 
 
 class FileUse(Rows):
-    """How one file was used: its counters, looked at in the ways that the rest needs."""
+    """Use of one file: its counters, and the quantities that the diagnosis derives from them."""
 
     def __init__(
         self, profile: RunProfile, index: int, sums: Sums, group: int, where: slice
@@ -136,7 +137,7 @@ class FileUse(Rows):
 
     @functools.cached_property
     def top(self) -> IoLayer:
-        """The highest of these that moved data; the highest of all without data."""
+        """Highest layer of the program that moved data; without data, the highest of all."""
         for layer in self.layers:
             if self.calls(DATA, layers=[layer]).count:
                 return layer
@@ -144,12 +145,12 @@ class FileUse(Rows):
 
     @functools.cached_property
     def read_bytes(self) -> int:
-        """What the program asked to read."""
+        """Bytes that the program requested to read."""
         return int(self.rows["outermost_read_bytes"].sum())
 
     @functools.cached_property
     def write_bytes(self) -> int:
-        """What the program asked to write."""
+        """Bytes that the program requested to write."""
         return int(self.rows["outermost_write_bytes"].sum())
 
     @property
@@ -159,13 +160,13 @@ class FileUse(Rows):
 
     @functools.cached_property
     def only_rank(self) -> int:
-        """The one rank that used the file, -1 if several did."""
+        """Only rank that used the file, -1 if several did."""
         first = int(self.keys[0])
         return first if first >= 0 and bool((self.keys == first).all()) else -1
 
     @functools.cached_property
     def extent(self) -> int:
-        """End of the furthest byte, -1: not known."""
+        """End of the furthest byte, -1 if unknown."""
         return int(self.rows["maximum_offset"].max())
 
     def of_layer(self, layer: IoLayer) -> NDArray[Any]:
@@ -175,7 +176,7 @@ class FileUse(Rows):
 
     @functools.cached_property
     def lowest(self) -> NDArray[Any]:
-        """Rows of the lowest layer that moved data: what is nearest to the storage."""
+        """Rows of the lowest layer that moved data, the one closest to the storage."""
         for layer in sorted(self.seen):
             rows = self.of_layer(layer)
             if rows["count"][:, DATA].any():
@@ -185,21 +186,21 @@ class FileUse(Rows):
     def order_share(self, kind: str, writing: bool) -> float:
         """Return the share of the lowest layer's calls that are "sequential" or "consecutive".
 
-        NaN without calls, and where they are not of POSIX and none is told: not every source
-        looks at the order of other layers.
+        NaN without calls, and if no share is known for layers other than POSIX, as not every
+        source records their order.
         """
         ops, way = (WRITES, "writes") if writing else (READS, "reads")
         rows = self.lowest
         count = int(rows["count"][:, ops].sum())
         forward = float(rows[f"{kind}_{way}"].sum())
-        told = forward or not len(rows) or rows["layer"][0] == IoLayer.POSIX
-        return forward / count if count and told else float("nan")
+        is_recorded = forward or not len(rows) or rows["layer"][0] == IoLayer.POSIX
+        return forward / count if count and is_recorded else float("nan")
 
 
 def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[FileUse]]:
     """Return all counters, and those of each file.
 
-    Left out of the files are those that nothing is known of, and probes of a library's own.
+    Files without any information, and probes that a library made itself, are left out.
     """
     order = np.argsort(profile.counters["file"], kind="stable")
     rows, keys = profile.counters[order], profile.actors[order]
@@ -220,9 +221,9 @@ def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[F
 
 
 def _is_probe(rows: NDArray[Any]) -> bool:
-    """Whether a library made the file inside calls on another one, put nothing in, removed it.
+    """Return whether a library created the file inside calls on another, and removed it unused.
 
-    Open MPI tries in this way whether files can be locked: out.h5.locktest.0.
+    Open MPI tests in this way whether files can be locked: out.h5.locktest.0.
     """
     flags = int(np.bitwise_or.reduce(rows["flags"]))
     return (
@@ -240,16 +241,16 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Calls:
-    """Some calls to one file, or to several.
+    """Totals of some calls to one file, or to several.
 
     Attributes:
-        count / bytes: Over all ranks.
+        count / bytes: Totals over all ranks.
         cumulated: Seconds over all ranks.
-        elapsed: Of the slowest rank; `least`: of the fastest that made such calls.
-        rank: The slowest; -1: not known.
-        ranks: That made such calls; 0: not known.
-        surely: The slowest rank took at least so long, where rows of all ranks together leave
-            open whose time is whose; otherwise `elapsed`.
+        elapsed: Seconds of the slowest rank; `least`: of the fastest that made such calls.
+        rank: Slowest rank; -1 if unknown.
+        ranks: Number of ranks that made such calls; 0 if unknown.
+        surely: Lower bound of the slowest rank's time if rows of all ranks together do not show
+            whose time is whose; otherwise `elapsed`.
     """
 
     count: int = 0
@@ -263,17 +264,17 @@ class Calls:
 
     @property
     def mean_bytes(self) -> float:
-        """Bytes of one call, 0 without any."""
+        """Mean bytes of one call, 0 without calls."""
         return self.bytes / self.count if self.count else 0.0
 
 
 def _whole(sums: _Floats) -> _Ints:
-    """Return sums as whole numbers, the largest there is for what is larger."""
+    """Return sums as integers; larger values become the largest integer."""
     return np.clip(np.rint(sums), 0, float(1 << 62)).astype(np.int64)
 
 
 class Sums:
-    """Sums over groups of rows: those of each file, or all."""
+    """Sums over groups of rows: those of each file, or all rows."""
 
     def __init__(
         self,
@@ -283,13 +284,13 @@ class Sums:
         weights: tuple[_Floats, _Floats],
         group: _Ints,
     ) -> None:
-        """Take rows and who made their calls.
+        """Prepare sums over rows with given actors.
 
         Args:
-            n_ranks: Of the run.
-            rows: (n,) `COUNTER_ROW`.
-            keys: (n,) rank or process; `ALL_RANKS`: all together (a reduced row).
-            weights: (n, n_ops) shares that are the program's own: of bytes and time, of calls.
+            n_ranks: Number of ranks of the run.
+            rows: (n,) `COUNTER_ROW` to sum.
+            keys: (n,) rank or process; `ALL_RANKS` for all together (a reduced row).
+            weights: (n, n_ops) program's own share: of bytes and time, and of calls.
             group: (n,) number of each row's group.
         """
         self.rows, self.keys = rows, keys
@@ -340,7 +341,7 @@ class Sums:
         return list(zip(*(field.tolist() for field in fields), strict=True))
 
     def _of_ranks(self, place: _Ints, spent: _Floats) -> tuple[NDArray[Any], ...]:
-        """Of rows of single ranks: slowest, fastest, which is the slowest, how many there are."""
+        """Return slowest, fastest, slowest rank and number of ranks, from rows of single ranks."""
         keys, group = self.keys[place], self._group[place]
         span = int(keys.max(initial=0)) + 2
         names, inverse = np.unique(group * span + keys + 1, return_inverse=True)
@@ -352,10 +353,10 @@ class Sums:
         return alone, np.where(ranks > 0, least, 0.0), slowest, ranks
 
     def _of_reduced(self, place: _Ints, spent: _Floats) -> tuple[NDArray[Any], ...]:
-        """Of rows of all ranks together: slowest, fastest, who, at least so long, how many ranks.
+        """Return slowest, fastest, slowest rank, lower bound and number of ranks of reduced rows.
 
-        The slowest rank's time counts in proportion to the time of the chosen operations, at
-        least the mean; the fastest rank's at most the mean.
+        The slowest rank's time counts in proportion to the time of the chosen operations, and is
+        at least the mean; the fastest rank's is at most the mean.
         """
         rows, group = self.rows[place], self._group[place]
         mean = spent / max(self._n_ranks, 1)
@@ -372,23 +373,24 @@ class Sums:
 
     def _added(self, group: _Ints, values: _Floats | None = None) -> NDArray[Any]:
         """Return (n_groups,) sums of values, or numbers of rows."""
-        sums = np.bincount(group, values, self._n_groups)  # whole numbers where there is no row
+        sums = np.bincount(group, values, self._n_groups)  # integers if there are no rows
         return sums if values is None else sums.astype(np.float64)
 
     def _largest(self, group: _Ints, values: NDArray[Any], names: _Ints) -> tuple[_Floats, _Ints]:
-        """Return (n_groups,) the largest value, and the first name that has it; 0 and -1: none."""
+        """Return (n_groups,) largest values, and the first name with each; 0 and -1 if none."""
         top, first = np.zeros(self._n_groups), np.full(self._n_groups, -1)
         np.maximum.at(top, group, values)
         has = np.flatnonzero(values == top[group])[::-1]
-        first[group[has]] = names[has]  # of several the last is kept, which was the first
+        first[group[has]] = names[has]  # the last assignment counts: the first of several
         return top, first
 
 
-# How many of the calls in counters are the program's own: exactly, where there is a trace.
+# Number of counted calls that are the program's own: exact if there is a trace.
 
 LEAST_OWN = 0.05
-"""Of a row's bytes or time: with less, its calls are those that a library makes for itself
-(metadata at the close of a file), and are not counted as the program's. Assumed."""
+"""Share of a row's bytes or time: with less, its calls are those that a library makes for itself
+(metadata at the close of a file), and do not count as the program's (assumed).
+"""
 
 _KEY = ("file", "layer", "process")
 
@@ -396,12 +398,12 @@ _KEY = ("file", "layer", "process")
 def count_weights(
     rows: NDArray[Any], weight: NDArray[np.float64], trace: Trace | None
 ) -> NDArray[np.float64]:
-    """Share of each row's calls that the program made, by operation: (n, n_ops) float64.
+    """Return each row's share of calls by the program, by operation: (n, n_ops) float64.
 
     Args:
-        rows: (n,) `COUNTER_ROW`.
-        weight: Its share of the bytes and the time; a few bytes are not a few calls.
-        trace: Its calls are taken where it has as many of an operation as the counters.
+        rows: (n,) `COUNTER_ROW` of the run.
+        weight: Share of the program in bytes and time; few bytes need not be few calls.
+        trace: Trace that is used if it has as many calls of an operation as the counters.
     """
     found: NDArray[np.float64] = np.where(weight < LEAST_OWN, 0.0, weight)
     if trace is None or not len(trace.rows) or not len(rows):
@@ -416,8 +418,8 @@ def _traced(rows: NDArray[Any], trace: Trace) -> tuple[NDArray[np.float64], ...]
     """Return the calls of the trace for each counter row and operation.
 
     Returns:
-        All; the program's; parts of one call, such as the requests of a list (`lio_listio`), which
-        do not tell whose that is.
+        All calls; the program's calls; parts of one call, such as the requests of a list
+        (`lio_listio`), which do not show who made it.
     """
     calls = trace.rows
     keys = np.stack([rows[name].astype(np.int64) for name in _KEY], axis=1)

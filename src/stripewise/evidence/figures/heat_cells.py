@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spreads bytes and busy time over a run in cells, and finds I/O phases and their period.
 
-One byte passes through several layers and is counted in each.  *System* is what reached the file
-system (POSIX and stdio, or the lowest layer that was watched), *program* what was asked for in
-the highest layer.  Every rank has its place, also one that did nothing.
+One byte passes through several layers and is counted in each. *System* is what reached the file
+system (POSIX and stdio, or the lowest layer that was observed), *program* is what was requested in
+the highest layer. Every rank has its place, even if it did nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_COLUMNS = 240
 MOST_RANK_ROWS = 128
 MOST_FILE_ROWS = 16
 LEAST_SHARE = 0.002
-"""Of the bytes or of the time: a file with less has no row of its own."""
+"""Share of the bytes or time below which a file has no row of its own."""
 LAYER_NAMES = {
     IoLayer.DAOS: "DAOS",
     IoLayer.DFS: "DFS",
@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Heat of one quantity: (n,) each; bytes or seconds by rank, file and column of time."""
+    """Heat of one quantity: (n,) bytes or seconds by rank, file and column of time."""
 
     rank: NDArray[np.int64]
     file: NDArray[np.int64]
@@ -52,12 +52,12 @@ class Cells:
 
 @dataclass(frozen=True)
 class Rows:
-    """Which ranks or files stand in which row of a picture.
+    """Assignment of ranks or files to the rows of a picture.
 
     Attributes:
-        labels: One per row; `members`: ranks or files in it.
-        place: Row of each rank or file; -1: not shown.
-        left_out: Files that share the last row.
+        labels: One label per row; `members`: ranks or files in it.
+        place: Row of each rank or file; -1 if it is not shown.
+        left_out: Number of files that share the last row.
     """
 
     labels: tuple[str, ...]
@@ -68,7 +68,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class TimeAxis:
-    """Columns of a picture: `factor` bins of the profile each."""
+    """Columns of a picture, each of `factor` bins of the profile."""
 
     bin_seconds: float
     n_bins: int
@@ -76,22 +76,22 @@ class TimeAxis:
 
     @property
     def n_columns(self) -> int:
-        """Columns of the picture."""
+        """Number of columns of the picture."""
         return -(-self.n_bins // self.factor)
 
     @property
     def column_seconds(self) -> float:
-        """Width of one column."""
+        """Width of one column in seconds."""
         return self.bin_seconds * self.factor
 
     @property
     def seconds(self) -> float:
-        """Width of the picture."""
+        """Width of the picture in seconds."""
         return self.n_columns * self.column_seconds
 
 
 def time_axis(profile: RunProfile) -> TimeAxis | None:
-    """Find the columns, up to the end of the run; None without time bins."""
+    """Return the columns up to the end of the run; None without time bins."""
     if not len(profile.heat) or profile.heat_bin_seconds <= 0:
         return None
     used = int(profile.heat["bin"].max()) + 1
@@ -101,36 +101,36 @@ def time_axis(profile: RunProfile) -> TimeAxis | None:
 
 
 def knows_files(profile: RunProfile) -> bool:
-    """Whether the time bins tell files apart."""
+    """Return whether the time bins distinguish files."""
     return bool(len(profile.heat)) and bool((profile.heat["file"] >= 0).all())
 
 
-def told_level(profile: RunProfile) -> str:
-    """Return what the time bins tell: "program", or "system" where they have all files together.
+def level_of_bins(profile: RunProfile) -> str:
+    """Return the level of the time bins: "program", or "system" if they combine all files.
 
-    There the layers cannot be told apart.
+    In the latter case layers cannot be distinguished.
     """
     return "program" if knows_files(profile) else "system"
 
 
 def moving_rows(profile: RunProfile, level: str = "") -> NDArray[Any]:
-    """Rows of the heat table that count each byte once, at `level` (otherwise `told_level`)."""
-    level = level or told_level(profile)
+    """Return the heat rows that count each byte once, at `level` or else `level_of_bins`."""
+    level = level or level_of_bins(profile)
     heat = profile.heat[(profile.heat["write_bytes"] > 0) | (profile.heat["read_bytes"] > 0)]
     return heat[_of_level(heat, level)]
 
 
 def moved_bytes(profile: RunProfile, axis: TimeAxis, quantity: str, level: str = "") -> Cells:
-    """Return the bytes of `quantity` "write" or "read" at a level as in `moving_rows`."""
+    """Return the bytes of `quantity` "write" or "read" at a level (see `moving_rows`)."""
     heat, name = moving_rows(profile, level), f"{quantity}_bytes"
     heat = heat[heat[name] > 0]
     return _cells(heat, axis, heat[name].astype(np.float64))
 
 
 def _of_level(heat: NDArray[Any], level: str) -> NDArray[np.bool_]:
-    """Choose, file by file, the rows of the lowest or highest layer that moved anything.
+    """Select, for each file, the rows of the lowest or highest layer that moved anything.
 
-    Stdio stands beside POSIX, or beneath HDF5 on its stdio driver.
+    Stdio is beside POSIX, or below HDF5 with its stdio driver.
     """
     stdio: NDArray[np.bool_] = heat["layer"] == IoLayer.STDIO
     if not len(heat) or stdio.all():
@@ -179,7 +179,7 @@ def _cells(heat: NDArray[Any], axis: TimeAxis, value: Floats) -> Cells:
 
 
 def rank_rows(profile: RunProfile) -> Rows:
-    """Put ranks into rows; neighbours share a row where there are too many."""
+    """Assign ranks to rows; neighbours share a row if there are too many."""
     highest = int(profile.heat["rank"].max()) if len(profile.heat) else -1
     n_ranks = max(profile.n_ranks, highest + 1)
     if n_ranks == 0:
@@ -192,7 +192,7 @@ def rank_rows(profile: RunProfile) -> Rows:
 
 
 def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
-    """Put the files with most into rows of their own, the others into the last one."""
+    """Assign the files with the largest values to their own rows, the others to the last."""
     n_files = len(profile.paths)
     total = np.zeros(n_files)
     large = np.zeros(n_files, bool)
@@ -219,8 +219,8 @@ def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
 def rank_matrix(cells: Cells, rows: Rows, axis: TimeAxis) -> Floats:
     """Return the mean over the ranks of each row: (n_rows, n_columns) float64.
 
-    Processes without a rank stand in the first row; what is known of all ranks together only
-    (rank -2) is spread over them.
+    Processes without a rank are in the first row; values known only for all ranks together (rank
+    -2) are spread over them.
     """
     shape = (len(rows.labels), axis.n_columns)
     members = np.array(rows.members, np.float64)
@@ -259,13 +259,13 @@ def _count(place: NDArray[np.int64], value: Floats, size: int) -> Floats:
 
 
 def heat_maps(profile: RunProfile) -> Iterator[HeatMap]:
-    """Yield the map of ranks, and that of files where the source tells them, as data."""
+    """Yield the maps of ranks, and of files if the source distinguishes them, as data."""
     axis = time_axis(profile)
     if axis is None:
         return
     moved = (moved_bytes(profile, axis, quantity) for quantity in ("read", "write"))
     parts = (*moved, busy_seconds(profile, axis))
-    level, width = told_level(profile), axis.column_seconds
+    level, width = level_of_bins(profile), axis.column_seconds
     rows = rank_rows(profile)
     members = np.array(rows.members, np.float64)[:, None]
     read, write, busy = (rank_matrix(cells, rows, axis) * members for cells in parts)
@@ -276,16 +276,16 @@ def heat_maps(profile: RunProfile) -> Iterator[HeatMap]:
         yield HeatMap("files", level, rows.labels, width, read, write, busy, rows.left_out)
 
 
-# Whether I/O comes in phases, and how often.
+# Detection of I/O phases and of their period.
 #
-# The signal is bytes per time bin.  Its autocorrelation (by FFT, unbiased, of the signal with its
-# mean taken off and smoothed by a Gaussian, so that a phase that comes a little early still
-# counts) has peaks at the multiples of the period; the first that is nearly as high as the highest
-# is the period, its height the confidence.  A single burst, a trend and noise have none.
+# The signal is bytes per time bin. Its autocorrelation (by FFT, unbiased, of the signal minus its
+# mean, smoothed by a Gaussian so that a phase that comes a little early still counts) has peaks at
+# the multiples of the period; the first peak that is nearly as high as the highest gives the
+# period, its height the confidence. A single burst, a trend or noise has none.
 #
 # Source: Oppenheim and Schafer, "Discrete-Time Signal Processing" (autocorrelation by FFT); the
 # idea of a period of I/O phases: Tarraf et al., "Capturing Periodic I/O Using Frequency
-# Techniques" (IPDPS 2024).  Thresholds are assumed; test_phases.py holds them against synthetic
+# Techniques" (IPDPS 2024). Thresholds are assumed; test_phases.py checks them with synthetic
 # signals.
 
 LEAST_CONFIDENCE = 0.5
@@ -293,7 +293,7 @@ LEAST_PHASES = 4
 _LEAST_BINS = 8
 _NEARLY = 0.75
 _BLUR = 1 / 6
-_BLUR_REACH = 4  # deviations
+_BLUR_REACH = 4  # standard deviations
 _AGREEING = (0.7, 1.5)
 _MOST_UNEVEN = 0.2
 _CLOSE = 0.1
@@ -350,7 +350,7 @@ def find_period(
 
 
 def _agree(bursts: list[tuple[int, int]], lag: float) -> bool:
-    """Whether there are as many bursts as the period asks for, and enough of them."""
+    """Return whether there are enough bursts, and as many as the period implies."""
     if len(bursts) < LEAST_PHASES:
         return False
     gaps = np.diff([low for low, _ in bursts])
@@ -360,7 +360,7 @@ def _agree(bursts: list[tuple[int, int]], lag: float) -> bool:
 
 
 def _period(bursts: list[tuple[int, int]], lag: float) -> float:
-    """Mean distance of the bursts where none is missing or split, otherwise the lag; in bins."""
+    """Return the mean distance of bursts if none is missing or split, else the lag; in bins."""
     mean = (bursts[-1][0] - bursts[0][0]) / (len(bursts) - 1)
     return mean if abs(mean / lag - 1) < _CLOSE else lag
 
@@ -380,7 +380,7 @@ def _lag(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Blur by a sixth of the typical distance of bursts; short distances stay as they are."""
+    """Blur by a sixth of the typical distance of bursts; keep short distances unchanged."""
     starts = [low for low, _ in _bursts(values, 0.0)]
     gap = float(np.median(np.diff(starts))) if len(starts) > 2 else 0.0
     if gap < 4:
@@ -391,7 +391,7 @@ def _smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _detrended(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take the line of least squares off."""
+    """Subtract the least-squares line."""
     place = np.arange(len(values)) - (len(values) - 1) / 2
     slope = (place @ values) / (place @ place)
     detrended: NDArray[np.float64] = values - values.mean() - slope * place
@@ -399,7 +399,7 @@ def _detrended(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _peaks(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the places higher than both neighbours; of a flat top, where it begins."""
+    """Return the places higher than both neighbours; of a flat top, the first place."""
     starts = np.flatnonzero(np.diff(values, prepend=np.nan))
     tops = values[starts]
     return starts[1:-1][(tops[1:-1] > tops[:-2]) & (tops[1:-1] > tops[2:])]
@@ -415,7 +415,7 @@ def _autocorrelation(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _refined(values: NDArray[np.float64], peak: int) -> float:
-    """Place of a peak between bins, by the parabola through its three points."""
+    """Return the place of a peak between bins, by the parabola through its three points."""
     left, middle, right = values[peak - 1 : peak + 2]
     return float(peak + 0.5 * (left - right) / (left - 2 * middle + right))
 

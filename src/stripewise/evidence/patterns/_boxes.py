@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stripewise.evidence.trace import Selections, expanded_index
 
-# Columns of numbers, one place for each access: runs, repetitions, what is most common.
+# Columns of numbers with one entry for each access: runs, repetitions, most common values.
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -22,10 +22,10 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Arrays whose last axis is the same: n accesses of all ranks."""
+    """Arrays with a common last axis: n accesses of all ranks."""
 
     def take(self, index: NDArray[np.generic]) -> Self:
-        """Return some of them, or all in another order."""
+        """Return a selection of the accesses, or all in another order."""
         return replace(self, **{name: column[..., index] for name, column in vars(self).items()})
 
 
@@ -33,7 +33,7 @@ Table = TypeVar("Table", bound=Columns)
 
 
 def joined(*parts: Table) -> Table:
-    """Return several as one."""
+    """Return the concatenation of several tables."""
     if len(parts) == 1:
         return parts[0]
     columns = {
@@ -44,31 +44,32 @@ def joined(*parts: Table) -> Table:
 
 
 def runs(goes_on: Flags) -> tuple[Ints, Ints]:
-    """Return where each run of accesses begins, and how many they are.
+    """Return where each run of accesses begins, and how many accesses it contains.
 
     Args:
-        goes_on: (n - 1,) whether each but the first is of the same run as the one before it.
+        goes_on: (n - 1,) whether each access except the first continues the run of the previous
+            one.
     """
     first = np.flatnonzero(np.concatenate(([True], ~goes_on)))
     return first, np.diff(np.append(first, goes_on.size + 1))
 
 
 def alike(column: Ints | Keys) -> Flags:
-    """(n - 1,) Whether each but the first is equal to the one before it."""
+    """Return (n - 1,) whether each entry except the first equals the previous one."""
     same: Flags = column[1:] == column[:-1]
     return same
 
 
 def mixed(*columns: Ints) -> Keys:
-    """Return a number per place that differs where any of the columns (n,) differs.
+    """Return a number per place that differs if any of the columns (n,) differs.
 
-    Only numbers of one call can be compared.  They are 64 well mixed bits: among 10^6 different
+    Only numbers from one call can be compared. They are 64 well-mixed bits: among 10^6 different
     columns two collide with a probability of 10^-8.
     """
     found = np.full(columns[0].size, 0x9E3779B97F4A7C15, np.uint64)
     for row in columns:
         if row.size and row[0] == row[-1] and (row == row[0]).all():
-            continue  # tells nothing
+            continue  # a constant column distinguishes nothing
         found ^= row.view(np.uint64) if row.flags.c_contiguous else row.astype(np.uint64)
         found *= np.uint64(0xBF58476D1CE4E5B9)
         found ^= found >> np.uint64(29)
@@ -78,25 +79,26 @@ def mixed(*columns: Ints) -> Keys:
 
 
 def without_equals(table: Table, key: Keys) -> Table:
-    """Return what has a key that none before it has, in the same order."""
+    """Return the entries whose key no earlier entry has, in the same order."""
     if not alike(np.sort(key)).any():
         return table
     return table.take(np.sort(np.unique(key, return_index=True)[1]))
 
 
 def most_common(values: Ints) -> int:
-    """Return the most common value; of equally common ones the largest."""
-    if (values == values[0]).all():  # without sorting
+    """Return the most common value; the largest of equally common ones."""
+    if (values == values[0]).all():  # fast path without sorting
         return int(values[0])
     kinds, counts = np.unique(values, return_counts=True)
     return int(kinds[np.flatnonzero(counts == counts.max())[-1]])
 
 
-# Boxes: what ranks move, each the product of one regular set of indices per dimension.
+# Boxes: regions that ranks move, each the product of one regular index set per dimension.
 
 START, STRIDE, BLOCKS, LENGTH, LAST = range(5)
-"""Columns of a set: blocks of `LENGTH` elements, `STRIDE` apart (0: one block), of which the
-last one may be shorter (`LAST`)."""
+"""Columns of a set: blocks of `LENGTH` elements, `STRIDE` apart (0 for one block), of which the
+last one may be shorter (`LAST`).
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +107,8 @@ class Boxes(Columns):
 
     Attributes:
         rank: (n,) int64, not decreasing.
-        order: (n,) int64, the rank's own order.
-        sets: (n_dims, 5, n) int64.
+        order: (n,) int64, place in the rank's own order.
+        sets: (n_dims, 5, n) int64, index sets per dimension.
     """
 
     rank: Ints
@@ -115,12 +117,12 @@ class Boxes(Columns):
 
     @property
     def n_dims(self) -> int:
-        """Dimensions."""
+        """Number of dimensions."""
         return int(self.sets.shape[0])
 
 
 def boxes_of(selections: Selections) -> Boxes:
-    """Return the boxes of hyperslabs; those of no element are left out."""
+    """Return the boxes of hyperslabs; empty ones are left out."""
     sets = np.empty((selections.start.shape[1], 5, selections.rank.size), np.int64)
     start, stride, blocks, length, last = (sets[:, column] for column in range(5))
     start[:], stride[:] = selections.start.T, selections.stride.T
@@ -136,7 +138,7 @@ def boxes_of(selections: Selections) -> Boxes:
 
 
 def by_rank(boxes: Boxes) -> Boxes:
-    """Return them ordered by rank and the rank's order."""
+    """Return the boxes ordered by rank and the rank's order."""
     steps = np.diff(boxes.rank)
     if (steps > 0).all():
         return boxes
@@ -151,24 +153,24 @@ def plain_sets(starts: Ints, lengths: Ints) -> Ints:
 
 
 def set_elements(sets: Ints) -> Ints:
-    """Return the elements of sets (5, n)."""
+    """Return the number of elements of sets (5, n)."""
     counted: Ints = (sets[BLOCKS] - 1) * sets[LENGTH] + sets[LAST]
     return counted
 
 
 def set_ends(sets: Ints) -> Ints:
-    """Return one past the last element of sets (5, n)."""
+    """Return the end (exclusive) of each of the sets (5, n)."""
     ends: Ints = sets[START] + (sets[BLOCKS] - 1) * sets[STRIDE] + sets[LAST]
     return ends
 
 
 def span_of(sets: Ints) -> tuple[int, int]:
-    """Return the first element and end of what sets (5, n) hold."""
+    """Return the first element and the end (exclusive) of all sets (5, n)."""
     return int(sets[START].min()), int(set_ends(sets).max())
 
 
 def classes(sets: Ints) -> tuple[Ints, Ints]:
-    """Return the different ones among sets (5, n), by start and end, and which one each is.
+    """Return the distinct sets among (5, n), by start and end, and the index of each.
 
     Returns:
         (5, n_classes) and (n,) int64.
@@ -185,26 +187,26 @@ def classes(sets: Ints) -> tuple[Ints, Ints]:
     return table[:, order], position[inverse]
 
 
-# Several accesses of one rank that together are one box: chunks, time steps, tails.
+# Several accesses of one rank that together form one box: chunks, time steps, tails.
 
 MOST_BLOCKS = 1 << 21
-"""Blocks up to which boxes that interlock are joined."""
+"""Maximum number of blocks for which interlocking boxes are joined."""
 
 
 def one_each(boxes: Boxes) -> bool:
-    """Whether no rank has more than one box."""
+    """Return whether no rank has more than one box."""
     return bool((np.diff(boxes.rank) > 0).all())
 
 
 def distinct(boxes: Boxes) -> Boxes:
-    """Return the boxes without those that a rank moves again; the first ones stay."""
+    """Return the boxes without those that a rank moves again; the first ones remain."""
     if one_each(boxes):
         return boxes
     return without_equals(boxes, mixed(boxes.rank, *boxes.sets.reshape(-1, boxes.rank.size)))
 
 
 def merge(boxes: Boxes) -> Boxes:
-    """Join the boxes of each rank along each dimension, as long as that makes them fewer."""
+    """Join the boxes of each rank along each dimension, as long as that reduces their number."""
     before = boxes.rank.size + 1
     while boxes.rank.size < before and not one_each(boxes):
         before = boxes.rank.size
@@ -214,7 +216,7 @@ def merge(boxes: Boxes) -> Boxes:
 
 
 def _join(boxes: Boxes, d: int) -> Boxes:
-    """Join boxes that are alike in all dimensions but `d`."""
+    """Join boxes that are equal in all dimensions except `d`."""
     if one_each(boxes):
         return boxes
     others = [column for e in range(boxes.n_dims) if e != d for column in boxes.sets[e]]
@@ -226,12 +228,12 @@ def _join(boxes: Boxes, d: int) -> Boxes:
     several = in_groups(like)
     blocks = boxes.sets[d, BLOCKS]
     if several.any() and blocks[several].max() > 1 and blocks[several].sum() <= MOST_BLOCKS:
-        boxes = _apart(boxes, like, several, d)
+        boxes = _join_interlocking(boxes, like, several, d)
     return boxes
 
 
 def _ordered(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
-    """Order boxes by rank, those which are alike together, by their start in dimension `d`."""
+    """Order boxes by rank, then equal ones together, then by their start in dimension `d`."""
     same, start = alike(like), boxes.sets[d, START]
     if (same == alike(boxes.rank)).all() and (~same | (np.diff(start) >= 0)).all():
         return boxes, like
@@ -240,14 +242,14 @@ def _ordered(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
 
 
 def in_groups(like: Keys | Ints) -> Flags:
-    """Return which ones have a neighbour that is alike."""
+    """Return which entries have an equal neighbour."""
     same = alike(like)
     several: Flags = np.append(same, False) | np.append(False, same)
     return several
 
 
-def _apart(boxes: Boxes, like: Keys, several: Flags, d: int) -> Boxes:
-    """Join those that interlock, block by block; where that is not one box, leave them."""
+def _join_interlocking(boxes: Boxes, like: Keys, several: Flags, d: int) -> Boxes:
+    """Join interlocking boxes block by block; leave them unchanged if they do not form one box."""
     chosen = boxes.take(several)
     key = np.repeat(like[several], chosen.sets[d, BLOCKS])
     blocks = single_blocks(chosen, d)
@@ -259,7 +261,7 @@ def _apart(boxes: Boxes, like: Keys, several: Flags, d: int) -> Boxes:
 
 
 def single_blocks(boxes: Boxes, d: int) -> Boxes:
-    """Write out the blocks that boxes have in dimension `d`."""
+    """Split boxes into the blocks that they have in dimension `d`."""
     count = boxes.sets[d, BLOCKS]
     index, number = expanded_index(count)
     blocks = boxes.take(index)
@@ -271,7 +273,7 @@ def single_blocks(boxes: Boxes, d: int) -> Boxes:
 
 
 def both(one: Boxes, other: Boxes) -> Boxes:
-    """Return the boxes of two, ordered by rank."""
+    """Return the boxes of both, ordered by rank."""
     boxes = joined(one, other)
     return boxes.take(np.argsort(boxes.rank, kind="stable"))
 
@@ -294,14 +296,14 @@ def _touching(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
 
 
 def regular(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
-    """Join blocks at a regular distance, of which the very last may be shorter."""
+    """Join blocks at a regular distance; the last one may be shorter."""
     goes_on = alike(like)
     if not goes_on.any():
         return boxes, like
     first, number = runs(goes_on)
     last = first + number - 1
     group = np.repeat(np.arange(first.size), number)
-    fits, stride = _in_step(boxes.sets[d], group, first, last)
+    fits, stride = _equal_steps(boxes.sets[d], group, first, last)
     blocks = np.add.reduceat(boxes.sets[d, BLOCKS], first)
     tail = boxes.sets[d, LAST, last]
     keep = ~fits[group]
@@ -315,8 +317,8 @@ def regular(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
     return Boxes(boxes.rank, boxes.order, changed).take(keep), like[keep]
 
 
-def _in_step(sets: Ints, group: Ints, first: Ints, last: Ints) -> tuple[Flags, Ints]:
-    """Return per group whether its blocks go on in equal steps, and by how much."""
+def _equal_steps(sets: Ints, group: Ints, first: Ints, last: Ints) -> tuple[Flags, Ints]:
+    """Return whether the blocks of each group have equal steps, and the step."""
     after = np.minimum(first + 1, sets.shape[1] - 1)
     stride = np.where(
         sets[BLOCKS, first] > 1, sets[STRIDE, first], sets[START, after] - sets[START, first]
@@ -333,14 +335,14 @@ def _in_step(sets: Ints, group: Ints, first: Ints, last: Ints) -> tuple[Flags, I
     return np.logical_and.reduceat(fits, first), stride
 
 
-# Several boxes of one rank, cut in any way, that together are one box.
+# Several boxes of one rank, cut in any way, that together form one box.
 
 
 def as_product(boxes: Boxes) -> Boxes:
-    """Replace the boxes of each rank by one, where they fill it and do not overlap.
+    """Replace the boxes of each rank by one, if they fill it and do not overlap.
 
-    A rank's boxes lie in the product of what they select in each dimension.  They are equal to
-    it if every sum over the elements is.
+    The boxes of a rank are inside the product of their selections in each dimension. They are
+    equal to it if sums of any function over the elements are equal.
     """
     several = in_groups(boxes.rank)
     if boxes.n_dims < 2 or not several.any():
@@ -363,7 +365,7 @@ def as_product(boxes: Boxes) -> Boxes:
 
 
 def _union(boxes: Boxes, d: int) -> Boxes:
-    """Return what each rank selects in one dimension, one-dimensional."""
+    """Return what each rank selects in one dimension, as one-dimensional boxes."""
     line = single_blocks(replace(boxes, sets=boxes.sets[d : d + 1]), 0)
     line = line.take(np.lexsort((line.sets[0, START], line.rank)))
     before = line.rank.size + 1
@@ -384,7 +386,7 @@ def _overlapping(line: Boxes) -> Boxes:
 
 
 def _sums(boxes: Boxes) -> Keys:
-    """Sum over the elements of each box of a product of numbers, one per index; modulo 2^64."""
+    """Sum, over the elements of each box, a product of numbers, one per index; modulo 2^64."""
     total = np.ones(boxes.rank.size, np.uint64)
     seed = np.random.default_rng(0)
     for sets in boxes.sets:
@@ -395,7 +397,7 @@ def _sums(boxes: Boxes) -> Keys:
 
 
 def _count_and_sum(sets: Ints) -> tuple[Keys, Keys]:
-    """Return how many indices sets (5, n) have, and their sum; modulo 2^64."""
+    """Return the number of indices in sets (5, n), and their sum; modulo 2^64."""
     start, full = sets[START].astype(np.uint64), (sets[BLOCKS] - 1).astype(np.uint64)
     stride, length = sets[STRIDE].astype(np.uint64), sets[LENGTH].astype(np.uint64)
     last = sets[LAST].astype(np.uint64)

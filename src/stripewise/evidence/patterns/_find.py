@@ -26,8 +26,8 @@ from stripewise.evidence.patterns._boxes import (
 )
 from stripewise.evidence.patterns._grid import Finding, unnamed
 from stripewise.evidence.patterns._naming import (
-    apart_and_merged,
     describe_boxes,
+    distinct_and_merged,
     find_finding,
     in_steps,
     name_most,
@@ -49,18 +49,18 @@ from stripewise.evidence.trace import Pieces, Selections
 
 
 def find_patterns(accesses: Iterable[Selections | Pieces]) -> tuple[Pattern, ...]:
-    """Find the pattern of every dataset (or file), reads and writes apart.
+    """Find the pattern of every dataset (or file), with separate reads and writes.
 
-    Accesses of one dataset in one direction are taken together.  A file of which only byte
-    ranges are known has one pattern for each array that is found in it.
+    Accesses of one dataset in one direction are combined. A file of which only byte ranges are
+    known has one pattern for each array that is found in it.
 
     Args:
-        accesses: Of all ranks.
+        accesses: Accesses of all ranks.
     """
     groups: dict[object, list[Any]] = {}
     for access in accesses:
         key: object = id(access)
-        if isinstance(access, Selections):  # of a dataset that grows they may stand apart
+        if isinstance(access, Selections):  # parts of a dataset that grows may be separate
             key = (access.file, access.dataset, access.writing, access.start.shape[1])
         groups.setdefault(key, []).append(access)
     found: list[Pattern] = []
@@ -104,7 +104,7 @@ def _of_selections(access: Selections) -> Pattern:
 
 
 def _extents(known: tuple[int, ...], finding: Finding) -> tuple[int, ...]:
-    """Extents of the dataset; those that are not known are as large as what is moved."""
+    """Return the extents of the dataset; unknown ones are those of the moved region."""
     ends = [end for _, end in finding.span]
     if not known:
         return tuple(ends)
@@ -114,27 +114,27 @@ def _extents(known: tuple[int, ...], finding: Finding) -> tuple[int, ...]:
 # Patterns of files of which only byte ranges are known: MPI-IO views, offset lists.
 
 MOST_ARRAYS = 64
-"""Arrays in one file up to which each is looked for by itself."""
+"""Maximum number of arrays in one file for which each is analysed by itself."""
 
 MOST_TOLERANT = 4
-"""Shapes that are tried for a pattern that not all ranks have."""
+"""Maximum number of shapes that are tried for a pattern that not all ranks have."""
 
 _Found = tuple[Finding, Boxes, tuple[int, ...], int]
 """Finding, boxes, extents in elements, first byte."""
 _Shapes = Callable[[Rows, int], list[tuple[int, ...]]]
 _Name = Callable[[Boxes, tuple[int, ...]], Finding | None]
-"""Names boxes in an array whose extents, but for the first, are these."""
+"""Function that names boxes in an array with these extents except the first."""
 
 
 def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
-    """Find the pattern of each array that can be made out in the byte ranges."""
+    """Find the pattern of each array that can be identified in the byte ranges."""
     whole = rows_of(pieces)
     apart = without_repeats(whole)
     rows = fold(apart)
     n_ranks = ranks_of_run(pieces.n_ranks, rows.rank)
     if not rows.rank.size:
         empty = Boxes(rows.rank, rows.call, np.zeros((1, 5, 0), np.int64))
-        # What the notes tell of (a shared file pointer, say) was moved, only where is not known.
+        # Data that the notes mention (a shared file pointer, say) was moved at unknown offsets.
         kind = PatternKind.IRREGULAR if pieces.notes else PatternKind.EMPTY
         return [pattern_of(pieces, unnamed(kind), empty, n_ranks)]
     element_bytes = _element(rows, pieces.element_bytes)
@@ -196,11 +196,11 @@ def _named(
 
 
 def _strictly(boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
-    return name_strictly(*apart_and_merged(boxes))
+    return name_strictly(*distinct_and_merged(boxes))
 
 
 def _mostly(n_ranks: int, boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
-    return name_most(apart_and_merged(boxes)[1], n_ranks, (0, *inner))
+    return name_most(distinct_and_merged(boxes)[1], n_ranks, (0, *inner))
 
 
 def _in_steps(boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
@@ -212,14 +212,14 @@ def _described(boxes: Boxes, inner: tuple[int, ...]) -> Finding:
 
 
 def _hulls(rows: Rows, element_bytes: int) -> _Found:
-    """Describe ranges that are too many to be written out, without their levels."""
+    """Describe ranges that are too many to be expanded, without their levels."""
     sets = plain_sets(rows.offset // element_bytes, -(-rows.size // element_bytes))
     boxes = by_rank(Boxes(rows.rank, rows.call, sets[None]))
     return describe_boxes(boxes), boxes, (), 0
 
 
 def _plainest(found: Iterable[_Found]) -> _Found | None:
-    """Return the first that is plain, otherwise the first."""
+    """Return the first plain one, or else the first."""
     spare: _Found | None = None
     for one in found:
         if _is_plain(one):
@@ -229,7 +229,7 @@ def _plainest(found: Iterable[_Found]) -> _Found | None:
 
 
 def _is_plain(found: _Found) -> bool:
-    """Whether the ranks lie in the grid in an order; in the true shape they mostly do."""
+    """Return whether the ranks are ordered in the grid, as they mostly are in the true shape."""
     return found[0].kind != PatternKind.DISTRIBUTED or bool(found[0].rank_strides)
 
 
@@ -238,7 +238,7 @@ def _is_distributed(found: _Found) -> bool:
 
 
 def _by_position(rows: Rows) -> list[Rows]:
-    """Group the first row of every rank, the second one, and so on."""
+    """Group the first rows of all ranks, the second ones, and so on."""
     return _groups(rows, np.arange(rows.rank.size) - np.searchsorted(rows.rank, rows.rank))
 
 
@@ -270,7 +270,7 @@ def _element(rows: Rows, element_bytes: int) -> int:
 
 
 def _steps(pieces: Pieces, whole: Rows, apart: Rows) -> int:
-    """Calls of most ranks through a view; times that offset lists move the same bytes."""
+    """Return the calls of most ranks through a view, or how often offset lists repeat."""
     if pieces.source != "view":
         return max(1, round(whole.total_bytes() / max(apart.total_bytes(), 1)))
     if (np.diff(whole.rank) > 0).all():
@@ -281,7 +281,7 @@ def _steps(pieces: Pieces, whole: Rows, apart: Rows) -> int:
 
 
 def _unit_note(rows: Rows) -> str:
-    """Say that sizes are bytes, and of what they are multiples."""
+    """Return a note that sizes are bytes, and of what they are multiples."""
     bits = int(np.bitwise_or.reduce(rows.offset - rows.offset.min()))
     bits |= int(np.bitwise_or.reduce(rows.size)) | int(np.bitwise_or.reduce(rows.step, axis=None))
     power = min(bits & -bits, 16)

@@ -24,10 +24,10 @@ from stripewise.evidence.trace import Selections
 
 
 def generate(pattern: Pattern, rank: int | None = None) -> Selections:
-    """Return what a rank moves according to the pattern, or all ranks do.
+    """Return what a rank, or all ranks, move according to the pattern.
 
-    Deviating ranks are taken for regular ones.  Where the rank is no linear function of the
-    place in the grid, and in multipartitions, ranks are numbered in C order from the first one.
+    Deviating ranks are treated as regular ones. If the rank is not a linear function of the place
+    in the grid, and in multipartitions, ranks are numbered in C order from the first one.
 
     Raises:
         UsageError: The pattern is irregular, or has too many blocks of any lengths.
@@ -69,9 +69,9 @@ def _grid(pattern: Pattern) -> tuple[Ints, Ints]:
 
 
 def _diagonals(pattern: Pattern) -> tuple[Ints, Ints]:
-    """Deal out cells so that each rank has as many in every slab, diagonal by diagonal.
+    """Assign cells so that each rank has the same number in every slab, diagonal by diagonal.
 
-    The diagonals are numbered as BT-IO does it: those of the first dimension with each other one.
+    The diagonals are numbered as in BT-IO: those of the first dimension with each other one.
     """
     coordinates = np.stack(np.unravel_index(np.arange(math.prod(pattern.grid)), pattern.grid))
     cut_ = [d for d, n_parts in enumerate(pattern.grid) if n_parts > 1]
@@ -113,10 +113,10 @@ def _hyperslabs(pattern: Pattern, owner: Ints, sets: Ints) -> Selections:
     )  # fmt: skip
 
 
-# How a dimension is cut into parts: from a distribution to what each part has, and back.
+# How a dimension is cut into parts: from a distribution to the set of each part, and back.
 
 MOST_LENGTHS = 4096
-"""Lengths of more blocks than these are not kept, only their range."""
+"""Maximum number of blocks whose lengths are kept; for more, only the range is kept."""
 
 _BEGINS: dict[str, Callable[[Ints, int, int], Ints]] = {
     BlockRule.CEIL: lambda i, n, parts: np.minimum(i * -(-n // parts), n),
@@ -128,7 +128,7 @@ _BEGINS: dict[str, Callable[[Ints, int, int], Ints]] = {
     BlockRule.SPREAD: lambda i, n, parts: i * (n // parts) + i * (n % parts) // parts,
     BlockRule.REST_LAST: lambda i, n, parts: np.where(i < parts, i * (n // parts), n),
 }
-"""Where block i of n elements begins, by rules that need no length; the plainer ones first."""
+"""First index of block i of n elements, by rules that need no length; the simpler ones first."""
 
 
 def cut(rule: str, n_elements: int, n_parts: int, lengths: tuple[int, ...] = ()) -> Ints:
@@ -156,19 +156,19 @@ def rule_of(lengths: Ints) -> tuple[str, tuple[int, ...]]:
 
 
 def sets_of(distribution: Distribution, span: tuple[int, int], n_parts: int) -> Ints:
-    """Return the sets (5, n_parts) of a dimension; a part may have none (`BLOCKS` 0).
+    """Return the sets (5, n_parts) of a dimension; a part may be empty (`BLOCKS` 0).
 
     Args:
-        distribution: Of the dimension.
-        span: First element and end of what is moved.
-        n_parts: How many there are.
+        distribution: Distribution of the dimension.
+        span: First element and end of the moved region.
+        n_parts: Number of parts.
 
     Raises:
         UsageError: There are too many blocks of any lengths.
     """
     first, end = span
     if distribution.kind == "CYCLIC":
-        return _turns(first, end, n_parts, distribution.width)
+        return _cyclic_sets(first, end, n_parts, distribution.width)
     stride, _ = distribution.lattice or (1, 1)
     if distribution.rule == BlockRule.GENERAL and len(distribution.lengths) != n_parts:
         raise UsageError("there are too many blocks of any lengths: they were not kept")
@@ -181,12 +181,12 @@ def sets_of(distribution: Distribution, span: tuple[int, int], n_parts: int) -> 
 
 
 def lattice_sets(first: int, cuts: Ints, lattice: tuple[int, ...]) -> Ints:
-    """Return the sets of blocks of which `lattice[1]` of every `lattice[0]` elements are moved.
+    """Return the sets of blocks in which `lattice[1]` of every `lattice[0]` elements are moved.
 
     Args:
-        first: First element of all.
-        cuts: (n_parts + 1,) int64, where parts begin and end, counted in strides.
-        lattice: As in `Distribution`.
+        first: First element of all parts.
+        cuts: (n_parts + 1,) int64, beginnings and ends of parts, counted in strides.
+        lattice: Same as in `Distribution`.
     """
     stride, length = lattice
     blocks = np.diff(cuts)
@@ -196,8 +196,8 @@ def lattice_sets(first: int, cuts: Ints, lattice: tuple[int, ...]) -> Ints:
     return table
 
 
-def _turns(first: int, end: int, n_parts: int, width: int) -> Ints:
-    """Return the sets of blocks of `width` elements that parts have in turn."""
+def _cyclic_sets(first: int, end: int, n_parts: int, width: int) -> Ints:
+    """Return the sets of blocks of `width` elements that are assigned to parts cyclically."""
     starts = first + np.arange(n_parts, dtype=np.int64) * width
     round_ = width * n_parts
     rest = end - starts

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names each dimension's distribution and the process grid where each rank has one box."""
+"""Names each dimension's distribution and the process grid if each rank has one box."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from stripewise.evidence.patterns._generate import lattice_sets, rule_of, sets_o
 from stripewise.evidence.patterns._pattern import BlockRule, Distribution, Pattern, PatternKind
 
 Finding = Pattern
-"""A pattern of which file, dataset and what is counted are not yet said."""
+"""A pattern without its file, dataset and counts."""
 
 
 def unnamed(kind: PatternKind, **known: Any) -> Finding:
-    """Return a finding, with what is known of it."""
+    """Return a finding without a named pattern, with what is known of it."""
     return Pattern("", "", False, kind, **known)
 
 
 def name_boxes(boxes: Boxes) -> Finding | None:
-    """Name the pattern of boxes, at most one a rank; None if it has no name."""
+    """Name the pattern of boxes, at most one per rank; None if it has no name."""
     dimensions = name_dimensions(boxes) if one_each(boxes) else None
     if dimensions is None:
         return None
@@ -50,7 +50,7 @@ def name_boxes(boxes: Boxes) -> Finding | None:
 
 
 def name_dimensions(boxes: Boxes) -> tuple[list[Named], list[Ints]] | None:
-    """Name all dimensions; per dimension (n,) int64, which part each box has.  None: irregular."""
+    """Name all dimensions, with (n,) int64 index of each box's part in each; None if irregular."""
     found, coordinates = [], []
     for sets in boxes.sets:
         table, part = classes(sets)
@@ -63,7 +63,7 @@ def name_dimensions(boxes: Boxes) -> tuple[list[Named], list[Ints]] | None:
 
 
 def put_together(found: Sequence[Named], lie: Grid, n_active: int) -> Finding:
-    """Return the finding for dimensions that are named and a grid."""
+    """Return the finding for named dimensions and a grid."""
     parts = tuple(named.parts for named in found)
     halos = tuple(named.halo for named in found)
     return unnamed(
@@ -88,7 +88,7 @@ def _kind(parts: Sequence[int], n_active: int) -> PatternKind:
 
 
 def _notes(found: Sequence[Named], lie: Grid) -> tuple[str, ...]:
-    """Say what the notation does not."""
+    """Return notes on what the notation does not express."""
     notes = []
     if lie.copies > 1 and any(named.parts > 1 for named in found):
         notes.append(f"each block is moved by {lie.copies} ranks")
@@ -104,18 +104,18 @@ def _notes(found: Sequence[Named], lie: Grid) -> tuple[str, ...]:
     return tuple(notes)
 
 
-# Name the distribution of one dimension from the different sets that ranks have in it.
+# Naming of the distribution of one dimension from the different sets that ranks have in it.
 
 
 @dataclass(frozen=True)
 class Named:
-    """One dimension, named.
+    """One dimension with its distribution.
 
     Attributes:
-        distribution: Its distribution.
-        span: First element and end of what is moved.
+        distribution: Distribution of the dimension.
+        span: First element and end of the moved region.
         parts: Different sets, in the order of their starts.
-        block: Elements that most parts have.
+        block: Number of elements that most parts have.
     """
 
     distribution: Distribution
@@ -131,7 +131,7 @@ class Named:
 
     @property
     def halo(self) -> int:
-        """Elements by which neighbours overlap."""
+        """Number of elements by which neighbours overlap."""
         return sum(self.distribution.ghost)
 
     @property
@@ -143,7 +143,7 @@ class Named:
 
 
 def name_dimension(table: Ints) -> Named | None:
-    """Name the distribution whose parts are `table` (5, n_parts), by start; None: irregular."""
+    """Name the distribution whose parts are `table` (5, n_parts), by start; None if irregular."""
     if table.shape[1] == 1:
         return _whole(table)
     if (table[BLOCKS] == 1).all():
@@ -163,22 +163,22 @@ def _block(table: Ints) -> Named | None:
     overlap = int(ends[0] - starts[1])
     if overlap < 0 or (ends[:-1] - starts[1:] != overlap).any() or (np.diff(starts) <= 0).any():
         return None
-    # How the overlap may come about, the likelier first.
+    # Possible causes of the overlap, the likelier first.
     halves = [(overlap // 2, overlap // 2)] if overlap % 2 == 0 else []
     found = []
     for ghost in dict.fromkeys([*halves, (0, overlap), (overlap, 0)]):
-        # Each block moves `ghost` elements more than it was cut, but at the outer ends.
+        # Each block moves `ghost` elements more than it was cut, except at the outer ends.
         lengths = np.diff(np.concatenate((starts[:1], starts[1:] + ghost[0], ends[-1:])))
         if (lengths > 0).all():
             rule, numbers = rule_of(lengths)
             found.append(Distribution("BLOCK", rule=rule, lengths=numbers, ghost=ghost))
-    # Equal blocks before those that a rule makes, and these before blocks of any lengths.
+    # Equal blocks before those of a rule, and these before blocks of any lengths.
     plainest = min(found, key=lambda d: (d.rule != "", d.rule == BlockRule.GENERAL), default=None)
     return None if plainest is None else Named.of(plainest, table)
 
 
 def _with_gaps(table: Ints) -> Named | None:
-    """Equal blocks at equal distances, and nothing between them."""
+    """Name equal blocks at equal distances with gaps between them."""
     length, steps = int(table[LENGTH, 0]), np.diff(table[START])
     step = int(steps[0])
     if step <= length or (steps != step).any() or (table[LENGTH] != length).any():
@@ -193,7 +193,7 @@ def _cyclic(table: Ints) -> Named | None:
 
 
 def _in_lattice(table: Ints) -> Named | None:
-    """Return the blocks of which only every so-manieth element is moved."""
+    """Name blocks in which only every n-th element is moved."""
     many = int(np.argmax(table[BLOCKS]))
     lattice = int(table[STRIDE, many]), int(table[LENGTH, many])
     cuts = np.concatenate(([0], np.cumsum(table[BLOCKS])))
@@ -203,7 +203,7 @@ def _in_lattice(table: Ints) -> Named | None:
     return Named.of(Distribution("BLOCK", rule=rule, lengths=numbers, lattice=lattice), table)
 
 
-# How the ranks lie in the grid of processes.
+# Arrangement of the ranks in the grid of processes.
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,9 @@ class Grid:
     """A grid of processes.
 
     Attributes:
-        copies: Ranks that share each place.
+        copies: Number of ranks that share each place.
         order: "C", "F" or "other".
-        first_rank / strides: As in `Pattern`; empty where the rank is not linear.
+        first_rank / strides: Same as in `Pattern`; empty if the rank is not linear.
     """
 
     copies: int = 1
@@ -227,8 +227,8 @@ def find_grid(rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]) -> 
 
     Args:
         rank: (n,) int64, ascending.
-        coordinates: Per dimension (n,) int64, which part each rank has.
-        parts: Per dimension.
+        coordinates: For each dimension, (n,) int64 index of each rank's part.
+        parts: Number of parts per dimension.
     """
     n_places = math.prod(parts)
     if n_places > rank.size or rank.size % n_places:
@@ -242,7 +242,7 @@ def find_grid(rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]) -> 
     if copies == 1:
         strides = _linear(rank, coordinates, parts, place)
     else:
-        strides = _round(rank, coordinates, parts)
+        strides = _cyclic_strides(rank, coordinates, parts)
     if strides is None:
         return Grid(copies, "other", int(rank[0]))
     first = int(rank[np.argmin(place)])
@@ -252,17 +252,17 @@ def find_grid(rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]) -> 
 def _linear(
     rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int], place: Ints
 ) -> tuple[int, ...] | None:
-    """Return by how much the rank grows per dimension, if it does so everywhere."""
+    """Return by how much the rank grows per dimension, if it is the same everywhere."""
     by_place = np.empty(rank.size, np.int64)
     by_place[place] = rank
     strides = tuple(int(by_place[next_] - by_place[0]) for next_ in c_strides(parts))
     return strides if (by_place[0] + linear(coordinates, strides) == rank).all() else None
 
 
-def _round(
+def _cyclic_strides(
     rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Return the same where several ranks share a place: coordinate = rank / stride mod parts."""
+    """Return strides if several ranks share a place: coordinate = rank / stride mod parts."""
     strides = []
     for coordinate, n_parts in zip(coordinates, parts, strict=True):
         stride = int(rank[np.argmax(coordinate != coordinate[0])] - rank[0])
@@ -279,12 +279,12 @@ def linear(coordinates: Sequence[Ints], strides: Sequence[int]) -> Ints:
 
 
 def c_strides(parts: Sequence[int]) -> tuple[int, ...]:
-    """Return how far the next place is per dimension, the last one fastest; 0: there is none."""
+    """Return the stride of ranks per dimension, the last one fastest; 0 if it is not cut."""
     return tuple(math.prod(parts[d + 1 :]) if n > 1 else 0 for d, n in enumerate(parts))
 
 
 def order_of(strides: Sequence[int], parts: Sequence[int]) -> str:
-    """Return "C" if the last dimension's neighbours are next in rank, "F" if the first's are."""
+    """Return "C" if neighbours in the last dimension are consecutive ranks, "F" in the first."""
     used = [stride for stride, n_parts in zip(strides, parts, strict=True) if n_parts > 1]
     if any(stride <= 0 for stride in used):
         return "other"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names patterns in order of preference, even where ranks deviate or nothing is regular."""
+"""Names patterns in order of preference, even if ranks deviate or nothing is regular."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from stripewise.evidence.trace import Pieces, Selections, expanded_index
 
 
 def ranks_of_run(n_ranks: int, rank: Ints) -> int:
-    """Return the number of ranks; without MPI there is one."""
+    """Return the number of ranks; without MPI it is one."""
     return max(n_ranks, int(rank.max()) + 1 if rank.size else 0, 1)
 
 
@@ -59,7 +59,7 @@ def find_finding(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding:
     """Name the pattern of boxes, or describe them."""
     if not boxes.rank.size:
         return unnamed(PatternKind.EMPTY)
-    apart, merged = apart_and_merged(boxes)
+    apart, merged = distinct_and_merged(boxes)
     return (
         name_strictly(apart, merged)
         or in_steps(apart)
@@ -68,14 +68,14 @@ def find_finding(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding:
     )
 
 
-def apart_and_merged(boxes: Boxes) -> tuple[Boxes, Boxes]:
-    """Return the boxes without repetitions, and these joined where several make one."""
+def distinct_and_merged(boxes: Boxes) -> tuple[Boxes, Boxes]:
+    """Return the boxes without repetitions, and these joined where several form one."""
     apart = distinct(boxes)
     return apart, as_product(merge(apart))
 
 
 def name_strictly(apart: Boxes, merged: Boxes) -> Finding | None:
-    """Name a pattern that all ranks have; see `apart_and_merged`."""
+    """Name a pattern that all ranks have; see `distinct_and_merged`."""
     found = name_boxes(merged) or multipartition(apart)
     if found is None and merged is not apart:
         found = multipartition(merged)
@@ -85,13 +85,13 @@ def name_strictly(apart: Boxes, merged: Boxes) -> Finding | None:
 def pattern_of(
     access: Selections | Pieces, finding: Finding, boxes: Boxes, n_ranks: int
 ) -> Pattern:
-    """Return the pattern that a finding says, as far as it does not depend on the kind of access.
+    """Return the pattern of a finding, except for what depends on the kind of access.
 
     Args:
-        access: What all ranks moved.
-        finding: Of its boxes.
-        boxes: As they were before any were joined.
-        n_ranks: Ranks of the run.
+        access: Data that all ranks moved.
+        finding: Finding on its boxes.
+        boxes: Boxes before any were joined.
+        n_ranks: Number of ranks of the run.
     """
     counts = runs(alike(boxes.rank))[1] if boxes.rank.size else boxes.rank
     return replace(
@@ -106,7 +106,7 @@ def pattern_of(
 
 
 def each_has(boxes: Boxes) -> int:
-    """Return how many boxes each rank has; 0 if they differ in that or there are none."""
+    """Return the number of boxes of each rank; 0 if it differs or there are none."""
     if one_each(boxes):
         return min(1, boxes.rank.size)
     _, counts = runs(alike(boxes.rank))
@@ -114,7 +114,7 @@ def each_has(boxes: Boxes) -> int:
 
 
 def multipartition(boxes: Boxes) -> Finding | None:
-    """Name cells that fill an array, of which each rank has equally many in each slab.
+    """Name cells that fill an array, with equal numbers of each rank in each slab.
 
     Source: Darte, Chavarria-Miranda, Fowler, Mellor-Crummey, "Generalized multipartitioning for
     multi-dimensional arrays" (IPDPS 2002): the property that they call balance.
@@ -145,7 +145,7 @@ def _filled(boxes: Boxes, found: list[Named], slabs: list[Ints]) -> bool:
 
 
 def _balanced(rank: Ints, n_cells: int, found: list[Named], slabs: list[Ints]) -> bool:
-    """Whether each rank has equally many cells in each slab of at least two dimensions."""
+    """Return whether each rank has equally many cells in each slab of at least two dimensions."""
     cut = 0
     for named, slab in zip(found, slabs, strict=True):
         if named.parts == 1:
@@ -160,7 +160,7 @@ def _balanced(rank: Ints, n_cells: int, found: list[Named], slabs: list[Ints]) -
 
 
 def in_steps(boxes: Boxes) -> Finding | None:
-    """Name what all ranks do alike in each step, each time elsewhere."""
+    """Name what all ranks do in the same way in each step, at different places."""
     n_steps = each_has(boxes)
     if n_steps < 2:
         return None
@@ -176,7 +176,7 @@ def in_steps(boxes: Boxes) -> Finding | None:
     return replace(finding, notes=(*finding.notes, note))
 
 
-# A pattern that all ranks but a few have: what it is, and who those few are.
+# A pattern that all ranks except a few have: its name, and the deviating ranks.
 
 FEWEST_RANKS = 8
 MOST_NAMED = 16
@@ -186,17 +186,17 @@ _Guess = tuple[Named, Ints]
 
 
 def most_ranks(n_ranks: int) -> int:
-    """Return how many of so many ranks may deviate: one, or 1 %."""
+    """Return how many of this number of ranks may deviate: one, or 1 %."""
     return max(1, n_ranks // 100) if n_ranks >= FEWEST_RANKS else 0
 
 
 def name_most(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding | None:
-    """Name what all ranks do but at most 1 % (or one, of at least 8 ranks).
+    """Name the pattern of all ranks except at most 1 % (or one, of at least 8 ranks).
 
     Args:
-        boxes: Of all ranks, ordered by rank.
-        n_ranks: Ranks of the run.
-        extents: Of the dataset; 0: not known.
+        boxes: Boxes of all ranks, ordered by rank.
+        n_ranks: Number of ranks of the run.
+        extents: Extents of the dataset; 0 if unknown.
     """
     first, counts = runs(alike(boxes.rank))
     ranks = boxes.rank[first]
@@ -215,7 +215,7 @@ def name_most(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding | N
 
 
 def _guess(sets: Ints, n_ranks: int, extent: int, most: int) -> _Guess | None:
-    """Name a dimension by what nearly all ranks have in it; which part each rank has, or -1."""
+    """Name a dimension by the sets of nearly all ranks, with each rank's part, or -1."""
     table, part = classes(sets)
     frequency = np.bincount(part)
     usual = frequency * 2 > np.median(frequency)
@@ -240,7 +240,7 @@ def _guess(sets: Ints, n_ranks: int, extent: int, most: int) -> _Guess | None:
 def _tries(
     sets: Ints, n_ranks: int, extent: int
 ) -> Iterator[tuple[Distribution, tuple[int, int], int]]:
-    """Guess distribution, span and parts, where each rank has a part of its own."""
+    """Guess distribution, span and parts if each rank has a part of its own."""
     known = extent or int(set_ends(sets).max())
     if (sets[BLOCKS] == 1).mean() > 0.5:
         yield from _equal(sets)
@@ -258,7 +258,7 @@ def _tries(
 
 
 def _equal(sets: Ints) -> Iterator[tuple[Distribution, tuple[int, int], int]]:
-    """Guess equal blocks next to each other; the last one may be shorter."""
+    """Guess equal adjacent blocks; the last one may be shorter."""
     length = most_common(sets[LENGTH])
     shift = most_common(sets[START] % length)
     cell = (sets[START] - shift) // length
@@ -280,7 +280,7 @@ def _equal(sets: Ints) -> Iterator[tuple[Distribution, tuple[int, int], int]]:
 
 
 def _judge(boxes: Boxes, ranks: Ints, guesses: Sequence[_Guess], most: int) -> Finding | None:
-    """Put the dimensions together and find out who deviates."""
+    """Combine the dimensions and find the deviating ranks."""
     found = [named for named, _ in guesses]
     parts = [named.parts for named in found]
     coordinates = [part for _, part in guesses]
@@ -305,7 +305,7 @@ def _judge(boxes: Boxes, ranks: Ints, guesses: Sequence[_Guess], most: int) -> F
 def _lie(
     rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int], most: int
 ) -> tuple[Grid | None, Flags]:
-    """Return how most ranks lie in the grid, and which ones do."""
+    """Return the arrangement of most ranks in the grid, and which ranks follow it."""
     for strides in (c_strides(parts), c_strides(parts[::-1])[::-1]):
         shift = rank - linear(coordinates, strides)
         first = most_common(shift)
@@ -319,15 +319,15 @@ def _lie(
     return Grid(1, "other", int(rank[0])), alone
 
 
-# What can be said of boxes that have no name.
+# Descriptions of boxes without a named pattern.
 
 MOST_COUNTED = 1 << 22
 MOST_BOXES = 4096
-"""Elements and boxes up to which it is counted what is moved by several ranks."""
+"""Elements and boxes up to which overlaps between ranks are counted."""
 
 
 def describe_boxes(boxes: Boxes) -> Finding:
-    """Describe boxes: how many, where, how much of it."""
+    """Describe boxes: their number, position, and share of the region."""
     span = tuple(map(span_of, boxes.sets))
     first, number = runs(alike(boxes.rank))
     # Separate pieces of each rank: a regular set of blocks has several.
@@ -351,7 +351,7 @@ def describe_boxes(boxes: Boxes) -> Finding:
 
 
 def _regular(boxes: Boxes) -> str:
-    """Say how the pieces of a rank lie, where it is the same regular set for every rank."""
+    """Describe the pieces of a rank if they are the same regular set for every rank."""
     shape = boxes.sets[:, 1:]
     if (np.diff(boxes.rank) == 0).any() or (shape != shape[:, :, :1]).any():
         return ""
@@ -370,7 +370,7 @@ def _number(counts: Ints) -> str:
 
 
 def _share(boxes: Boxes, span: tuple[tuple[int, int], ...]) -> str:
-    """Say how much of the bounding box is moved, and how much of it by several."""
+    """Describe how much of the bounding box is moved, and how much of it by several ranks."""
     volume = math.prod(end - first for first, end in span)
     sizes = [set_elements(sets) for sets in boxes.sets]
     total = float(np.prod(sizes, axis=0, dtype=float).sum())

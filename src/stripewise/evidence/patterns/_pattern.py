@@ -15,7 +15,7 @@ from itertools import takewhile
 
 
 class PatternKind(StrEnum):
-    """How far a pattern could be named."""
+    """Kind of a pattern."""
 
     DISTRIBUTED = "distributed"
     """Each dimension is BLOCK, CYCLIC, CYCLIC(k) or * (not distributed)."""
@@ -26,7 +26,7 @@ class PatternKind(StrEnum):
     MULTIPARTITION = "multipartition"
     """Each rank owns several equal blocks, one in each diagonal (BT-IO)."""
     IRREGULAR = "irregular"
-    """Described in words, not forced into the notation."""
+    """No regular pattern: it is described in words instead of the notation."""
     EMPTY = "empty"
     """Nothing is moved."""
 
@@ -37,15 +37,15 @@ class BlockRule(StrEnum):
     CEIL = "ceil"
     """n/p rounded up each, the last one has the rest (BLOCK in HPF)."""
     FIXED = "fixed"
-    """Another length for all, the last one has the rest (BLOCK(m) in HPF)."""
+    """The same other length for all, the last one has the rest (BLOCK(m) in HPF)."""
     EVEN = "even"
-    """n/p rounded down, the first n mod p have one more."""
+    """n/p rounded down, the first n mod p blocks have one more."""
     EVEN_LAST = "even-last"
-    """The last n mod p have one more."""
+    """n/p rounded down, the last n mod p blocks have one more."""
     SPREAD = "spread"
     """Block i begins at i n / p rounded down."""
     REST_LAST = "rest-last"
-    """n/p rounded down, the last one has the rest as well."""
+    """n/p rounded down, the last block has the rest as well."""
     GENERAL = "general"
     """Any lengths (GEN_BLOCK in HPF)."""
 
@@ -56,11 +56,11 @@ class Distribution:
 
     Attributes:
         kind: "BLOCK", "CYCLIC" or "*".
-        width: k of CYCLIC(k); 0 otherwise (CYCLIC alone is CYCLIC(1)).
-        rule: How blocks of unequal length are cut; "": all are equal.
-        lengths: Of the blocks, with `BlockRule.GENERAL`; the one length, with `FIXED`.
-        ghost: Elements below and above its own block that a process moves too.
-        lattice: Only `lattice[1]` elements of every `lattice[0]` are moved; empty: all are.
+        width: k of CYCLIC(k); 0 otherwise (CYCLIC without k is CYCLIC(1)).
+        rule: How blocks of unequal length are cut; empty if all are equal.
+        lengths: Lengths of the blocks for `BlockRule.GENERAL`; the one length for `FIXED`.
+        ghost: Elements below and above its own block that a process also moves.
+        lattice: Only `lattice[1]` of every `lattice[0]` elements are moved; empty if all are.
     """
 
     kind: str
@@ -76,32 +76,32 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Pattern of one dataset (or file), one direction.
+    """Pattern of one dataset (or file) in one direction.
 
     Attributes:
-        file / dataset: Where; `dataset` is "" for a whole file.
-        writing: Written, otherwise read.
-        kind: How far it could be named.
+        file / dataset: Path and dataset; `dataset` is empty for a whole file.
+        writing: Whether the data was written; otherwise it was read.
+        kind: Kind of the pattern.
         distributions: One per dimension, C order; empty if irregular.
-        block: Elements per dimension that one process moves (of most processes), C order.
-        grid: Processes per dimension; its product is the number of ranks that take part.
-        extents: Of the dataset; 0 where not known.
-        element_bytes: Of one element.
-        n_ranks: Ranks of the run; `active_ranks`: that take part.
-        rank_order: How ranks lie in the grid: "C" (last dimension fastest), "F", or "other".
-        steps: Writes (reads) that together make one array, or times that it is repeated.
-        halo: Elements per dimension by which neighbours overlap; empty: none.
-        uneven: The last blocks are smaller.
+        block: Elements per dimension that one process moves (most processes do), C order.
+        grid: Processes per dimension; the product is the number of participating ranks.
+        extents: Extents of the dataset; 0 if unknown.
+        element_bytes: Size of one element.
+        n_ranks: Number of ranks of the run; `active_ranks`: of participating ranks.
+        rank_order: Order of ranks in the grid: "C" (last dimension fastest), "F", or "other".
+        steps: Number of writes (reads) that together form one array, or of repetitions.
+        halo: Elements per dimension by which neighbours overlap; empty if they do not.
+        uneven: Whether the last blocks are smaller.
         collective: Share of the calls that are collective, 0 to 1.
-        deviating_ranks: Ranks (at most 16 are named) that differ from all others.
-        n_deviating: How many there are.
+        deviating_ranks: Ranks (at most 16 are listed) that differ from all others.
+        n_deviating: Number of deviating ranks.
         source: "hdf5", "pnetcdf", "adios2", "view" or "offsets".
-        notes: What else is to be said, in words.
-        span: First element and end per dimension of what all ranks move together; empty: from
-            0 to the extent.
+        notes: Further remarks.
+        span: First element and end per dimension of the region that all ranks move; empty if it is
+            from 0 to the extent.
         first_rank / rank_strides: Rank of the process at the grid's origin, and by how much it
-            grows per dimension; empty: not linear.
-        file_offset: Byte of the first element, where no dataset is known.
+            grows per dimension; empty if not linear.
+        file_offset: Offset of the first element if no dataset is known, in bytes.
     """
 
     file: str
@@ -131,19 +131,19 @@ class Pattern:
 
     @property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """First element and end per dimension of what all ranks move together."""
+        """First element and end, per dimension, of the region that all ranks move."""
         return self.span or tuple((0, extent) for extent in self.extents)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Extents of the dataset, to the end of what is moved where they are not known."""
+        """Extents of the dataset; unknown ones extend to the end of the moved region."""
         return tuple(
             extent or end for extent, (_, end) in zip(self.extents, self.spans, strict=True)
         )
 
     @property
     def notation(self) -> str:
-        """`<3D, (BLOCK, BLOCK, *), (60, 100, 300)>`; of others the kind in words."""
+        """Notation as `<3D, (BLOCK, BLOCK, *), (60, 100, 300)>`, or else the kind in words."""
         if not self.distributions:
             return f"<{self.kind}>"
         names = ", ".join(str(part) for part in self.distributions)
@@ -162,7 +162,7 @@ def block_bytes(pattern: Pattern) -> int:
 def run_bytes(pattern: Pattern) -> int:
     """Return the bytes of one contiguous piece in the array, in C order.
 
-    In storage by chunks the pieces are others.
+    The pieces of chunked storage are different.
     """
     if not pattern.distributions:
         return block_bytes(pattern)
@@ -180,22 +180,22 @@ def run_bytes(pattern: Pattern) -> int:
 
 
 def all_bytes(pattern: Pattern) -> int:
-    """Return the bytes that all processes move together, about."""
+    """Return approximately the bytes that all processes move together."""
     cells = math.prod(pattern.grid) if pattern.kind == PatternKind.MULTIPARTITION else 0
     return block_bytes(pattern) * max(cells, pattern.active_ranks)
 
 
 def dominant(patterns: Iterable[Pattern]) -> Pattern | None:
-    """Return the pattern that moves most bytes, of equal ones the first; None if nothing does."""
+    """Return the pattern that moves most bytes (the first of equal ones); None without bytes."""
     return max(
         (one for one in patterns if one.kind != PatternKind.EMPTY), key=all_bytes, default=None
     )
 
 
 def interleaved(pattern: Pattern) -> bool:
-    """Whether, in the file, a rank's part lies in pieces between those of others.
+    """Return whether a rank's part is in pieces between those of other ranks in the file.
 
-    It is one piece if at most the first dimension of more than one element is cut (C order).
+    It is one piece if only the first dimension of more than one element is cut (C order).
     """
     if pattern.active_ranks < 2:
         return False
@@ -213,11 +213,11 @@ def interleaved(pattern: Pattern) -> bool:
     return any(size > 1 for size in pattern.block[: cut[-1]])
 
 
-# A pattern in plain words.
+# Description of a pattern in plain words.
 
 
 def describe(pattern: Pattern) -> str:
-    """Say a pattern in plain words, one sentence and its notes."""
+    """Describe a pattern in one sentence, followed by its notes."""
     if pattern.kind == PatternKind.EMPTY:
         return f"nothing is {'written' if pattern.writing else 'read'}"
     parts = [_who(pattern) + _array(pattern), _SAY[pattern.kind](pattern), *_extras(pattern)]
@@ -287,7 +287,7 @@ def _extras(pattern: Pattern) -> list[str]:
     if pattern.n_deviating:
         named = ", ".join(map(str, pattern.deviating_ranks))
         more = pattern.n_deviating - len(pattern.deviating_ranks)
-        extras.append(f"but different: rank {named}" + (f" and {more} more" if more else ""))
+        extras.append(f"exceptions: rank {named}" + (f" and {more} more" if more else ""))
     extras.append(_calls(pattern.collective))
     return extras
 
@@ -298,15 +298,15 @@ def _calls(collective: float) -> str:
     return f"{100 * collective:.0f} % of the calls are collective"
 
 
-# Datasets of one pattern together, under one name.
+# Datasets with the same pattern, combined under one name.
 
 
 @dataclass(frozen=True)
 class PatternGroup:
-    """Datasets, or files, of the same pattern.
+    """Datasets, or files, with the same pattern.
 
     Attributes:
-        pattern: Of the first one.
+        pattern: Pattern of the first one.
         members: (file, dataset) of each.
     """
 
@@ -315,7 +315,7 @@ class PatternGroup:
 
     @property
     def name(self) -> str:
-        """`out.h5:/unk_*`; the path of the file is given in full."""
+        """Name such as `out.h5:/unk_*`; the path of the file is given in full."""
         files = [file for file, _ in self.members]
         datasets = [dataset for _, dataset in self.members]
         if not any(datasets):
@@ -324,7 +324,7 @@ class PatternGroup:
 
 
 def group_patterns(patterns: Iterable[Pattern]) -> list[PatternGroup]:
-    """Put together the datasets, of one file or of several, whose patterns are equal."""
+    """Group the datasets, of one file or of several, whose patterns are equal."""
     groups: dict[Pattern, list[Pattern]] = {}
     for pattern in patterns:
         anywhere = replace(pattern, file="", dataset="", file_offset=0)
@@ -336,7 +336,7 @@ def group_patterns(patterns: Iterable[Pattern]) -> list[PatternGroup]:
 
 
 def common_name(names: Sequence[str]) -> str:
-    """Return what names have in common, with * for what they do not."""
+    """Return the common parts of names, with * for the parts that differ."""
     different = sorted(set(names))
     if len(different) == 1:
         return different[0]

@@ -39,9 +39,9 @@ MOST_TURNS = 64
 
 
 def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
-    """Return what may be the distances, in bytes, of rows, planes and so on; likeliest first.
+    """Return possible distances, in bytes, of rows, planes and so on; likeliest first.
 
-    Each divides the one before it.  The last possibility is (): an array of one dimension.
+    Each divides the one before it. The last possibility is (): an array of one dimension.
     """
     weight = _folded(rows, element_bytes)
     chains = _chains(weight, element_bytes)
@@ -50,7 +50,7 @@ def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
 
 
 def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
-    """Return the most common strides of rows, and how often each is met."""
+    """Return the most common strides of rows, and how often each occurs."""
     used = rows.times > 1
     if not used.any():
         return {}
@@ -75,7 +75,7 @@ def more_shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
         _add_distances(weight, offset, element_bytes)
         _add_distances(weight, offset + size, element_bytes)
     top = dict(sorted(weight.items(), key=lambda item: -item[1])[: 2 * MOST_STRIDES])
-    top |= _in_turn(top, ranks.size, element_bytes)
+    top |= _dealt_lines(top, ranks.size, element_bytes)
     chains = _chains(top, element_bytes, 3)
     chains.sort(key=lambda chain: (len(chain), -sum(top[w] for w in chain)))
     return chains[: max(2, min(MOST_TRIES, MOST_EXPANDED // rows.rank.size))]
@@ -89,8 +89,10 @@ def _add_distances(weight: dict[int, float], places: Ints, element_bytes: int) -
         weight[int(steps[i])] = weight.get(int(steps[i]), 0) + float(counts[i])
 
 
-def _in_turn(weight: Mapping[int, float], n_ranks: int, element_bytes: int) -> dict[int, float]:
-    """Return lines that are dealt out one by one, of which a rank sees every so-manieth."""
+def _dealt_lines(
+    weight: Mapping[int, float], n_ranks: int, element_bytes: int
+) -> dict[int, float]:
+    """Return lengths of lines that are assigned cyclically, so that a rank sees every n-th one."""
     turns = [n for n in range(2, min(n_ranks, MOST_TURNS) + 1) if n_ranks % n == 0]
     return {
         step // turn: weight[step] / (turn + 1)
@@ -116,7 +118,7 @@ def _first_ranges(rows: Rows) -> tuple[Ints, Ints]:
 def _chains(
     weight: Mapping[int, float], element_bytes: int, most: int = MOST_STRIDES
 ) -> list[tuple[int, ...]]:
-    """Return the distances each of which divides the one before it."""
+    """Return chains of distances, each of which divides the one before it."""
     return [
         chain
         for length in range(1, min(len(weight), most) + 1)
@@ -129,16 +131,16 @@ def boxes_in(rows: Rows, shape: Sequence[int], element_bytes: int) -> Boxes | No
     """Return what the rows select in an array of this shape; None if it does not fit.
 
     Args:
-        rows: Their offsets are relative to the first byte of the array.
-        shape: As `shapes_of` returns it.
-        element_bytes: Of one element.
+        rows: Rows with offsets relative to the first byte of the array.
+        shape: Shape as returned by `shapes_of`.
+        element_bytes: Size of one element.
     """
     units = (*shape, element_bytes)
     fitting: Rows | None = rows
     for line in reversed(shape):
         fitting = _split(fitting, line) if fitting else None
     while fitting:
-        placed = _Placed(fitting, units)
+        placed = _BoxBuilder(fitting, units)
         if placed.broken.any():
             return None
         if not placed.loose.any():
@@ -148,9 +150,9 @@ def boxes_in(rows: Rows, shape: Sequence[int], element_bytes: int) -> Boxes | No
 
 
 def _split(rows: Rows, line: int) -> Rows | None:
-    """Cut ranges where a line of so many bytes ends; None: too many.
+    """Split ranges at the ends of lines of this many bytes; None if they are too many.
 
-    Those that begin with a line and end with one stay whole.
+    Ranges that begin and end with a line stay whole.
     """
     crosses = _crossing(rows, line)
     while (loose := crosses & (rows.times > 1) & (rows.step % line != 0)).any():
@@ -178,7 +180,7 @@ def _crossing(rows: Rows, line: int) -> Flags:
 
 
 def _expanded(rows: Rows, loose: Flags) -> Rows | None:
-    """Return the rows with those levels written out that do not fit; None: too many."""
+    """Return the rows with the levels expanded that do not fit; None if they are too many."""
     level = np.argmax(loose, axis=0)
     columns = np.arange(level.size)
     chosen = loose.any(axis=0)
@@ -194,18 +196,18 @@ def _expanded(rows: Rows, loose: Flags) -> Rows | None:
     return replace(flat, offset=flat.offset + number * step[index])
 
 
-class _Placed:
-    """Rows on their way to boxes.
+class _BoxBuilder:
+    """Rows in conversion to boxes.
 
     Attributes:
-        extents: Per dimension; the first has no end.
+        extents: Extents per dimension; the first is unbounded.
         units: Bytes from one index to the next, per dimension.
-        sets: (n_dims, 5, n) int64.
+        sets: (n_dims, 5, n) int64, index sets per dimension.
         broken: (n,) rows that do not fit; `loose`: (MOST_LEVELS, n) levels that do not.
     """
 
     def __init__(self, rows: Rows, units: tuple[int, ...]) -> None:
-        """Place the first range of each row, then its levels."""
+        """Add the first range of each row, then its levels."""
         n, no_end = rows.rank.size, np.iinfo(np.int64).max // 4
         self.extents = (no_end, *(a // b for a, b in itertools.pairwise(units)))
         self.units = units
@@ -221,7 +223,7 @@ class _Placed:
             self._add_level(rows.times[level], rows.step[level], level)
 
     def _lengthen(self, d: int, length: Ints, chosen: Flags) -> Flags:
-        """Let chosen rows have `length` elements in dimension d, full lines going on in d - 1."""
+        """Set the length of chosen rows in dimension d; full lines continue in d - 1."""
         left = np.where(chosen, length, 1)
         fits = np.ones(left.size, bool)
         new = self.sets[:, LENGTH].copy()
@@ -241,7 +243,7 @@ class _Placed:
         return fits
 
     def _add_level(self, times: Ints, step: Ints, level: int) -> None:
-        """Place one level of ranges; what does not fit is marked as loose."""
+        """Add one level of ranges; mark levels that do not fit as loose."""
         used = times > 1
         if not used.any():
             return
@@ -262,7 +264,7 @@ class _Placed:
         return found
 
     def _spread(self, d: int, times: Ints, stride: Ints, chosen: Flags) -> Flags:
-        """Let chosen rows have blocks at a stride in dimension d, full rounds in d - 1."""
+        """Give chosen rows blocks at a stride in dimension d; full rounds continue in d - 1."""
         step = np.where(chosen, stride, 1)
         extent = self.extents[d]
         start, length = self.sets[d, START], self.sets[d, LENGTH]
@@ -281,7 +283,7 @@ class _Placed:
         return fits
 
 
-# Rows: byte ranges at nested strides, as they come from views and from offset lists.
+# Rows: byte ranges at nested strides, from views and from offset lists.
 #
 # The ranges of each rank are folded into few rows.
 
@@ -293,9 +295,9 @@ class Rows(Columns):
     """Ranges of `size` bytes, `times[l]` of them `step[l]` bytes apart on each level.
 
     Attributes:
-        rank / call / offset / size: (n,) int64.
-        times / step: (MOST_LEVELS, n) int64; of an unused level 1 and 0.  Used levels come
-            first, in the order of their steps.
+        rank / call / offset / size: (n,) int64, values of each row.
+        times / step: (MOST_LEVELS, n) int64; 1 and 0 for an unused level. Used levels are first,
+            in the order of their steps.
     """
 
     rank: Ints
@@ -326,7 +328,7 @@ def rows_of(pieces: Pieces) -> Rows:
 
 
 def _unfolded(rows: Rows, repeat: Ints, inner: Ints, stride: Ints) -> list[Rows]:
-    """Return the full levels, and what is left over on the first and the second one."""
+    """Return the full levels, and the remainders on the first and the second one."""
     a = np.where(inner[:, 0] == 0, repeat, np.minimum(inner[:, 0], repeat))
     b_limit = np.where(inner[:, 1] == 0, np.iinfo(np.int64).max, inner[:, 1])
     whole, rest = repeat // a, repeat % a
@@ -343,7 +345,7 @@ def _unfolded(rows: Rows, repeat: Ints, inner: Ints, stride: Ints) -> list[Rows]
 def _levelled(
     rows: Rows, at: Ints, stride: Ints, times: Sequence[Ints | int], chosen: Flags
 ) -> list[Rows]:
-    """Return the chosen rows, `at` bytes further, with levels of so many ranges, if any are."""
+    """Return the chosen rows, `at` bytes further, with levels of these sizes, if there are any."""
     if not chosen.any():
         return []
     new_times, new_step = np.ones_like(rows.times), np.zeros_like(rows.step)
@@ -398,7 +400,7 @@ def without_repeats(rows: Rows) -> Rows:
 
 
 def fold(rows: Rows) -> Rows:
-    """Join what touches, then what lies at equal distances, until nothing changes."""
+    """Join adjacent ranges, then ranges at equal distances, until nothing changes."""
     before = rows.rank.size + 1
     while rows.rank.size < before and not (np.diff(rows.rank) > 0).all():
         before = rows.rank.size
@@ -409,7 +411,7 @@ def fold(rows: Rows) -> Rows:
 
 
 def _by(rows: Rows, key: Keys) -> tuple[Rows, Flags]:
-    """Order rows by key and offset; whether each goes on where the one before it was."""
+    """Order rows by key and offset; return also whether each continues the previous group."""
     order = np.lexsort((rows.offset, key, rows.rank))
     return rows.take(order), alike(key[order])
 
@@ -431,7 +433,7 @@ def _touching(rows: Rows) -> Rows:
 
 
 def _regular(rows: Rows) -> Rows:
-    """Make a new level of equal rows that lie at the distance which is most common."""
+    """Make a new level of equal rows at the most common distance."""
     rows, same = _by(rows, mixed(rows.rank, rows.size, *rows.times, *rows.step))
     steps = np.diff(rows.offset)
     free = rows.times[MOST_LEVELS - 1] == 1
@@ -448,7 +450,7 @@ def _regular(rows: Rows) -> Rows:
 
 
 def _most_common(group: Ints, value: Ints, n_groups: int) -> Ints:
-    """Return the most common value of each group, of equally common ones the least; or 0."""
+    """Return the most common value of each group (least of equally common ones), or 0."""
     found = np.zeros(n_groups, np.int64)
     if not group.size:
         return found

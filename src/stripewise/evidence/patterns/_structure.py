@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums up patterns by structure, sorts them into classes, and measures how they differ."""
+"""Summarizes patterns by structure, classifies them, and measures how they differ."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WIDTH = re.compile(r"CYCLIC\((\d{1,18})\)")
 
 
 def moved_bytes(pattern: Pattern) -> int:
-    """Return the bytes that all ranks moved, as far as the pattern tells."""
+    """Return the bytes that all ranks moved, as far as the pattern determines them."""
     return all_bytes(pattern) * pattern.steps
 
 
@@ -40,12 +40,12 @@ def summaries(
     moved: Callable[[Pattern], int] = moved_bytes,
     file_class: Callable[[Pattern], int] = lambda pattern: 0,
 ) -> tuple[PatternSummary, ...]:
-    """Sum up datasets of one structure, the one that moved most bytes first; at most eight.
+    """Summarize datasets of one structure, most bytes first; return at most eight.
 
     Args:
-        patterns: Of a run.
-        moved: Bytes that all ranks moved of one of them.
-        file_class: Number of the class of files that it belongs to; 0: of none.
+        patterns: Patterns of a run.
+        moved: Function that returns the bytes that all ranks moved with a pattern.
+        file_class: Function that returns the number of a pattern's file class; 0 without one.
     """
     sizes: Counter[PatternSummary] = Counter()
     datasets: Counter[PatternSummary] = Counter()
@@ -78,14 +78,14 @@ def _summary(pattern: Pattern) -> PatternSummary:
 
 @lru_cache(512)
 def pattern_of(summary: PatternSummary, n_ranks: int, dataset: str = "") -> Pattern:
-    """Return the pattern that a summary tells of; places and order of ranks are assumed.
+    """Return the pattern of a summary; places and order of ranks are assumed.
 
-    What neighbours overlap by is shared between both sides; an array of unknown extents is as
+    The overlap of neighbours is divided between both sides; an array of unknown extents is as
     large as all blocks together.
 
     Args:
-        summary: Of a run.
-        n_ranks: Ranks of that run.
+        summary: Summary of a pattern of a run.
+        n_ranks: Number of ranks of that run.
         dataset: Name that the pattern gets.
 
     Raises:
@@ -141,7 +141,7 @@ def _most(summary: PatternSummary) -> int:
 
 
 def _check(summary: PatternSummary) -> None:
-    """Raise ConfigurationError unless all that is told has as many dimensions, and is possible."""
+    """Raise ConfigurationError unless the dimensions agree and all values are possible."""
     if summary.kind not in list(PatternKind):
         raise ConfigurationError(f"pattern: {summary.kind!r} is not a kind of pattern")
     known = (summary.distributions, summary.grid, summary.block, summary.extents, summary.halo)
@@ -163,38 +163,38 @@ def _check(summary: PatternSummary) -> None:
         raise ConfigurationError("pattern: a size is negative, or a number of processes is 0")
 
 
-# How unlike two patterns are, from 0 to 1.
+# Difference between two patterns, from 0 to 1.
 
 SIZE_OCTAVES = 20.0
 RANK_OCTAVES = 10.0
 ELEMENT_OCTAVES = 4.0
-"""Octaves (factors of two) that make a difference whole."""
+"""Octaves (factors of two) that count as a complete difference."""
 
 _STAR = "*"
 
 
 def distance(a: Pattern, b: Pattern) -> float:
-    """Return how unlike two patterns are: 0 for equal ones, at most 1.
+    """Return the distance between two patterns: 0 for equal ones, at most 1.
 
-    Symmetric.  Names of files and datasets, extents, steps and notes do not count.
+    The distance is symmetric. Names of files and datasets, extents, steps and notes do not count.
     """
     return distances([a], [b])[0][0]
 
 
 def distances(ones: Iterable[Pattern], others: Iterable[Pattern]) -> list[list[float]]:
-    """Return for each of some patterns the distance to each of others; see `distance`."""
+    """Return the distances from each of some patterns to each of others; see `distance`."""
     measured = [_Measures(other) for other in others]
     return [[_whole(one, other) for other in measured] for one in map(_Measures, ones)]
 
 
 def distance_parts(a: Pattern, b: Pattern) -> dict[str, float]:
-    """Return each difference by itself, from 0 to 1."""
+    """Return each difference separately, from 0 to 1."""
     one, other = _Measures(a), _Measures(b)
     return {name: min(1.0, difference(one, other)) for name, (_, difference) in _PARTS.items()}
 
 
 def distance_weights() -> dict[str, tuple[float, float]]:
-    """Return the share of each difference, and by how many octaves it is whole; 0: no octaves."""
+    """Return the weight of each difference, and the octaves of a complete one (0 if none)."""
     octaves = {
         "run": SIZE_OCTAVES,
         "size": SIZE_OCTAVES,
@@ -205,9 +205,9 @@ def distance_weights() -> dict[str, tuple[float, float]]:
 
 
 class _Measures:
-    """What is compared of a pattern.
+    """Quantities of a pattern that are compared.
 
-    Of its dimensions those that matter: neighbours that are both not cut count as one.
+    Adjacent dimensions that are not cut count as one.
     """
 
     def __init__(self, pattern: Pattern) -> None:
@@ -230,7 +230,7 @@ def _whole(a: _Measures, b: _Measures) -> float:
 
 
 def _octaves(one: float, other: float, whole: float) -> float:
-    """Return a ratio of numbers from 1 on in octaves, as a share of so many."""
+    """Return a ratio of numbers from 1 on in octaves, as a share of `whole` octaves."""
     return abs(math.log2(one / other)) / whole
 
 
@@ -239,7 +239,7 @@ def _dimensions(a: _Measures, b: _Measures) -> float:
 
 
 def _distribution_distance(a: _Measures, b: _Measures) -> float:
-    """Least cost of turning one's distribution into the other's, as a share of the most."""
+    """Return the least cost of turning one distribution into the other, as a share."""
     one, other = a.pattern, b.pattern
     if one.kind != other.kind or not one.distributions or not other.distributions:
         return float(
@@ -299,11 +299,12 @@ _PARTS: dict[str, tuple[float, Callable[[_Measures, _Measures], float]]] = {
     "halo": (0.03, lambda a, b: abs(a.halo - b.halo)),
     "element": (0.10, lambda a, b: _octaves(a.element, b.element, ELEMENT_OCTAVES)),
 }
-"""Each difference and its share, as fitted by benchmarks/likeness.py on what settings lose that
-are carried over (docs/design/memory.md has the intervals); that of halos is assumed."""
+"""Each difference and its weight, fitted by benchmarks/likeness.py to the loss of settings that
+are transferred (docs/design/memory.md has the intervals); that of halos is assumed.
+"""
 
 
-# Classes of patterns: what one model of performance can hold for.
+# Classes of patterns, each of which can have one performance model.
 
 DIRECTIONS = ("write", "read")
 WAYS = ("collective", "independent", "posix")
@@ -312,13 +313,13 @@ SHAPES = ("contiguous", "interleaved", "irregular")
 
 @dataclass(frozen=True)
 class PatternClass:
-    """A class of patterns; `str` gives "write collective interleaved".
+    """A class of patterns; `str` returns e.g. "write collective interleaved".
 
     Attributes:
         direction: One of `DIRECTIONS`.
         way: One of `WAYS`: how most calls of the pattern are made.
-        shape: "contiguous": what a rank moves of a dataset is one piece in the file;
-            "interleaved": several, between those of other ranks; "irregular": no regular ones.
+        shape: "contiguous": a rank's part of a dataset is one piece in the file; "interleaved":
+            several pieces between those of other ranks; "irregular": no regular pieces.
     """
 
     direction: str = "write"
@@ -333,8 +334,8 @@ def class_of(summary: PatternSummary, *, mpiio: bool = True) -> PatternClass:
     """Return the class of a pattern.
 
     Args:
-        summary: Of the pattern.
-        mpiio: The program moves its data through MPI-IO; otherwise through POSIX calls.
+        summary: Summary of the pattern.
+        mpiio: Whether the program moves its data through MPI-IO; otherwise through POSIX calls.
     """
     way = "collective" if summary.collective >= 0.5 else "independent"
     return PatternClass(
@@ -367,7 +368,7 @@ def _shape(summary: PatternSummary) -> str:
 def moved_in_steps(summary: PatternSummary) -> int:
     """Return the number of leading dimensions of which each call moves one element.
 
-    Without names of datasets, those that follow one another look like one more dimension.
+    Without names, consecutive datasets appear as one more dimension.
     """
     length = 1
     for place, name in enumerate(summary.distributions):

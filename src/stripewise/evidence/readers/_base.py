@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a source: something that tells what a run did."""
+"""Defines the interface of a source of evidence on what a run did."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Source(ABC):
     """One kind of trace, log or profile.
 
     Attributes:
-        name: Short, as in "darshan".
-        summary: What it is, for the list of what can be read: "a Darshan log".
-        kind: What the statistics database calls it; "": as its name.
-        budget: Of one file of it.
+        name: Short name, as "darshan".
+        summary: Description for the list of readable formats: "a Darshan log".
+        kind: Name in the statistics database; empty if it is the same as `name`.
+        budget: Budget for reading one file.
     """
 
     name: str
@@ -38,25 +38,25 @@ class Source(ABC):
 
     @abstractmethod
     def recognises(self, path: Path) -> bool:
-        """Whether `path` holds this kind, judged by its content, never by its name alone.
+        """Return whether `path` is of this kind, judged by its content, never only by its name.
 
-        Reads little, never raises; a path that cannot be read is not recognised.
+        It reads little and never raises; a path that cannot be read is not recognised.
         """
 
     @abstractmethod
     def read_one(self, path: Path) -> Evidence:
-        """Read what one path tells of one run; what is missing or damaged is in the notes.
+        """Read one path of one run; what is missing or damaged is mentioned in the notes.
 
         Raises:
-            TraceError: Nothing of it can be read.
+            TraceError: Nothing in it can be read.
             OSError: It cannot be opened.
         """
 
     def read(self, path: Path) -> Evidence:
-        """Read what one path tells of one run.
+        """Read one path of one run.
 
         Raises:
-            TraceError: Nothing of it can be read.
+            TraceError: Nothing in it can be read.
         """
         try:
             return self.read_one(path)
@@ -66,10 +66,10 @@ class Source(ABC):
             raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
 
     def read_several(self, paths: Sequence[Path]) -> Evidence:
-        """Read paths that together tell of one run; most kinds have one path a run.
+        """Read several paths of one run; most kinds have one path per run.
 
         Raises:
-            TraceError: Nothing of it can be read, or they do not belong together.
+            TraceError: Nothing in them can be read, or they do not belong together.
         """
         if len(paths) != 1:
             raise TraceError(f"{len(paths)} paths given; {self.summary} is one path: name one run")
@@ -80,17 +80,17 @@ class RankLogs(Source):
     """A directory with a text of each rank, or the text of one of them.
 
     Attributes:
-        file_name: Matches the name of a rank's text; the first group is the rank.
+        file_name: Pattern for the name of a rank's text; the first group is the rank.
     """
 
     file_name: re.Pattern[str]
 
     @abstractmethod
     def is_call(self, line: str) -> bool:
-        """Whether a line of a text is a call as this kind writes it."""
+        """Return whether a line of a text is a call in the form of this kind."""
 
     def texts(self, path: Path) -> dict[int, Path]:
-        """Return rank -> text; of a single text whose name tells no rank, it is rank 0's."""
+        """Return texts by rank; a single text whose name contains no rank is rank 0's."""
         if path.is_dir():
             return files_by_rank(path, self.file_name)
         match = self.file_name.fullmatch(path.name)
@@ -103,7 +103,7 @@ class RankLogs(Source):
 
 
 def begins_with(path: Path, magic: bytes) -> bool:
-    """Whether `path` is a regular file that begins with `magic`; False if it cannot be read."""
+    """Return whether `path` is a regular file that begins with `magic`; False if unreadable."""
     return head_of(path, len(magic)) == magic
 
 
@@ -117,7 +117,7 @@ def head_of(path: Path, size: int) -> bytes:
 
 
 def files_by_rank(directory: Path, name: re.Pattern[str]) -> dict[int, Path]:
-    """Return rank -> file, in order, where names match; the rank is the first group."""
+    """Return files by rank, in order, whose names match; the rank is the first group."""
     try:
         entries = list(directory.iterdir())
     except OSError:
@@ -127,21 +127,21 @@ def files_by_rank(directory: Path, name: re.Pattern[str]) -> dict[int, Path]:
 
 
 def begins_with_line(path: Path, is_line: Callable[[str], bool]) -> bool:
-    """Whether one of the first lines of a file is such a line."""
+    """Return whether one of the first lines of a file satisfies `is_line`."""
     lines = head_of(path, _HEAD_BYTES).decode("utf-8", "replace").splitlines()[:40]
     return any(is_line(line) for line in lines)
 
 
 def parsed_lines(path: Path, parse: Callable[[str], T | None], notes: list[str]) -> Iterator[T]:
-    """Yield what the lines of a regular file say; bytes that are not UTF-8 become surrogates.
+    """Yield the parsed lines of a regular file; non-UTF-8 bytes become surrogates.
 
     Args:
-        path: Of the file.
-        parse: Of a line; None: it says nothing.
-        notes: Takes what cannot be read, when all lines are read.
+        path: Path of the file.
+        parse: Parser of a line; it returns None for a line without content.
+        notes: List that gets messages on what cannot be read, after the last line.
 
     Raises:
-        OSError: It cannot be opened, or is no regular file.
+        OSError: It cannot be opened, or is not a regular file.
     """
     unread, line = 0, "\n"
     file = open_input(path)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collects single calls of foreign tools into a trace, and counts them for a profile."""
+"""Collects single calls of other tools into a trace, and counts them for a profile."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _MOST_SECONDS = 4e9
 
 
 class CallLog:
-    """Calls as columns, one row each, and what their numbers mean."""
+    """Calls as columns, one row each, and the tables that their numbers refer to."""
 
     def __init__(self) -> None:
         self.paths: Interned[str] = Interned()
@@ -87,10 +87,10 @@ class CallLog:
         shape: int = -1,
         view: int = -1,
     ) -> int:
-        """Add a call; returns the index of its name.
+        """Add a call; return the index of its name.
 
-        `start` and `end` are seconds since the origin of the trace; an `offset` of None is not
-        known.  The rest is as in `TRACE_ROW`.
+        `start` and `end` are seconds since the origin of the trace; an `offset` of None is
+        unknown. The other arguments are as in `TRACE_ROW`.
         """
         file = self.paths.number(path) if path else -1
         name_index = self.names.number(name)
@@ -132,7 +132,7 @@ def _bounded(value: int) -> int:
 
 
 def _number(rows: NDArray[Any]) -> None:
-    """Give each call its place in its thread."""
+    """Number the calls of each thread."""
     if not len(rows):
         return
     new = np.ones(len(rows), bool)
@@ -142,7 +142,7 @@ def _number(rows: NDArray[Any]) -> None:
 
 
 def set_processes(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Number processes by rank, in the rows too; returns `Trace.process_rank`."""
+    """Number processes by rank, also in the rows; return `Trace.process_rank`."""
     ranks, place = np.unique(rows["rank"], return_inverse=True)
     rows["process"] = place.reshape(-1)
     return ranks.astype(np.int64)
@@ -160,17 +160,17 @@ def evidence_of(
     gaps: Sequence[Gap] = (),
     **run: Any,
 ) -> Evidence:
-    """Return all that the calls of a run tell.
+    """Return the evidence that the calls of a run provide.
 
     Args:
-        log: With what the numbers in the rows mean.
-        rows: (n,) `TRACE_ROW` out of the log.
-        notes: Of the trace and the profile.
-        more_notes: Of the profile alone.
-        n_processes: Those of the program; 0: as many as made calls.
-        layers: That were watched.
-        partial: Something is missing.
-        gaps: Amounts that are not known, or not all.
+        log: Log with the tables that the numbers in the rows refer to.
+        rows: (n,) `TRACE_ROW` from the log.
+        notes: Notes of the trace and the profile.
+        more_notes: Notes of only the profile.
+        n_processes: Number of the program's processes; 0 for as many as made calls.
+        layers: Layers that were observed.
+        partial: Whether something is missing.
+        gaps: Amounts that are unknown or incomplete.
         **run: `source`, `n_ranks` and `start`, as in `Trace`.
     """
     ranks = set_processes(rows)
@@ -206,7 +206,7 @@ def evidence_of(
 
 
 def counters_of(trace: Trace) -> NDArray[Any]:
-    """(n,) `COUNTER_ROW`, one per file, layer and rank; each row of the trace is one call."""
+    """Return (n,) `COUNTER_ROW` per file, layer and rank; each row of the trace is one call."""
     calls = trace.rows[trace.rows["file"] >= 0]
     keys = np.stack([calls["file"], calls["layer"].astype(np.int32), calls["rank"]], axis=1)
     unique, owner = np.unique(keys, axis=0, return_inverse=True)
@@ -253,7 +253,7 @@ def _count_span(rows: NDArray[Any], calls: NDArray[Any], owner: NDArray[np.intp]
 def _count_order(
     rows: NDArray[Any], calls: NDArray[Any], owner: NDArray[np.intp], kind: str
 ) -> None:
-    """Sequential (begins behind the one before) and consecutive (begins where it ended)."""
+    """Count sequential (begins behind the last) and consecutive (begins at its end) calls."""
     known = np.isin(calls["layer"], (IoLayer.POSIX, IoLayer.STDIO))
     known &= (calls["flags"] & EventFlag.NO_OFFSET) == 0
     calls, owner = calls[known], owner[known]
@@ -267,10 +267,10 @@ def _count_order(
 
 
 def heat_of(trace: Trace, elapsed_seconds: float) -> tuple[NDArray[Any], float]:
-    """Heat rows by rank, file and layer from single calls, spread evenly over their time.
+    """Return heat rows by rank, file and layer from calls, spread evenly over their time.
 
     Returns:
-        (m,) `HEAT_ROW`, and the width of a bin in seconds; a hundredth of the run.
+        (m,) `HEAT_ROW`, and the width of a bin in seconds, a hundredth of the run.
     """
     calls = trace.rows[np.isin(trace.rows["op"], (*_READS, *_WRITES))]
     end = float(calls["end_ns"].max(initial=0)) * 1e-9
@@ -303,7 +303,7 @@ def _heat_sums(
     return summed_heat(rows)
 
 
-# Accesses of traces that do not know the file views of MPI-IO.
+# Accesses of traces that do not contain the file views of MPI-IO.
 
 _NOTE = (
     "from the system calls below MPI-IO, since the source does not record its file views: with"
@@ -314,11 +314,11 @@ _NOTE = (
 def foreign_accesses(trace: Trace, *, knows_views: bool = True) -> tuple[Selections | Pieces, ...]:
     """Find accesses as `readers.accesses` does.
 
-    Where the place of a file's MPI-IO calls is not known its system calls stand in for them.
+    If the offsets of a file's MPI-IO calls are unknown, its system calls are used instead.
 
     Args:
-        trace: Its rows are single calls.
-        knows_views: Views of MPI-IO calls are in the trace, with or without holes.
+        trace: Trace whose rows are single calls.
+        knows_views: Whether views of MPI-IO calls are in the trace, with or without holes.
     """
     rows = trace.rows.copy()
     data = np.isin(rows["op"], DATA_OPS) & (rows["file"] >= 0)
@@ -337,17 +337,17 @@ def foreign_accesses(trace: Trace, *, knows_views: bool = True) -> tuple[Selecti
         dropped[mine[of_mpi[mine]]] = True
         rows["depth"][mine[system[mine]]] = 0
     found = accesses(replace(trace, rows=rows[~dropped]))
-    return tuple(_noted(entry, instead) for entry in found)
+    return tuple(_with_note(entry, instead) for entry in found)
 
 
 def _placed(trace: Trace, rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return (n,) bool: the call has an offset and a size, in a view without holes."""
+    """Return (n,) bool: whether the call has an offset and a size, in a view without holes."""
     whole = np.array([*(view.contiguous for view in trace.views), True], bool)
     known = (rows["flags"] & EventFlag.NO_OFFSET) == 0
     return np.asarray(known & (rows["bytes"] > 0) & whole[rows["view"]])
 
 
-def _noted(entry: Selections | Pieces, instead: set[tuple[str, bool]]) -> Selections | Pieces:
+def _with_note(entry: Selections | Pieces, instead: set[tuple[str, bool]]) -> Selections | Pieces:
     if isinstance(entry, Pieces) and (entry.file, entry.writing) in instead:
         return replace(entry, notes=(*entry.notes, _NOTE))
     return entry

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds what a batch job left of its I/O: Darshan's logs, and the output of Cray MPICH."""
+"""Finds the I/O evidence that a batch job left: Darshan logs, and output of Cray MPICH."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from stripewise.evidence.facts import relative_path
 from stripewise.evidence.readers._mpiio_stats import parse_mpiio_stats, parse_mpiio_timers
 
 MOST_FILES = 16
-"""Of one run, the largest are kept."""
+"""Maximum number of files of one run; the largest are kept."""
 _MOST_BYTES = 64 << 20
-"""A log that is larger is passed over."""
+"""Maximum size of a log that is read; larger ones are skipped."""
 _HEAD_BYTES = 1 << 16
 _VERSION = re.compile(r"CRAY MPICH version[^\r\n]*")
 _TABLE = re.compile(rb"MPIIO (?:write|read) (?:access patterns|by phases)|MPIIO hints for ")
@@ -34,13 +34,13 @@ _MEANS = ("average_bytes", "average_gap_bytes")
 def read_job_output(
     paths: Iterable[Path], directory: Path, worked_in: Path | None = None
 ) -> MpiioOutput:
-    """Read what Cray MPICH printed; nothing where it printed nothing.
+    """Read what Cray MPICH printed; nothing if it printed nothing.
 
     Args:
-        paths: Outputs and logs; those that cannot be read, are no text or are too large are
-            passed over.
-        directory: Of the run; paths below it are given relative to it.
-        worked_in: Where its files were while it ran; None: there.
+        paths: Outputs and logs; those that cannot be read, are not text or are too large are
+            skipped.
+        directory: Directory of the run; paths below it are given relative to it.
+        worked_in: Directory of its files while it ran; None if it is the same.
     """
     version, found = "", dict[str, MpiioFile]()
     for text in filter(None, map(_text, paths)):
@@ -54,23 +54,23 @@ def read_job_output(
 
 
 def prints_of_mpi(path: Path) -> bool:
-    """Whether a file is a text in which Cray MPICH printed what it does; False if unreadable."""
+    """Return whether a file is a text with output of Cray MPICH; False if unreadable."""
     return bool(_TABLE.search(_bytes(path)))
 
 
 def with_printed(
     files: Sequence[ObservedFile], printed: Sequence[MpiioFile]
 ) -> tuple[ObservedFile, ...]:
-    """Return files with what MPI printed of them where they were not observed themselves.
+    """Return files completed by MPI's output on those that were not observed themselves.
 
-    These are the hints (striping unit and buffer among them), the number of processes that
-    wrote, and the system calls.
+    The output contains the hints (striping unit and buffer among them), the number of processes
+    that wrote, and the system calls.
     """
     by_path = {one.path: one for one in printed}
-    return tuple(_filled(file, by_path.get(file.path)) for file in files)
+    return tuple(_completed(file, by_path.get(file.path)) for file in files)
 
 
-def _filled(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
+def _completed(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
     if printed is None:
         return file
     write, read = printed.write or MpiioSide(), printed.read or MpiioSide()
@@ -79,12 +79,12 @@ def _filled(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
     known = {name: str(value) for name, value in layout.items() if value}
     writers = file.writers or _processes(write)
     readers = file.readers or _processes(read)
-    told = {"writers": writers, "readers": readers}
+    processes = {"writers": writers, "readers": readers}
     return replace(
         file,
         writers=writers,
         readers=readers,
-        missing={name: why for name, why in file.missing.items() if not told.get(name)},
+        missing={name: why for name, why in file.missing.items() if not processes.get(name)},
         system_writes=file.system_writes or write.system_calls,
         system_write_bytes=file.system_write_bytes or write.total_bytes,
         system_reads=file.system_reads or read.system_calls,
@@ -94,18 +94,18 @@ def _filled(file: ObservedFile, printed: MpiioFile | None) -> ObservedFile:
 
 
 def _processes(side: MpiioSide) -> int:
-    """Return how many processes made system calls: aggregators, or others if these made none."""
+    """Return the number of processes that made system calls: aggregators, or else others."""
     return side.aggregators if side.collective else side.independent_ranks
 
 
 def _text(path: Path) -> str:
     data = _bytes(path)
-    told = _TABLE.search(data) or b"CRAY MPICH version" in data
-    return data.decode("utf-8", "surrogateescape") if told else ""
+    printed = _TABLE.search(data) or b"CRAY MPICH version" in data
+    return data.decode("utf-8", "surrogateescape") if printed else ""
 
 
 def _bytes(path: Path) -> bytes:
-    """Return a text; nothing of what is no text, too large, or cannot be read."""
+    """Return a text; empty if it is not text, too large, or cannot be read."""
     try:
         with open_input(path) as file:
             head = file.read(_HEAD_BYTES)
@@ -126,7 +126,7 @@ def _files(text: str) -> Iterable[MpiioFile]:
 
 
 def _name(path: str, directory: Path, worked_in: Path | None) -> str:
-    """Return the name of a file as it is for a run in `directory`."""
+    """Return the name of a file for a run in `directory`."""
     path = os.path.normpath(path)
     if worked_in is not None and os.path.isabs(path):
         path = str(relative_path(path, Path(os.path.normpath(worked_in))))
@@ -149,7 +149,7 @@ def _joined(one: MpiioFile, other: MpiioFile) -> MpiioFile:
 
 
 def _total(timers: MpiioTimers) -> float:
-    """Return the time of a block in clock ticks; of one in seconds, in these."""
+    """Return the time of a block in clock ticks, or in seconds if it is given in seconds."""
     whole = next((phase for phase in timers.phases if phase.name == "total"), None)
     return ((whole and whole.average) or 0.0) * (timers.ticks_per_unit or 1)
 
@@ -168,12 +168,12 @@ def _sum(one: MpiioSide | None, other: MpiioSide | None) -> MpiioSide | None:
 
 
 def _both(name: str, one: MpiioSide, other: MpiioSide) -> Any:
-    """Return a member of two sides together."""
+    """Return a member of two sides combined."""
     first, second = getattr(one, name), getattr(other, name)
     if name in (*_LAST, *_MEANS):
         return first if second is None else second
     if first is None or second is None:
-        return None  # a sum with what is not told is not known
+        return None  # the sum is unknown if a part is
     if name in _LARGEST:
         return max(first, second)
     if name == "active":
@@ -181,12 +181,13 @@ def _both(name: str, one: MpiioSide, other: MpiioSide) -> Any:
     return first + second
 
 
-# Darshan's logs of a batch job, found where a site keeps them.
+# Darshan logs of a batch job, found where a site keeps them.
 #
-# Darshan writes a log for each MPI program, `YEAR/MONTH/DAY/USER_EXE_idJOB-PID_MONTH-DAY-SECOND-
-# HASH_DURATION.darshan` (numbers without zeros in front; the second is that of the day, in the
-# local time of the node), so that a job has one for each of its `srun` steps.  Source: darshan-
-# runtime, darshan_log_name in darshan-core.c (documented; names of 3.1 to 3.4 logs seen).
+# Darshan writes a log for each MPI program,
+# `YEAR/MONTH/DAY/USER_EXE_idJOB-PID_MONTH-DAY-SECOND-HASH_DURATION.darshan` (numbers without
+# leading zeros; the second is that of the day, in the local time of the node), so that a job has
+# one for each of its `srun` steps. Source: darshan-runtime, darshan_log_name in darshan-core.c
+# (documented; names of 3.1 to 3.4 logs seen).
 
 _NAME = re.compile(
     r"(?P<owner_and_program>.+)_id(?P<job>\d+)(?:-\d+)?"
@@ -201,10 +202,10 @@ class JobLog:
     """One log of a job.
 
     Attributes:
-        path: Of the log.
+        path: Path of the log.
         program: "USER_EXE", as in its name.
         started_unix_seconds: Start of the program, if the log's node has this host's time zone.
-        elapsed_seconds: Whole seconds that the program ran; None: the name does not tell.
+        elapsed_seconds: Duration of the program in whole seconds; None if not in the name.
     """
 
     path: Path
@@ -216,15 +217,15 @@ class JobLog:
 def find_job_logs(directory: Path, job_id: int, start: float, end: float) -> tuple[JobLog, ...]:
     """Find the complete logs of a job, in the order in which its programs started.
 
-    Looked into are `directory` itself and its folders of the days from the one before the start
-    to the one after the end, so that a job's number that was used before is not confused with it,
-    and nodes in another time zone do not matter.  Links are not followed.
+    The search covers `directory` itself and its folders of the days from the one before the start
+    to the one after the end, so that an earlier use of the job's number is not confused with it,
+    and nodes in another time zone do not matter. Links are not followed.
 
     Args:
-        directory: Where the site (or the job, by DARSHAN_LOGPATH) keeps its logs.
+        directory: Directory in which the site (or the job, by DARSHAN_LOGPATH) keeps its logs.
         job_id: Number of the job.
-        start: Of the job, Unix seconds.
-        end: Of the job, Unix seconds.
+        start: Start of the job, Unix seconds.
+        end: End of the job, Unix seconds.
 
     Raises:
         TraceError: The directory cannot be read.
@@ -245,15 +246,15 @@ def find_job_logs(directory: Path, job_id: int, start: float, end: float) -> tup
 def logs_of_steps(
     logs: Sequence[JobLog], steps: Mapping[int, tuple[float, float]] | None = None
 ) -> dict[int, tuple[JobLog, ...]]:
-    """Tell which log is of which step of the job.
+    """Determine which log belongs to which step of the job.
 
-    A step has several logs if it started several programs, and none if it used no MPI, or did not
-    end well.
+    A step has several logs if it started several programs, and none if it did not use MPI, or
+    failed.
 
     Args:
-        logs: In order of time.
-        steps: Number of each step to its start and end, Unix seconds, as the batch system's
-            accounting tells; None: each log is of a step of its own, in order, from 0.
+        logs: Logs in order of time.
+        steps: Start and end of each step by number, Unix seconds, from the batch system's
+            accounting; None: each log belongs to a step of its own, in order, from 0.
     """
     if steps is None:
         return {number: (log,) for number, log in enumerate(logs)}
@@ -266,7 +267,7 @@ def logs_of_steps(
             for number, (start, end) in ordered
             if start - _CLOCKS_DIFFER_SECONDS <= at <= end + _CLOCKS_DIFFER_SECONDS
         ]
-        if inside:  # of steps one behind the other that which began nearest
+        if inside:  # of consecutive steps, the one with the closest start
             found[min(inside, key=lambda number: abs(steps[number][0] - at))].append(log)
     return {number: tuple(own) for number, own in found.items()}
 
@@ -289,7 +290,7 @@ def _check(directory: Path) -> None:
 
 
 def _logs_in(folder: Path, job_id: int, days: Sequence[date]) -> Iterator[JobLog]:
-    """Yield the job's logs in one folder whose names tell one of these days."""
+    """Yield the job's logs in one folder whose names contain one of these days."""
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
@@ -309,7 +310,7 @@ def _month_and_day(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _log(path: Path, match: re.Match[str], day: date) -> JobLog:
-    # mktime and not midnight plus seconds: the clock may be put forward or back that day
+    # mktime and not midnight plus seconds: clocks may change that day
     second = int(match["second"])
     started = time.mktime((day.year, day.month, day.day, 0, 0, second, 0, 0, -1))
     duration = match["duration"]
@@ -327,7 +328,7 @@ _MOST_HINTS = 200
 
 
 def parse_mpiio_hints(text: str) -> dict[str, dict[str, str]]:
-    """Return the hints of each file as they were printed last; files in order."""
+    """Return the last printed hints of each file; files in order."""
     found: dict[str, dict[str, str]] = {}
     hints: dict[str, str] | None = None
     for line in text.splitlines():

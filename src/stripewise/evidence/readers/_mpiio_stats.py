@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of Cray's MPICH_MPIIO_STATS=1 and MPICH_MPIIO_TIMERS=1 in the output of a job.
+"""Reads blocks of Cray's MPICH_MPIIO_STATS=1 and MPICH_MPIIO_TIMERS=1 in a job's output.
 
-A block of statistics begins with "MPIIO write access patterns for NAME" and has lines
-"|   key = value"; other output may stand between the lines.  Source: intro_mpi(3) of Cray MPICH,
-and blocks in published job outputs.
+A block of statistics begins with "MPIIO write access patterns for NAME" and has lines "|   key =
+value"; other output may be between the lines. Source: intro_mpi(3) of Cray MPICH, and blocks in
+published job outputs.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from stripewise.present import plural
 # Blocks of Cray's MPICH_MPIIO_TIMERS=1 in the output of a job.
 #
 # A block begins with "MPIIO write by phases, all ranks, for NAME" (or writers, readers,
-# aggregators) and has rows "|   key = minimum maximum average percent%".  The format is documented
-# (intro_mpi(3) of Cray MPICH) and was not seen on a Cray: what a row may leave out is left out,
-# and rows that are not known are kept under the names that they have.
+# aggregators) and has rows "|   key = minimum maximum average percent%". The format is documented
+# (intro_mpi(3) of Cray MPICH) but was not seen on a Cray: optional parts of a row may be missing,
+# and unknown rows are kept under the names that they have.
 
 
 TIMERS_TITLE = re.compile(
@@ -59,7 +59,7 @@ _MOST_PHASES = 64
 
 @dataclass
 class _TimersBlock:
-    """One block while its lines come in."""
+    """One block while its lines are read."""
 
     path: str
     direction: str
@@ -78,9 +78,9 @@ class _TimersBlock:
 
 
 def parse_mpiio_timers(text: str) -> tuple[MpiioTimers, ...]:
-    """Return the records of all blocks of a text, in order; blocks without any row are left out.
+    """Return the records of all blocks of a text, in order; blocks without rows are left out.
 
-    A title that names no file is of the file whose block of MPICH_MPIIO_STATS came last.
+    A title without a file name refers to the file of the last block of MPICH_MPIIO_STATS.
     """
     return tuple(block.record() for block in _timers_blocks(text) if not block.is_empty)
 
@@ -116,7 +116,7 @@ def _is_border(line: str) -> bool:
 
 
 def _take_row(block: _TimersBlock, line: str) -> None:
-    """Take a line into the block; what is no row of it stands between its lines."""
+    """Add a line to the block; ignore it if it is not a row."""
     if scale := _SCALE.search(line):
         if scale[1] or scale[2]:
             block.values["ticks_per_unit"] = 1 << int(scale[1]) if scale[1] else int(scale[2])
@@ -145,7 +145,7 @@ def _take_rate(block: _TimersBlock, rate: re.Match[str], value: str) -> None:
 
 
 def _phase(key: str, value: str) -> MpiioPhase | None:
-    """Return a row; of one number the average, of two the extremes; None without a number."""
+    """Return a row; one number is the average, two are the extremes; None without a number."""
     percent = _PERCENT.search(value)
     share = float(percent[1]) / 100 if percent else None
     numbers = [float(one) for one in _DECIMAL.findall(_PERCENT.sub(" ", value))]
@@ -191,14 +191,14 @@ _NEEDED = ("independent", "collective", "system_calls", "total_bytes")
 
 
 class MpiioStatsSource(Source):
-    """The output of a job in which MPICH_MPIIO_STATS=1 was set."""
+    """Output of a job in which MPICH_MPIIO_STATS=1 was set."""
 
     name = "mpiio-stats"
     summary = "job output with MPICH_MPIIO_STATS blocks"
     budget = MPIIO_STATS
 
     def recognises(self, path: Path) -> bool:
-        """Look for the title of a block; behind the first megabytes only in a text."""
+        """Look for the title of a block; beyond the first megabytes only in a text."""
         with suppress(OSError), open_input(path) as file:
             part = tail = b""
             while b"\0" not in part and file.tell() < MPIIO_STATS.file_bytes:
@@ -213,10 +213,10 @@ class MpiioStatsSource(Source):
         """Read all blocks of one output.
 
         A file that was closed several times has several blocks; each pair of a write and a read
-        block is a record of its own.
+        block is a separate record.
 
         Raises:
-            TraceError: It is too large, or has no block.
+            TraceError: The output is too large, or has no block.
         """
         text = read_input(path, self.budget).decode("utf-8", "surrogateescape")
         records, n_cut = parse_mpiio_stats(text)
@@ -230,7 +230,7 @@ class MpiioStatsSource(Source):
 
 @dataclass
 class _Block:
-    """One side of one file while its lines come in."""
+    """One side of one file while its lines are read."""
 
     path: str
     writing: bool
@@ -249,15 +249,15 @@ def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
             if block is not None:
                 yield block
             block = _Block(_path(title[2]), title[1] == "write")
-        elif block is not None and not _take(block, line):
+        elif block is not None and not _add_line(block, line):
             yield block
             block = None
     if block is not None:
         yield block
 
 
-def _take(block: _Block, line: str) -> bool:
-    """Take a line into the block; False where the block ends."""
+def _add_line(block: _Block, line: str) -> bool:
+    """Add a line to the block; return False if the block ends."""
     if _is_border(line):
         return not block.values
     match = _LINE.search(line)
@@ -275,13 +275,13 @@ def _take(block: _Block, line: str) -> bool:
 
 
 def _bounded(digits: str) -> int | None:
-    """A number that can be a count; None: it cannot."""
+    """Return a number that can be a count; otherwise None."""
     value = int(digits) if len(digits) <= 20 else -1
     return value if 0 <= value < _BEYOND else None
 
 
 def parse_mpiio_stats(text: str) -> tuple[tuple[MpiioStats, ...], int]:
-    """All files of a text, in the order of their first block, and how many blocks are cut off."""
+    """Return all files of a text in order of their first block, and how many blocks are cut."""
     records: list[MpiioStats] = []
     newest: dict[str, int] = {}
     n_cut = 0
@@ -292,8 +292,8 @@ def parse_mpiio_stats(text: str) -> tuple[tuple[MpiioStats, ...], int]:
         if place is None or getattr(records[place], side) is not None:
             place = newest[block.path] = len(records)
             records.append(MpiioStats(block.path))
-        told: dict[str, Any] = {side: MpiioSide(**block.values)}
-        records[place] = replace(records[place], **told)
+        sides: dict[str, Any] = {side: MpiioSide(**block.values)}
+        records[place] = replace(records[place], **sides)
     return tuple(records), n_cut
 
 
@@ -314,7 +314,7 @@ def _profile(
     notes = [*_NOTES]
     cut = f"{plural(n_cut, 'block')} {'is' if n_cut == 1 else 'are'} cut off or damaged"
     if n_cut:
-        notes.insert(0, f"{cut}: what they would have contained is missing")
+        notes.insert(0, f"{cut}: their figures are missing")
     return RunProfile(
         source="MPICH_MPIIO_STATS output",
         n_ranks=0,
@@ -325,7 +325,7 @@ def _profile(
         partial=bool(n_cut),
         damaged=bool(n_cut),
         gaps=(
-            Gap(Part.CALLS, "MPICH_MPIIO_STATS covers only reads and writes through MPI-IO"),
+            Gap(Part.CALLS, "MPICH_MPIIO_STATS records only reads and writes through MPI-IO"),
             *((Gap(Part.BYTES | Part.CALLS, cut, frozenset(rows)),) if n_cut else ()),
         ),
         notes=(
@@ -343,7 +343,7 @@ _NOTES = (
 
 
 def _empty_rows(index: int) -> Any:
-    """Two counter rows of a file: MPI-IO, and the system calls below it."""
+    """Return two counter rows of a file: MPI-IO, and the system calls below it."""
     rows = unknown_counters(2)
     rows["file"], rows["rank"] = index, ALL_RANKS
     rows["layer"] = (IoLayer.MPIIO, IoLayer.POSIX)
@@ -363,7 +363,7 @@ def _add(rows: Any, side: MpiioSide, writing: bool) -> None:
 
 
 def _remarks(record: MpiioStats) -> Iterator[str]:
-    """Yield what has no place in the counters, in words."""
+    """Yield remarks on values that the counters cannot represent."""
     for word, side in (("write", record.write), ("read", record.read)):
         if side is None:
             continue
@@ -371,19 +371,19 @@ def _remarks(record: MpiioStats) -> Iterator[str]:
         if side.stripe_sized is not None:
             text += f", as large as a stripe {side.stripe_sized}"
         if side.modify_reads:
-            text += f"; {side.modify_reads} reads{_of_bytes(side.modify_bytes)} to modify"
+            text += f"; {side.modify_reads} reads{_bytes_phrase(side.modify_bytes)} to modify"
         if side.gaps:
-            mean = _of_bytes(side.average_gap_bytes)
+            mean = _bytes_phrase(side.average_gap_bytes)
             text += f"; {side.gaps} gaps{mean and f'{mean} on average'}"
         yield text
 
 
-def _of_bytes(number: int | None) -> str:
+def _bytes_phrase(number: int | None) -> str:
     return "" if number is None else f" of {number} bytes"
 
 
 def _timers_remark(timers: MpiioTimers) -> str:
-    """Say how the time of a block is shared out, and its rates."""
+    """Describe how the time of a block is divided, and its rates."""
     shares = [
         f"{phase.name} {100 * phase.share:.3g} %"
         for phase in timers.phases
@@ -398,5 +398,5 @@ def _timers_remark(timers: MpiioTimers) -> str:
         )
         if rate is not None
     ]
-    said = ", ".join([*shares, *rates]) or "no shares"
-    return f"{timers.path}: phases of {timers.direction}s, {timers.scale}: {said}"
+    parts = ", ".join([*shares, *rates]) or "no shares"
+    return f"{timers.path}: phases of {timers.direction}s, {timers.scale}: {parts}"

@@ -29,7 +29,7 @@ class NativeSource(Source):
     budget = CONTAINER
 
     def recognises(self, path: Path) -> bool:
-        """Look for the magic number, in a directory in any of its *.sw."""
+        """Look for the magic number; in a directory, in any of its *.sw files."""
         if path.is_dir():
             return bool(containers_in(path))
         return begins_with(path, _MAGIC)
@@ -42,8 +42,8 @@ class NativeSource(Source):
         """Read the containers of one run.
 
         Raises:
-            TraceError: They are of several runs.
-            ContainerError: One cannot be read, or is of another version.
+            TraceError: The containers belong to several runs.
+            ContainerError: A container cannot be read, or has another version.
         """
         files = [f for path in paths for f in (containers_in(path) if path.is_dir() else [path])]
         return read_run(files)
@@ -62,13 +62,13 @@ def _containers(directory: Path) -> list[Path]:
     return [path for path in sorted(directory.glob("*.sw")) if begins_with(path, _MAGIC)]
 
 
-# Copy containers from where each node wrote its own to where one can read them all.
+# Collection of containers from the nodes that wrote them in a directory that all can read.
 
 _PIECE = 1 << 20
 
 
 def containers_below(paths: Sequence[Path]) -> list[Path]:
-    """Return the containers that paths name: files, and what is directly in directories.
+    """Return the containers that paths name: files, and files directly in directories.
 
     Raises:
         TraceError: A path is neither a container nor a directory.
@@ -87,19 +87,19 @@ def containers_below(paths: Sequence[Path]) -> list[Path]:
 def collect_containers(sources: Sequence[Path], destination: Path) -> list[Path]:
     """Copy containers into a directory that all nodes see; each node collects its own.
 
-    Each one appears whole or not at all, readable by its owner alone.  What is there already
-    and equal is left; several nodes may collect into one directory at once.
+    Each copy appears completely or not at all, readable only by its owner. Existing equal copies
+    are kept; several nodes may collect into one directory at once.
 
     Args:
-        sources: Containers, or directories of them; they stay where they are.
-        destination: Made if it is not there.
+        sources: Containers, or directories of them; they remain where they are.
+        destination: Directory for the copies; created if it does not exist.
 
     Returns:
-        The copies.
+        Paths of the copies.
 
     Raises:
-        TraceError: A source is no container, there is none, or they, together with what is in
-            the destination, are of several runs.
+        TraceError: A source is not a container, there is none, or they, together with the contents
+            of the destination, belong to several runs.
         StorageError: The destination cannot be written.
     """
     files = containers_below(sources)

@@ -35,7 +35,7 @@ def recognise(path: Path) -> Source:
     """Return the source that reads a path.
 
     Raises:
-        TraceError: The path does not exist, or nothing reads it.
+        TraceError: The path does not exist, or no source reads it.
     """
     _check_readable(path)
     for source in SOURCES:
@@ -61,7 +61,7 @@ def _check_readable(path: Path) -> None:
 
 
 def _try(path: Path) -> None:
-    """Open a file or a directory: access(2) leaves capabilities out, by which a service reads."""
+    """Open a file or directory: access(2) ignores the capabilities by which a service reads."""
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         os.scandir(path).close()
@@ -71,22 +71,22 @@ def _try(path: Path) -> None:
 
 
 def _found(path: Path) -> str:
-    """Say what there is instead of a trace."""
+    """Describe what the path is instead of a trace."""
     if not path.is_dir():
         return "not recognised"
     return "nothing in this directory is recognised" if any(path.iterdir()) else "empty directory"
 
 
 def read_evidence(path: Path | Sequence[Path]) -> Evidence:
-    """Read everything that a source tells of one run.
+    """Read everything that a source contains about one run.
 
     Args:
-        path: A trace, log or profile of any kind that is recognised; several paths if the run
-            is spread over them (containers of several nodes).
+        path: A trace, log or profile of any recognised kind; several paths if the run is spread
+            over them (containers of several nodes).
 
     Raises:
-        TraceError: It cannot be read, is not recognised, or holds more than one run.
-        ContainerError: A container is of another version.
+        TraceError: It cannot be read, is not recognised, or contains more than one run.
+        ContainerError: A container has another version.
     """
     paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
     if not paths:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns a trace into a plan of its I/O that runs without the program."""
+"""Turns a trace into a plan that repeats its I/O without the program."""
 
 from typing import TYPE_CHECKING
 

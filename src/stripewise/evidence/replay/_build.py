@@ -42,15 +42,15 @@ from stripewise.evidence.trace import (
 from stripewise.present import plural
 
 MOST_LOST_SHARE = 0.05
-"""A trace of which a larger share of the bytes cannot be replayed is refused."""
+"""Maximum share of a trace's bytes that cannot be replayed; a larger one is refused."""
 
 
 def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
-    """Return what a replay of a run does.
+    """Build the plan of a replay of a run.
 
     Args:
-        trace: Of the run, with single calls and their functions' names.
-        profile: Of the same run, for the hints that the program gave.
+        trace: Trace of the run, with single calls and their functions' names.
+        profile: Profile of the same run, for the hints that the program gave.
 
     Raises:
         UsageError: The trace has no calls, too many, or too much that cannot be replayed.
@@ -120,7 +120,7 @@ def _notes(trace: Trace, kinds: RowKinds) -> tuple[str, ...]:
         names = ", ".join(f"{name} ({n})" for name, n in sorted(kinds.skipped.items()))
         notes.append(f"calls that move no data are left out: {names}")
     if trace.lost_calls:
-        notes.append(f"{trace.lost_calls} calls did not fit into the trace and are missing")
+        notes.append(f"{trace.lost_calls} calls are missing, as the trace reached its size limit")
     return tuple(notes)
 
 
@@ -148,7 +148,7 @@ def _fold_ranks(
     groups: Groups,
     communicators: _Communicators,
 ) -> tuple[tuple[NDArray[Any], ...], tuple[PlanRank, ...]]:
-    """Return sections, and what each rank does."""
+    """Return sections, and the part of each rank in them."""
     waits = find_waits(openings, groups)
     met = find_meetings(ranks, kinds.rows, openings, groups) if one_clock(trace) else []
     opened: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -178,7 +178,7 @@ def _own(
     return {**own, "rest": np.rint(rest).astype(np.int64)}
 
 
-# Which files have to be there before a replay begins.
+# Files that must exist before a replay begins.
 
 _READS = (Op.READ, Op.READ_COLLECTIVE)
 _WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
@@ -192,7 +192,7 @@ def find_inputs(
     tables: Tables,
     ranks: Sequence[RankCalls],
 ) -> tuple[PlanInput, ...]:
-    """Return files that were opened, or read, before the program had made them."""
+    """Return files that were opened or read before the program had created them."""
     by_file: dict[int, list[Opening]] = defaultdict(list)
     for opening in openings:
         if not opening.removes:
@@ -210,7 +210,7 @@ def find_inputs(
 
 
 def _read_first(trace: Trace, file: int) -> bool:
-    """Whether the file was read before anything was written to it."""
+    """Return whether the file was read before anything was written to it."""
     rows = trace.rows[(trace.rows["file"] == file) & (trace.rows["bytes"] > 0)]
     reads = rows["start_ns"][np.isin(rows["op"], _READS)]
     writes = rows["start_ns"][np.isin(rows["op"], _WRITES)]
@@ -218,7 +218,7 @@ def _read_first(trace: Trace, file: int) -> bool:
 
 
 def _size(rows: NDArray[Any]) -> int:
-    """Return the end of the furthest byte that was read, seen in the system's reads."""
+    """Return the end of the furthest byte that was read, as seen in the system's reads."""
     below = rows[np.isin(rows["layer"], (IoLayer.POSIX, IoLayer.STDIO))]
     below = below[np.isin(below["op"], _READS)]
     if not len(below):
@@ -230,7 +230,7 @@ def _size(rows: NDArray[Any]) -> int:
     turns = np.stack((first, second, third), axis=1)
     reach = (np.maximum(stride, 0) * np.maximum(turns - 1, 0)).sum(axis=1)
     ends = below["offset"] + reach + below["bytes"]
-    in_turn = (below["bytes"] * count).sum()  # of reads whose offset is not known
+    in_turn = (below["bytes"] * count).sum()  # for reads with unknown offsets
     return int(max(ends.max(), in_turn if (below["offset"] < 0).all() else 0))
 
 
@@ -257,7 +257,7 @@ def _needed(
     return tuple(dict.fromkeys(found))
 
 
-# How large a dataset is that grows: a trace names its slowest dimension 0.
+# Size of a dataset that grows: its slowest dimension is 0 in a trace.
 
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 
@@ -274,7 +274,7 @@ def _end(trace: Trace, row: int, offset: int) -> int:
 
 
 def needed_extent(trace: Trace, rows: NDArray[np.int64], ranks: Sequence[RankCalls]) -> int:
-    """Return the end of what calls of some rows reached in the slowest dimension."""
+    """Return the end, in the slowest dimension, of what calls of some rows accessed."""
     wanted = rows[trace.rows["shape"][rows] >= 0]
     furthest = (
         _end(trace, row, int(calls.offset[calls.row == row].max()))
@@ -285,10 +285,10 @@ def needed_extent(trace: Trace, rows: NDArray[np.int64], ranks: Sequence[RankCal
 
 
 def set_extents(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> None:
-    """Make the extent that each H5Dset_extent gives its dataset the offset of the call.
+    """Set the offset of each H5Dset_extent call to the extent that it gives its dataset.
 
-    It is what any rank uses until the next one, as it has to be the same on all; no dataset
-    shrinks.  Where nothing is used it is -1.
+    It is the extent that any rank uses until the next one, as it must be the same on all; no
+    dataset shrinks. Without any use it is -1.
     """
     resizes = kinds.verb == kinds.number("hdf5.dset_extent")
     moves = np.isin(trace.rows["op"], _DATA) & (trace.rows["shape"] >= 0)
@@ -316,6 +316,6 @@ def set_extents(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> No
 
 
 def _dataset(trace: Trace, row: int) -> tuple[int, str]:
-    """Return file and name of the dataset that a row is about."""
+    """Return file and name of the dataset that a row concerns."""
     index = int(trace.rows["object"][row])
     return int(trace.rows["file"][row]), trace.objects[index].name if index >= 0 else ""

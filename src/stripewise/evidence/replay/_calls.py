@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from stripewise.evidence.trace import EventFlag, Trace, expanded_index, levels_of, moved
 
 MOST_CALLS = 50_000_000
-"""Of one rank; each takes about 100 bytes while a plan is made."""
+"""Maximum number of calls of one rank; each takes about 100 bytes while a plan is built."""
 STARTUP_NS = 10_000_000
-"""So far apart ranks leave MPI_Init by chance: they begin together in the replay."""
+"""Time by which ranks may leave MPI_Init apart by chance: they begin together in the replay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +25,14 @@ class RankCalls:
     """Calls of one rank in the order in which the program made them.
 
     Attributes:
-        rank: In the run; 0 of a program without MPI.
+        rank: Rank in the run; 0 for a program without MPI.
         row: (n,) int64, row of `Trace.rows`.
-        offset: (n,) int64, as in `TRACE_ROW`; -1: not known.
-        start: (n,) int64, ns; of calls inside of a folded run evenly spread.
-        end: (n,) int64, ns; of a folded run's last call its own, of the others by the mean.
-        latest: (n,) int64, ns, when it ended at the latest.
-        known: (n,) bool, whether `start` is what was measured.
-        gap: (n,) int64, ns before it.
+        offset: (n,) int64, as in `TRACE_ROW`; -1 if unknown.
+        start: (n,) int64, ns; calls inside a folded run are spread evenly.
+        end: (n,) int64, ns; exact for the last call of a folded run, by the mean for the others.
+        latest: (n,) int64, ns, latest possible end.
+        known: (n,) bool, whether `start` was measured.
+        gap: (n,) int64, ns before the call.
     """
 
     rank: int
@@ -56,19 +56,19 @@ def top_level(trace: Trace) -> NDArray[np.bool_]:
 
 
 def rank_calls(trace: Trace, chosen: NDArray[np.bool_]) -> list[RankCalls]:
-    """Return the calls of each rank, also of those that made none.
+    """Return the calls of each rank, including ranks without calls.
 
-    Threads and processes of a rank are put into one order by their times.
+    Calls of all threads and processes of a rank are put in one order by their times.
 
     Args:
-        trace: Of the run.
-        chosen: (n_rows,) bool, rows to take.
+        trace: Trace of the run.
+        chosen: (n_rows,) bool, rows to include.
     """
     index = np.flatnonzero(chosen)
     ranks = trace.rows["rank"][index] if trace.n_ranks else np.zeros(len(index), np.int64)
     order = np.argsort(ranks, kind="stable")
     borders = np.searchsorted(ranks[order], np.arange(1, max(trace.n_ranks, 1) + 1))
-    parts = np.split(index[order], borders)[:-1]  # the rest is of no rank of the run
+    parts = np.split(index[order], borders)[:-1]  # the rest belongs to no rank of the run
     found = [_calls_of(rank, trace.rows, part) for rank, part in enumerate(parts)]
     if one_clock(trace):
         _begin_late(found)
@@ -76,12 +76,12 @@ def rank_calls(trace: Trace, chosen: NDArray[np.bool_]) -> list[RankCalls]:
 
 
 def one_clock(trace: Trace) -> bool:
-    """Whether times of different ranks can be compared."""
+    """Return whether times of different ranks can be compared."""
     return len(trace.hosts) <= 1
 
 
 def _begin_late(ranks: list[RankCalls]) -> None:
-    """Give first calls the time since the first one of all, where that is more than chance."""
+    """Set the gap of first calls to the time since the first one of all, if it is not chance."""
     begun = [calls for calls in ranks if len(calls.row)]
     begin = min((int(calls.start[0]) for calls in begun), default=0)
     for calls in begun:
@@ -122,7 +122,7 @@ def _one_order(
     sequence: NDArray[np.int64],
     start: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Return the order of calls: of a thread by sequence, of several by time."""
+    """Return the order of calls: by sequence for one thread, by time for several."""
     order = np.lexsort((sequence, thread, process))
     of_thread = np.stack((process[order], thread[order]), axis=1)
     borders = np.flatnonzero((of_thread[1:] != of_thread[:-1]).any(axis=1)) + 1
@@ -140,9 +140,9 @@ def _gaps(
 ) -> NDArray[np.int64]:
     """Return how long a rank did something else before each call, (n,) int64, ns.
 
-    Between two calls whose times were measured it is exact.  Where folding kept only the first
-    and the last call of a run, the time that was left over between such calls is dealt out to
-    those in between, in proportion to what was seen before calls of the same run.
+    It is exact between two calls whose times were measured. If folding kept only the first and the
+    last call of a run, the remaining time between such calls is distributed over those in between,
+    in proportion to what was measured before calls of the same run.
     """
     n = len(row)
     if n == 0:
@@ -164,7 +164,7 @@ def _gaps(
 def _weights(
     row: NDArray[np.int64], seen: NDArray[np.int64], known: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the least gap that was seen before calls of the same run, at least 1 ns."""
+    """Return the least gap that was measured before calls of the same run, at least 1 ns."""
     exact = 1 + np.flatnonzero(known[1:] & known[:-1])
     rows, of_row = np.unique(row, return_inverse=True)
     least = np.full(len(rows), np.inf)
@@ -173,7 +173,7 @@ def _weights(
     return np.asarray(least[of_row] + 1.0)
 
 
-# Which ranks opened a file together: the communicator is not in a trace.
+# Which ranks opened a file together: a trace does not contain the communicator.
 
 WORLD, SELF = 0, 1
 
@@ -183,14 +183,14 @@ class Opening:
     """One open of a file by one rank, or a call that removes or renames the file.
 
     Attributes:
-        key: (layer, file).
-        rank / place: Whose, and which of its calls.
+        key: (layer, file) of the call.
+        rank / place: Rank, and the place among its calls.
         close: Place of the close, or of the removal; the number of calls if there is none.
-        start: Of the call, ns; `latest`: its end at the latest; `closed`: end of the close.
-        exact: The times are measured, not spread over a folded run.
-        parallel: It may be collective.
-        creates: It makes the file if there is none.
-        removes: It is a removal.
+        start: Start of the call, ns; `latest`: its latest end; `closed`: end of the close.
+        exact: Whether the times are measured, not spread over a folded run.
+        parallel: Whether it may be collective.
+        creates: Whether it creates the file if there is none.
+        removes: Whether it is a removal.
         together: Number of collective calls until the close.
     """
 
@@ -212,8 +212,8 @@ def find_openings(made: RankCalls, row_kinds: NDArray[Any]) -> list[Opening]:
     """Return the openings and removals of one rank; a close ends the latest open of its file.
 
     Args:
-        made: Its calls.
-        row_kinds: (n_rows,) `KIND_ROW`.
+        made: Calls of the rank.
+        row_kinds: (n_rows,) `KIND_ROW` of the trace.
     """
     kinds = row_kinds[made.row]
     key_of = kinds["key"]
@@ -252,25 +252,25 @@ def find_openings(made: RankCalls, row_kinds: NDArray[Any]) -> list[Opening]:
 
 
 Groups = dict[tuple[int, int], tuple[int, ...]]
-"""(rank, place) of an open to the ranks that made it together."""
+"""Mapping from (rank, place) of an open to the ranks that made it together."""
 
 
 def group_openings(
     openings: Sequence[Opening], *, one_clock: bool, paths: Sequence[str]
 ) -> tuple[Groups, tuple[str, ...]]:
-    """Find out which opens were one collective call.
+    """Determine which opens were one collective call.
 
     Opens of the same file belong together if their ranks opened it equally often and at the same
-    time; without equal numbers the times decide.  Ranks whose further collective calls differ
-    were not together.
+    time; if the numbers differ, the times decide. Ranks whose further collective calls differ were
+    not together.
 
     Args:
-        openings: Of all ranks.
-        one_clock: Times of different ranks can be compared (one host).
-        paths: Of the files, for the notes.
+        openings: Openings of all ranks.
+        one_clock: Whether times of different ranks can be compared (one host).
+        paths: Paths of the files, for the notes.
 
     Returns:
-        The groups, and what is doubtful.
+        The groups, and notes on doubtful ones.
     """
     by_key: dict[tuple[int, int], list[Opening]] = defaultdict(list)
     for opening in openings:
@@ -313,7 +313,7 @@ def _overlap(turn: Sequence[Opening]) -> bool:
 
 
 def _by_time(by_rank: dict[int, list[Opening]]) -> list[list[Opening]]:
-    """Take the earliest open of all, and with it those that begin before all of them end."""
+    """Return the earliest open of all, and with it those that begin before all of them end."""
     waiting = {rank: list(reversed(own)) for rank, own in by_rank.items()}
     groups = []
     while waiting:

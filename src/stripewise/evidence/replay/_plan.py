@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the plan of a replay with its files, datasets and views, and writes it as text."""
+"""Represents the plan of a replay with its files, datasets and views, and writes it as text."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ CALL_ROW = np.dtype(
         "i8 op flags bytes count",
         ("inner", "<i8", (2,)),
         ("stride", "<i8", (3,)),
-        "i8 place",  # of the first call among those of the rank
+        "i8 place",  # place of the first call among those of the rank
         ("place_stride", "<i8", (3,)),
     ),
 )
-"""A folded run of calls, as in `TRACE_ROW`; the rest of it differs by rank."""
+"""A folded run of calls, as in `TRACE_ROW`; values that differ between ranks are in `COLUMNS`."""
 
 COLUMNS = ("file", "object", "detail", "group", "offset", "gap", "rest")
-"""What each rank has for each row of its section: file, object (dataset, variable or group),
+"""Values of each rank for each row of its section: file, object (dataset, variable or group),
 detail (view of a set_view, selection of others), communicator of an open, first offset,
-nanoseconds before the first call and before each further one.  -1: none."""
+nanoseconds before the first call and before each further one. -1 if there is none."""
 
 
 @dataclass(frozen=True)
 class PlanFile:
-    """A file: where it was, its name in the replay, and the program's own hints for it.
+    """A file: its original path, its name in the replay, and the program's own hints for it.
 
     `variables` are those of PnetCDF, which all ranks define together.
     """
@@ -63,17 +63,17 @@ class PlanFile:
 
 @dataclass(frozen=True)
 class PlanInput:
-    """A file that has to be there; `objects` are the datasets that it needs."""
+    """A file that must exist before the replay; `objects` are the datasets that it needs."""
 
     file: int
-    kind: str  # how it is made: "bytes", "hdf5" or "pnetcdf"
+    kind: str  # how it is created: "bytes", "hdf5" or "pnetcdf"
     size_bytes: int
     objects: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class PlanRank:
-    """What one rank does: its section, and (n,) int64 for each of `COLUMNS`."""
+    """Part of one rank: its section, and (n,) int64 for each of `COLUMNS`."""
 
     rank: int
     section: int
@@ -82,19 +82,19 @@ class PlanRank:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A whole replay.
+    """Complete plan of a replay.
 
     Attributes:
-        n_ranks: It has to run with so many.
-        verbs / files / objects / shapes / views / groups: What indices mean; objects, shapes and
-            views are described in the words of the plan's text, `groups` are ranks that open a
-            file together, without the first two (all; the rank alone).
-        inputs: Files that are made before.
-        sections: (n,) `CALL_ROW` each; ranks that do the same share one.
-        ranks: In order.
-        read_bytes / write_bytes: Of the program's own calls that are replayed.
-        notes: What is left out or doubtful, in words.
-        mpi: Family that the program ran on, "mpich" or "openmpi"; None: there is no telling.
+        n_ranks: Number of ranks with which it must run.
+        verbs / files / objects / shapes / views / groups: Tables that indices refer to; objects,
+            shapes and views are described as in the plan's text, `groups` are ranks that open a
+            file together, without the first two (all ranks; the rank by itself).
+        inputs: Files that are created before the replay.
+        sections: (n,) `CALL_ROW` each; ranks with the same calls share one.
+        ranks: Parts of the ranks, in order.
+        read_bytes / write_bytes: Bytes of the program's own calls that are replayed.
+        notes: Messages on what is left out or doubtful.
+        mpi: MPI family that the program ran on, "mpich" or "openmpi"; None if unknown.
     """
 
     n_ranks: int
@@ -125,10 +125,10 @@ def plan_text(plan: Plan) -> str:
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Write a plan that only its owner can read: it holds names of files.
+    """Write a plan that only its owner can read, as it contains names of files.
 
     Raises:
-        StorageError: It cannot be written.
+        StorageError: The plan cannot be written.
     """
     with whole_file(path) as place, place.open("w", encoding="ascii") as stream:
         stream.writelines(f"{line}\n" for line in _lines(plan))
@@ -153,7 +153,7 @@ def _lines(plan: Plan) -> Iterator[str]:
         for index, value in enumerate(values):
             yield f"{name} {index} {value}"
             if name == "file":
-                yield from _of_file(index, plan.files[index])
+                yield from _file_lines(index, plan.files[index])
     for one in plan.inputs:
         yield words("input", one.file, one.kind, one.size_bytes, len(one.objects), *one.objects)
     for index, table in enumerate(plan.sections):
@@ -163,7 +163,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield "end"
 
 
-def _of_file(index: int, file: PlanFile) -> Iterator[str]:
+def _file_lines(index: int, file: PlanFile) -> Iterator[str]:
     for key, value in file.hints.items():
         yield f"hint {index} {escaped(key)} {escaped(value)}"
     if file.variables:
@@ -171,7 +171,7 @@ def _of_file(index: int, file: PlanFile) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Return a name as one word: other bytes than letters, digits and marks as %XX."""
+    """Return a name as one word: bytes other than letters, digits and marks become %XX."""
     return quote(os.fsencode(text), safe=_MARKS) or "%"
 
 
@@ -179,12 +179,15 @@ def number_list(numbers: ArrayLike) -> str:
     """Return numbers as words: A, A*N for N equal ones, A+D*N for N at distance D."""
     values = np.asarray(numbers, np.int64)
     steps, last = np.diff(values), len(values) - 1
-    ends = [*(np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist(), last]  # of equal distances
+    ends = [
+        *(np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist(),
+        last,
+    ]  # of equal distances
     found, at = [], 0
     while at <= last:
         end = at if at == last else ends[bisect_right(ends, at)]
         step = int(steps[at]) if end > at else 0
-        if step and end == at + 1:  # two numbers are shorter by themselves
+        if step and end == at + 1:  # two numbers are shorter as separate words
             end, step = at, 0
         distance, times = f"+{step}" if step else "", f"*{end - at + 1}" if end > at else ""
         found.append(f"{values[at]}{distance}{times}")
@@ -198,7 +201,7 @@ def words(*values: object) -> str:
 
 
 def _calls(table: NDArray[Any]) -> Iterator[str]:
-    """A line for each row: all members of `CALL_ROW` are whole numbers of 64 bits."""
+    """Yield a line for each row: all members of `CALL_ROW` are 64-bit integers."""
     rows = np.ascontiguousarray(table).view((np.int64, CALL_ROW.itemsize // 8))
     return (words(*row) for row in rows.tolist())
 
@@ -208,7 +211,7 @@ def _rank(one: PlanRank) -> str:
     return words("rank", one.rank, one.section, *filter(None, lists))
 
 
-# Equal calls at regular distances become one line of a plan.
+# Folding of equal calls at regular distances into one line of a plan.
 
 LEVELS = 3
 _STEP = ("offset", "place")
@@ -222,10 +225,10 @@ _RUN = np.dtype(
 
 
 def fold(calls: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Fold calls with equal keys whose offsets and places lie at up to three regular strides.
+    """Fold calls with equal keys whose offsets and places have up to three regular strides.
 
     Args:
-        calls: (n,) `CALL`.
+        calls: (n,) `CALL` of one rank.
 
     Returns:
         (m,) `CALL_ROW`, the runs in the order of their first calls, and (n,) the run of each call.
@@ -248,10 +251,10 @@ def fold(calls: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def _join(
     runs: NDArray[Any], level: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Join equal runs that follow at equal distances, from the first on.
+    """Join equal runs at equal distances, from the first on.
 
     Returns:
-        Where joined ones begin, how many they join, and (m, 2) their distance in offset and
+        Where joined runs begin, how many runs they join, and (m, 2) their distance in offset and
         place.
     """
     alike = runs["key"][1:] == runs["key"][:-1]
@@ -272,7 +275,7 @@ def _join(
 
 
 def _reach(alike: NDArray[np.bool_], steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each run the last one that it reaches by equal steps over alike ones."""
+    """Return, for each run, the last one reached from it by equal steps over equal runs."""
     n = len(alike) + 1
     reach = np.arange(n)
     goes_on = np.zeros(n - 1, bool)
@@ -289,33 +292,33 @@ def _rows(calls: NDArray[Any], runs: NDArray[Any], count: NDArray[np.int64]) -> 
         rows[name] = calls[name][runs["place"]]
     length = runs["length"]
     rows["count"], rows["inner"], rows["place"] = count, length[:, :-1], runs["place"]
-    rows["inner"][length[:, 1:].prod(axis=1) == 1, 0] = 0  # nothing further out: without end
+    rows["inner"][length[:, 1:].prod(axis=1) == 1, 0] = 0  # no outer loop: unlimited
     rows["inner"][length[:, 2] == 1, 1] = 0
     rows["stride"], rows["place_stride"] = runs["stride"][..., 0], runs["stride"][..., 1]
     return rows
 
 
-# What calls refer to, each described once in a plan.
+# Objects that calls refer to, each described once in a plan.
 
 LEAST_FILLED_SHARE = 0.5
-"""Of the bytes of a file's datasets; metadata alone is far less."""
+"""Share of the bytes of a file's datasets; metadata without fill values is far less."""
 
 
 class Tables:
     """Files, objects, shapes and views of a trace that a plan uses.
 
-    A number of -1 is answered by -1.
+    For an index of -1, methods return -1.
 
     Attributes:
-        objects / shapes / views: In the words of the plan's text.
+        objects / shapes / views: Descriptions as in the plan's text.
     """
 
     def __init__(self, trace: Trace, hints: Mapping[str, Mapping[str, str]]) -> None:
-        """Begin empty.
+        """Start with empty tables.
 
         Args:
-            trace: Whose indices are asked for.
-            hints: Path to the hints that the program gave.
+            trace: Trace that the indices refer to.
+            hints: Hints that the program gave, by path.
         """
         self.objects: Interned[str] = Interned()
         self.shapes: Interned[str] = Interned()
@@ -328,7 +331,7 @@ class Tables:
         self._first: dict[tuple[int, int, str], int] = {}
 
     def files(self) -> Iterator[PlanFile]:
-        """Yield the files in the order of their numbers, each with a name of its own."""
+        """Yield the files in the order of their numbers, each with a unique name."""
         taken: set[str] = set()
         for index in self._files.values:
             path = self._trace.paths[index]
@@ -347,7 +350,7 @@ class Tables:
         return -1 if index < 0 else self._files.number(index)
 
     def object(self, index: int) -> int:
-        """Return the number of a dataset or variable, as it was first described in its file."""
+        """Return the number of a dataset or variable, as first described in its file."""
         if index < 0:
             return -1
         seen = self._trace.objects[index]
@@ -364,7 +367,7 @@ class Tables:
         return _object("filled" if seen.file in self._filled else "dataset", seen)
 
     def input_object(self, index: int, first_extent: int) -> int:
-        """Return the number of a dataset that has to be there, so long if it can grow."""
+        """Return the number of a dataset that must exist, with this extent if it can grow."""
         if not first_extent:
             return self.object(index)
         seen = self._trace.objects[index]
@@ -372,7 +375,7 @@ class Tables:
         return self.objects.number(self._words(replace(seen, extents=extents)))
 
     def group(self, name: str) -> int:
-        """Return the number of a group of HDF5."""
+        """Return the number of an HDF5 group."""
         return self.objects.number(_object("group", TraceObject(-1, IoLayer.HDF5, name, ())))
 
     def shape(self, index: int) -> int:
@@ -386,7 +389,7 @@ class Tables:
         return self.shapes.number(_shape(shape, memory))
 
     def whole(self, index: int) -> int:
-        """Return the number of the selection of all of an object, for its extents."""
+        """Return the number of the selection of a whole object, for its extents."""
         extents = self._trace.objects[index].extents if index >= 0 else ()
         return self.shapes.number(_shape(TraceShape(-1, ShapeKind.ALL, extents), -1))
 
@@ -395,7 +398,7 @@ class Tables:
         return -1 if index < 0 else self.views.number(_view(self._trace.views[index]))
 
     def buffer(self, index: int) -> int:
-        """Return the number of the layout of a buffer; -1: taken for contiguous."""
+        """Return the number of a buffer's layout; -1 if it is assumed to be contiguous."""
         if index < 0:
             return -1
         view = self._trace.views[index]
@@ -427,7 +430,7 @@ def _view(one: TraceView) -> str:
 def _filled_files(trace: Trace) -> frozenset[int]:
     """Return the files in which H5Dcreate itself wrote the datasets' fill values.
 
-    As much is written then as the datasets are large.
+    In this case, as many bytes are written then as the datasets contain.
     """
     creating = [i for i, name in enumerate(trace.names) if name.startswith("H5Dcreate")]
     rows = trace.rows

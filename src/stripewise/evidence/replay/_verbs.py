@@ -153,14 +153,14 @@ COLLECTIVE = frozenset(
     "pnetcdf.close pnetcdf.enddef pnetcdf.redef pnetcdf.begin_indep pnetcdf.end_indep "
     "pnetcdf.wait_all pnetcdf.sync".split()
 )
-"""All that opened a file together make these calls together, whatever they move."""
+"""Calls that all ranks that opened a file together make together, whatever they move."""
 JOINT = frozenset(("hdf5.dopen", "hdf5.dclose"))
-"""All ranks make these calls as a rule, but no one has to."""
+"""Calls that all ranks usually make together, although none has to."""
 CREATING = frozenset(("hdf5.fcreate", "pnetcdf.create"))
 REMOVING = frozenset(("posix.unlink", "mpiio.delete", "pnetcdf.delete"))
 
 
-# What each row of a trace is to a replay, found once a row.
+# Properties of the rows of a trace for a replay, determined once for each row.
 
 _READS = (Op.READ, Op.READ_COLLECTIVE)
 _WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
@@ -171,26 +171,26 @@ _PARALLEL = (IoLayer.MPIIO, IoLayer.PNETCDF)
 
 KIND_ROW = np.dtype(
     [
-        ("key", "<i8"),  # a number for layer and file; -1: without a file
-        ("verb", "<i8"),  # index into `RowKinds.verbs`; -1: not replayed
+        ("key", "<i8"),  # number of layer and file; -1 without a file
+        ("verb", "<i8"),  # index into `RowKinds.verbs`; -1 if not replayed
         *((name, "?") for name in ("collective", "opens", "closes", "parallel", "creates")),
         ("removes", "?"),
-        ("joint", "?"),  # the ranks make it together as a rule, but it need not be
+        ("joint", "?"),  # whether ranks usually make it together, although they need not
     ]
 )
 
 
 @dataclass(frozen=True, eq=False)
 class RowKinds:
-    """What the rows of a trace are.
+    """Properties of the rows of a trace for a replay.
 
     Attributes:
-        verbs: Those that occur.
-        rows: (n_rows,) `KIND_ROW`.
-        read_bytes / write_bytes: Moved by calls that are replayed.
-        lost_bytes: Moved by calls that cannot be replayed.
-        lost: Why, in words, with the number of calls.
-        skipped: Name of a call that is left out to their number.
+        verbs: Verbs that occur.
+        rows: (n_rows,) `KIND_ROW` of the trace.
+        read_bytes / write_bytes: Bytes moved by calls that are replayed.
+        lost_bytes: Bytes moved by calls that cannot be replayed.
+        lost: Number of such calls by the reason, in words.
+        skipped: Number of calls that are left out, by name.
     """
 
     verbs: tuple[str, ...]
@@ -203,7 +203,7 @@ class RowKinds:
 
     @property
     def verb(self) -> NDArray[np.int64]:
-        """(n_rows,) int64, as in `KIND_ROW`."""
+        """Verb of each row, as in `KIND_ROW`: (n_rows,) int64."""
         return np.asarray(self.rows["verb"])
 
     def number(self, verb: str) -> int:
@@ -212,7 +212,7 @@ class RowKinds:
 
 
 def row_kinds(trace: Trace, chosen: NDArray[np.bool_]) -> RowKinds:
-    """Return what the chosen rows are."""
+    """Return the properties of the chosen rows."""
     rows, names = trace.rows, (*trace.names, "")
     verbs: Interned[str] = Interned()
     kinds = np.zeros(len(rows), KIND_ROW)
@@ -254,21 +254,21 @@ _UNSOUND = (
 
 
 def _unsound(trace: Trace) -> NDArray[np.int64]:
-    """Return why the description of a call is not enough, (n_rows,) int64 into `_UNSOUND`."""
+    """Return why the description of a call is insufficient, (n_rows,) int64 into `_UNSOUND`."""
     rows = trace.rows
     listed = (ShapeKind.BOXES, ShapeKind.POINTS)
     shapes = [one.truncated and one.kind in listed for one in trace.shapes]
     views = [one.truncated for one in trace.views]
     moves = np.isin(rows["op"], (*_READS, *_WRITES))
     of_library = np.isin(rows["layer"], (IoLayer.HDF5, IoLayer.PNETCDF))
-    cut_shape = np.array([*shapes, False])[rows["shape"]]  # -1 is the last
+    cut_shape = np.array([*shapes, False])[rows["shape"]]  # index -1 refers to the last
     cut_view = np.array([*views, False])[rows["view"]]
     nameless = moves & (rows["bytes"] > 0) & of_library & (rows["object"] < 0)
     return np.select((cut_shape, cut_view, nameless), (1, 2, 3), 0)
 
 
 def _set_kinds(trace: Trace, kinds: NDArray[Any], verbs: tuple[str, ...]) -> None:
-    """Set what follows from the verbs and the rows."""
+    """Set the properties that follow from the verbs and the rows."""
 
     def among(names: frozenset[str]) -> NDArray[np.bool_]:
         return np.isin(kinds["verb"], [i for i, verb in enumerate(verbs) if verb in names])
@@ -292,7 +292,7 @@ def _bytes_of(rows: NDArray[Any], kept: NDArray[np.bool_], ops: tuple[Op, ...]) 
 
 
 def _is_parallel(trace: Trace) -> NDArray[np.bool_]:
-    """Return which opens may be collective: of HDF5 those that opened the file by MPI-IO."""
+    """Return which opens may be collective: for HDF5, those that opened the file by MPI-IO."""
     rows = trace.rows
     opens = rows["op"] == Op.OPEN
     below = rows[opens & (rows["layer"] == IoLayer.MPIIO) & (rows["parent"] >= 0)]
@@ -304,14 +304,14 @@ def _is_parallel(trace: Trace) -> NDArray[np.bool_]:
     return np.asarray(parallel & opens, dtype=bool)
 
 
-# What each call of a rank is before it is folded.
+# Data of each call of a rank before it is folded.
 
 _KEPT_FLAGS = int(EventFlag.NO_OFFSET | EventFlag.POINTER | EventFlag.SHARED)
 CALL = np.dtype(
     members(
         "i8 verb op flags bytes",  # as in `CALL_ROW`
         "i8 file object detail group offset gap",  # as in `COLUMNS`
-        "i8 key",  # equal for calls that differ in offset, place and gap alone
+        "i8 key",  # equal for calls that differ only in offset, place and gap
     )
 )
 
@@ -356,12 +356,12 @@ def call_columns(
     """Return the calls of one rank, (n,) `CALL`.
 
     Args:
-        trace: Of the run.
-        tables: For the numbers of groups of HDF5.
-        kinds: What the rows are.
-        calls: Of the rank.
-        common: Of `row_columns`.
-        groups: (place of an open, number of its communicator).
+        trace: Trace of the run.
+        tables: Tables, for the numbers of HDF5 groups.
+        kinds: Properties of the rows.
+        calls: Calls of the rank.
+        common: Result of `row_columns`.
+        groups: Communicator number of each open, by its place.
     """
     found = common[calls.row]
     found["offset"], found["gap"] = calls.offset, calls.gap
@@ -373,7 +373,7 @@ def call_columns(
 
 
 def combined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return numbers that are equal where all parts are."""
+    """Return numbers that are equal where all parts are equal."""
     key = np.zeros(len(parts[0]), np.int64)
     for part in parts:
         _, number = np.unique(part, return_inverse=True)
@@ -384,7 +384,7 @@ def combined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _name_groups(
     trace: Trace, kinds: RowKinds, calls: RankCalls, tables: Tables, found: NDArray[Any]
 ) -> None:
-    """Name groups, which a trace does not, after the datasets that are created next."""
+    """Name groups by the datasets created next, as a trace does not contain their names."""
     making, creating = kinds.number("hdf5.gcreate"), kinds.number("hdf5.dcreate")
     verb = found["verb"]
     waiting: dict[int, list[int]] = {}

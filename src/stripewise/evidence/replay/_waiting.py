@@ -18,11 +18,11 @@ from stripewise.evidence.replay._verbs import CALL, combined
 from stripewise.evidence.trace import Op
 
 SYNC_VERBS = ("sync.signal", "sync.barrier", "sync.wait")
-"""In the order in which they come before one call: so nobody waits in a circle."""
+"""Verbs in their order before one call, which avoids circular waits."""
 
 
 _ADDED = np.dtype([(name, "<i8") for name in ("at", "verb", "offset", "bytes", "group", "gap")])
-"""A call that is put in; `at`: before which call of the program."""
+"""An inserted call; `at` is the call of the program before which it is inserted."""
 
 
 def with_waits(
@@ -33,15 +33,15 @@ def with_waits(
     meetings: Sequence[tuple[int, Meeting]],
     n_verbs: int,
 ) -> NDArray[Any]:
-    """Put signals, barriers and waits between the calls of a rank.
+    """Insert signals, barriers and waits between the calls of a rank.
 
     Args:
-        calls: (n,) `CALL`, the rank's own.
-        rank: Whose.
-        tables: For the numbers of files.
-        waits: Of all ranks.
-        meetings: Of all ranks, each with the number of its communicator.
-        n_verbs: The verb of the first one of `SYNC_VERBS`.
+        calls: (n,) `CALL` of the rank.
+        rank: Rank that makes the calls.
+        tables: Tables, for the numbers of files.
+        waits: Waits of all ranks.
+        meetings: Meetings of all ranks, each with the number of its communicator.
+        n_verbs: Number of the first one of `SYNC_VERBS`.
     """
     barriers = (_barriers(rank, number, one, n_verbs + 1) for number, one in meetings)
     added = np.concatenate([_messages(rank, tables, waits, n_verbs), *barriers])
@@ -49,7 +49,7 @@ def with_waits(
         return calls
     added = added[np.lexsort([added[name] for name in ("bytes", "offset", "verb", "at")])]
     met = added["verb"] == n_verbs + 1
-    calls["gap"][added["at"][met]] = 0  # it passes before the barrier
+    calls["gap"][added["at"][met]] = 0  # the gap passes before the barrier
     made = np.full(len(added), -1, CALL)
     for name in ("verb", "offset", "bytes", "group", "gap"):
         made[name] = added[name]
@@ -78,25 +78,24 @@ def _barriers(rank: int, communicator: int, meeting: Meeting, verb: int) -> NDAr
     return added
 
 
-# Where ranks had waited for each other before a collective call: a barrier of the program.
-#
-# No trace has the program's barriers.  Without them a rank that was early would wait inside of the
+# Waits of ranks for each other before a collective call: a barrier of the program. No trace
+# contains the program's barriers. Without them, a rank that is early would wait inside the
 # collective call, and that time would count as I/O.
 
 LEAST_WAIT_NS = 20_000
 """Shorter waits are no sign of a barrier."""
 CLOSER = 4
-"""Ranks that met come so much closer together than they had left their calls before."""
+"""Factor by which ranks that met are closer together than when they left their previous calls."""
 
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """Ranks wait for each other before calls that they make together.
+    """A point where ranks wait for each other before calls that they make together.
 
     Attributes:
-        ranks: In order.
-        places: (n_ranks, n) int64, before which calls.
-        gap: (n,) int64, ns that pass before it.
+        ranks: Ranks, in order.
+        places: (n_ranks, n) int64, calls before which they wait.
+        gap: (n,) int64, ns that pass before the wait.
     """
 
     ranks: tuple[int, ...]
@@ -104,7 +103,7 @@ class Meeting:
     gap: NDArray[np.int64]
 
     def of(self, rank: int) -> NDArray[np.int64]:
-        """Return the places of one rank, none if it is not among them."""
+        """Return the places of one rank; none if it does not take part."""
         return self.places[self.ranks.index(rank)] if rank in self.ranks else self.places[0, :0]
 
 
@@ -117,10 +116,10 @@ def find_meetings(
     """Return where ranks met, judged by times of one clock.
 
     Args:
-        ranks: Calls of each.
-        row_kinds: (n_rows,) `KIND_ROW`.
-        openings: Of all ranks.
-        groups: Which were made together.
+        ranks: Calls of each rank.
+        row_kinds: (n_rows,) `KIND_ROW` of the trace.
+        openings: Openings of all ranks.
+        groups: Openings that were made together.
     """
     together: dict[tuple[tuple[int, int], tuple[int, ...]], dict[int, list[Opening]]]
     together = defaultdict(lambda: defaultdict(list))
@@ -142,9 +141,9 @@ def find_meetings(
 def _together(
     of: Sequence[RankCalls], row_kinds: NDArray[Any], turn: Sequence[Opening]
 ) -> NDArray[np.int64]:
-    """Return the places of calls that correspond, (n_ranks, n), while a file was open.
+    """Return the places of corresponding calls while a file was open, (n_ranks, n).
 
-    What need not be made together counts only if all ranks made the same of it, in the same order.
+    Calls that need not be made together count only if all ranks made the same in the same order.
     """
     spans = [
         (one.place, row_kinds[calls.row[one.place : one.close + 1]])
@@ -169,9 +168,9 @@ def _chosen(kinds: NDArray[Any], joint: bool) -> NDArray[np.int64]:
 def _met(
     of: Sequence[RankCalls], places: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return before which calls the ranks met, (n,) bool, and ns that passed before each of those.
+    """Return before which calls the ranks met, (n,) bool, and the ns that passed before each.
 
-    Calls whose times are not known do as those of the same row.
+    Calls with unknown times are treated like those of the same row.
     """
     pairs = list(zip(of, places, strict=True))
     start = np.stack([calls.start[at] for calls, at in pairs])
@@ -179,27 +178,27 @@ def _met(
     known = np.stack([calls.known[at] & calls.known[np.maximum(at - 1, 0)] for calls, at in pairs])
     apart = start.max(axis=0) - start.min(axis=0)
     waited = gap.max(axis=0) - gap.min(axis=0)
-    left = (start - gap).max(axis=0)  # when the last one left its call before
+    left = (start - gap).max(axis=0)  # when the last rank left its previous call
     tells = known.all(axis=0) & (waited >= LEAST_WAIT_NS)
     met = tells & (apart * CLOSER <= waited) & (left <= start.min(axis=0) + LEAST_WAIT_NS)
     _, of_row = np.unique(of[0].row[places[0]], return_inverse=True)
     votes = np.bincount(of_row, np.where(tells, np.where(met, 1, -1), 0))
     met |= ~tells & (votes[of_row] > 0)
-    # The last one to come is the one that the others waited for.
+    # The rank that arrived last is the one that the others waited for.
     return met, gap.min(axis=0)[met]
 
 
-# What has to wait for another rank: a file is opened that somebody else made before.
+# Calls that must wait for another rank: opens of a file that another rank made before.
 
 MOST_WAITS = 64
-"""Ranks that one open waits for; of more it is the last ones that closed the file."""
+"""Maximum number of ranks that one open waits for; if there are more, the last that closed."""
 
 
 @dataclass(frozen=True)
 class Wait:
     """Rank `waiter` begins its call `before` after rank `maker` has ended its call `after`.
 
-    `file` tells several of the same ranks apart.
+    `file` distinguishes several waits of the same ranks.
     """
 
     maker: int
@@ -210,14 +209,14 @@ class Wait:
 
 
 def find_waits(openings: Sequence[Opening], groups: Groups) -> list[Wait]:
-    """Return what has to wait, by the times of the trace.
+    """Return the calls that must wait, by the times of the trace.
 
-    An open that needs the file to exist waits for those that had closed or removed it by then,
+    An open that needs the file to exist waits for the ranks that had closed or removed it by then,
     unless it closed it together with them; a removal waits for those that had closed it.
 
     Args:
-        openings: Of all ranks, and removals.
-        groups: Which were made together.
+        openings: Openings and removals of all ranks.
+        groups: Openings that were made together.
     """
     by_file: dict[int, list[Opening]] = defaultdict(list)
     for opening in openings:

@@ -3,7 +3,7 @@
 """Builds the blocks of a run from its profile, for the command, its page and the portal.
 
 A profile is the document that `stripewise profile --json` prints and the portal stores, without
-numbers that JSON cannot hold; docs/reference/profile.md defines each figure.
+numbers that JSON cannot represent; docs/reference/profile.md defines each figure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from markupsafe import Markup
 from stripewise.core import Amount, reasons, total
 from stripewise.evidence.figures import size_labels
 from stripewise.evidence.figures.heat_cells import LAYER_NAMES
-from stripewise.present import plural, size_text
+from stripewise.present import count_text, plural, size_text
 from stripewise.present.blocks import (
     Advice,
     Bars,
@@ -34,12 +34,13 @@ from stripewise.present.blocks import (
 
 Row = Mapping[str, Any]
 NO_TIME_BINS = (
-    "This source has no time bins, so when things happened is not known: `stripewise run --trace` "
-    "records them, Darshan does with its HEATMAP module (from 3.4) or DXT."
+    "This source has no time bins, so it is not known when I/O happened. `stripewise run "
+    "--trace` records them, and so does Darshan with its HEATMAP module (3.4 or later) or "
+    "DXT."
 )
 NO_PATTERNS = (
-    "No access pattern is known: it needs single calls, as `stripewise run --trace` or Darshan's "
-    "DXT record them."
+    "Access patterns are not known: they need single calls, which `stripewise run --trace` "
+    "or Darshan's DXT records."
 )
 
 
@@ -47,22 +48,22 @@ NO_PATTERNS = (
 
 
 def why_partly_known(profile: Row) -> str:
-    """Say why not all of the run is known; "": it is."""
+    """Return why the run is known only in part; empty if it is fully known."""
     return reasons(profile["figures"].get("missing", {}).values())
 
 
 def figures(profile: Row) -> Facts:
-    """Return the figures of the run; where not all of one is known it says why."""
+    """Return the figures of the run, with a reason for each incomplete one."""
     of_run = profile["figures"]
     meta, system = of_run["meta_operations"], of_run["system_meta_operations"]
-    at_system = f"{system} as they reached the system" if system != meta else ""
-    # Of a time that is missing in part, what is sure counts.
+    at_system = f"{count_text(system)} reached the system" if system != meta else ""
+    # For a time that is known in part, the certain part counts.
     io = "io_low_seconds" if "io_seconds" in of_run.get("missing", {}) else "io_seconds"
     items = [
         _figure(of_run, "run_seconds", "Run time", "seconds", _ranks(of_run)),
         _figure(of_run, io, "I/O time", "seconds", _io_note(of_run)),
-        _figure(of_run, "read_bytes", "Read", "bytes", "as the program requested"),
-        _figure(of_run, "write_bytes", "Written", "bytes", "as the program requested"),
+        _figure(of_run, "read_bytes", "Read", "bytes", "requested by the program"),
+        _figure(of_run, "write_bytes", "Written", "bytes", "requested by the program"),
         _figure(of_run, "rate_bytes_per_second", "I/O rate", "rate",
                 "bytes moved, divided by the I/O time"),
         _figure(of_run, "n_files", "Files", "count", _kinds_of_files(of_run)),
@@ -87,23 +88,24 @@ def _ranks(of_run: Row) -> str:
 def _io_note(of_run: Row) -> str:
     share, slowest = of_run["io_share"], of_run["slowest_rank"]
     text = f"{'unknown share' if share is None else written(share, 'share')} of the run"
-    rank = f"; rank {slowest}, the slowest" if slowest >= 0 else ""
+    rank = f"; slowest: rank {slowest}" if slowest >= 0 else ""
     if of_run["io_exact"]:
         return text + rank
     least = written(of_run["io_low_seconds"], "seconds")
-    return f"{text} at most; at least {least} (ranks are not told apart){rank}"
+    return f"{text} at most; at least {least} (ranks are not recorded separately){rank}"
 
 
 def _kinds_of_files(of_run: Row) -> str:
     kinds = {
-        "n_read_only": "only read", "n_write_only": "only written", "n_read_write": "both",
-        "n_no_data": "without data", "n_shared": "shared by ranks",
+        "n_read_only": "only read", "n_write_only": "only written",
+        "n_read_write": "read and written", "n_no_data": "without data",
+        "n_shared": "shared by ranks",
     }  # fmt: skip
     return ", ".join(f"{of_run[name]} {words}" for name, words in kinds.items() if of_run[name])
 
 
 def io_share(profile: Row) -> Split | Notice:
-    """Return the share of I/O in the run, or say why it is not known."""
+    """Return the share of I/O in the run, or the reason why it is unknown."""
     of_run = profile["figures"]
     run, io = of_run["run_seconds"], of_run["io_seconds"]
     title = "The run" + " (elapsed, slowest rank)" * (of_run["n_ranks"] > 1)
@@ -112,7 +114,10 @@ def io_share(profile: Row) -> Split | Notice:
         text = "The share of I/O in the run is not known: "
         text += why or "the source does not record the run time or the I/O time"
         return Notice("run_parts", title, [f"{text}."], "plain")
-    parts = [Part("io", "I/O", io, "io"), Part("rest", "all else", max(run - io, 0.0), "rest")]
+    parts = [
+        Part("io", "I/O", io, "io"),
+        Part("rest", "everything else", max(run - io, 0.0), "rest"),
+    ]
     return Split("run_parts", title, parts)
 
 
@@ -148,24 +153,24 @@ def times(profile: Row) -> Table:
         Column("share", "Share", "share"),
         Column("elapsed_seconds", "Slowest rank", "seconds"),
     )
-    note = "All ranks: summed. The slowest rank need not be the same in all three."
+    note = "All ranks: the sum over ranks. The slowest rank may differ from row to row."
     return Table("times", "Time in I/O calls", columns, rows, note)
 
 
-# What costs time, and what to do.
+# Findings and their remedies.
 
 
 def findings(profile: Row) -> Findings:
-    """Return what costs time, and what to do."""
+    """Return the findings and their remedies as a block."""
     if profile["figures"]["io_seconds"] is None and not profile["files_total"]:
-        empty = "What the program did is not known, so its cost cannot be estimated."
+        empty = "What the program did is not known, so nothing can be said about its cost."
     elif profile["partial"] or why_partly_known(profile):
-        empty = "No known cause of slow I/O was found in this source; not all of the run is known."
-    else:
         empty = (
-            "No known cause of slow I/O was found, so no saving can be predicted; `stripewise "
-            "tune` searches by experiment."
+            "No known cause of slow I/O was found in what this source records; parts of the "
+            "run are not known."
         )
+    else:
+        empty = "No saving can be predicted. To search for one by experiment: `stripewise tune`."
     return Findings("findings", "Findings", advices(profile), empty)
 
 
@@ -173,8 +178,8 @@ def advices(profile: Row, proof: str | None = None) -> list[Advice]:
     """Return the findings of a run.
 
     Args:
-        profile: Of the run.
-        proof: What pairs of runs showed of settings, "": nothing yet; None: nothing is said.
+        profile: Profile of the run.
+        proof: What pairs of runs showed of settings; empty if nothing yet; None to omit it.
     """
     return [_advice(found, profile["figures"], proof) for found in profile["findings"]]
 
@@ -198,18 +203,18 @@ def _advice(found: Row, of_run: Row, proof: str | None) -> Advice:
 
 
 def _basis(found: Row) -> str:
-    """Say what the gain rests on, or why none is claimed."""
+    """Describe what the estimated gain is based on, or why none is claimed."""
     basis = found["cost_basis"]
     if found["cost_seconds"] is not None:
-        assumed = "" if found["measured"] else " (costs of the storage assumed)"
-        return f"After the change: {basis}{assumed}." if basis else ""
+        assumed = "" if found["measured"] else " (storage costs are assumed)"
+        return f"Expected after the change: {basis}{assumed}." if basis else ""
     if basis.startswith("not estimated"):
         return f"The gain is {basis}."
     return f"No gain is claimed{f': {basis}' if basis else ''}."
 
 
 def _cost_parts(found: Row, whole: float) -> tuple[Part, ...]:
-    """Return cost and stake of a finding in the run time; () where the cost is not known."""
+    """Return cost and stake of a finding in the run time; () if the cost is unknown."""
     cost = found["cost_seconds"]
     if cost is None or not whole > 0:
         return ()
@@ -288,27 +293,28 @@ _REQUESTS = (
     Column("system_calls", "System calls", "count"),
     Column("system_mean_bytes", "Mean system call", "bytes"),
     Column("system_ranks", "System processes", "count"),
-    Column("modify_reads", "Reads for modify", "count", small="modified"),
+    Column("modify_reads", "Read-modify-write reads", "count", small="modified"),
     Column("gaps", "Gaps", "count"),
     Column("aligned", "Aligned to the unit", "share"),
-    Column("unit_sized", "Of the unit's size", "share"),
+    Column("unit_sized", "Size of one unit", "share"),
     Column("unit_bytes", "Unit", "bytes"),
     Column("source", "From"),
 )
 
 
 def layers(profile: Row, empty: str = "") -> Table:
-    """Return calls, bytes and time of each layer; `empty` says why there are none."""
+    """Return calls, bytes and time of each layer; `empty` is the reason if there are none."""
     names = {layer.name.lower(): name for layer, name in LAYER_NAMES.items()}
     rows = [{**row, "name": names.get(row["layer"], row["layer"])} for row in profile["layers"]]
     total = (
-        "From the program down; a call of an upper layer is counted again in those that serve it"
+        "From the program down; a call to an upper layer is counted again in the layers "
+        "that serve it"
     )
     return Table("layers", "Operations by layer", _LAYERS, rows, empty=empty, total=total)
 
 
 def files_table(
-    rows: Sequence[Row], title: str = "Files", *, empty: str = "No file was touched.", **more: Any
+    rows: Sequence[Row], title: str = "Files", *, empty: str = "No file was used.", **more: Any
 ) -> Table:
     """Return what was done to files, with the columns that the rows have; paths may be hidden."""
     columns = [column for column in _FILES if not rows or column.name in rows[0]]
@@ -318,22 +324,26 @@ def files_table(
 
 
 def files_of_profile(profile: Row, most: int, empty: str = "") -> list[Table]:
-    """Return the files with most time and the sum of the others, and how they were accessed."""
+    """Return the files with most time, the sum of the others, and how they were accessed."""
     listed, rest = profile["files"][:most], profile["files"][most:]
     rows = [_file(row) for row in listed]
     number = profile["files_total"]
     left_out = number > len(listed)
-    whole = f"The {len(listed)} files with most time in I/O, of {number}"
+    whole = f"The {len(listed)} files with the most I/O time, of {number}"
     shown = whole if left_out else plural(number, "file")
     summary = [_rest(rest)] if rest else []
     tables = [
         files_table([*rows, *summary], empty=empty, total=shown, is_sortable=True,
-                    note="Calls are those of the program. Time, all ranks: summed.")
+                    note=(
+                        "Calls are those that the program made. Time, all ranks: the sum "
+                        "over ranks."
+                    ))
     ]  # fmt: skip
     if rows:
         note = (
-            "Collective: share of the data calls. Sequential and consecutive: share of the calls "
-            "that begin at or after, or exactly, where the one before ended, in the lowest layer."
+            "Collective: share of the data calls. Sequential: share of the calls that begin "
+            "at or after the end of the previous call; consecutive: exactly at its end "
+            "(both in the lowest layer)."
         )
         tables.append(
             Table("access", "How files were accessed", _ACCESS, rows, note, is_sortable=True)
@@ -378,7 +388,7 @@ def _histogram(written_sizes: Sequence[int], read_sizes: Sequence[int]) -> Marku
         '<svg class="sizes" viewBox="0 0 120 32" width="120" height="32" role="img" '
         'aria-label="Requests by size. {words}"><title>{words}</title>'
         '<path d="M0 31.5H120" stroke="currentColor" stroke-opacity=".3"/>{bars}</svg>'
-    ).format(words="; ".join(words), bars=Markup("".join(bars)))  # numbers and our own words
+    ).format(words="; ".join(words), bars=Markup("".join(bars)))  # only numbers and our own words
 
 
 def _rest(rows: Sequence[Row]) -> dict[str, Any]:
@@ -390,7 +400,7 @@ def _rest(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def summed(rows: Iterable[Row], names: Sequence[str]) -> dict[str, Any]:
-    """Add rows up; what one of them does not tell makes a sum the least that it can be."""
+    """Add rows up; if a row lacks a value, the sum is marked as a lower bound."""
     every = list(rows)
     sums = {
         name: total(Amount.of(row[name], row["missing"].get(name, "")) for row in every)
@@ -421,13 +431,13 @@ def variance(profile: Row, most: int, empty: str = "") -> Table:
 
 
 def requests(profile: Row, most: int, title: str, empty: str = "") -> Table:
-    """Return what MPI-IO was asked for in each file, and the system calls that followed."""
+    """Return the requests to MPI-IO for each file, and the system calls that followed."""
     rows = [
         {
             **row,
             "direction": "write" if row["writing"] else "read",
             "source": "single calls" if row["exact"] else "counters",
-            # Where no bytes are known there is no mean size.
+            # If no bytes are known, there is no mean size.
             "program_mean_bytes": row["program_mean_bytes"] or None,
             "system_mean_bytes": row["system_mean_bytes"] or None,
             "modified": size_text(row["modify_bytes"]) if row["modify_bytes"] else "",
@@ -435,10 +445,10 @@ def requests(profile: Row, most: int, title: str, empty: str = "") -> Table:
         for row in profile["requests"][:most]
     ]
     note = (
-        "MPI-IO may gather the requests of many ranks (collective buffering), or read around "
-        "small ones (data sieving), before anything reaches the file system. Fewer, larger, "
-        "aligned system calls by a few processes are what it is for; as many as before, and as "
-        "small, means that it did not act."
+        "MPI-IO may gather the requests of many ranks (collective buffering), or read "
+        "around small ones (data sieving), before anything reaches the file system. It "
+        "worked if a few processes made fewer, larger, aligned system calls. If there are "
+        "as many as before, and as small, it had no effect."
     )
     table = Table("requests_by_file", title, _REQUESTS, rows, note, empty, is_sortable=True)
     return _bounded(table, profile["requests_total"])
@@ -452,7 +462,7 @@ def size_bars(name: str, title: str, counts: Sequence[int], note: str) -> Bars:
 
 
 def _bounded(table: Table, number: int) -> Table:
-    """Say of how many rows these are the first."""
+    """Add a note on the total number of rows if the table shows only the first ones."""
     if number <= len(table.rows):
         return table
     shown = f"the first {len(table.rows)} of {number} rows"

@@ -4,7 +4,7 @@
 
 Only what costs time is True: Drishti's codes that merely describe a run (P01 to P04, P12, P14,
 M04, M05, M10) follow from the figures, those without a counterpart are False.
-docs/reference/findings.md has the mapping.  Source: drishti-io, includes/config.py.
+docs/reference/findings.md has the mapping. Source: drishti-io, includes/config.py.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PLAIN = {
 
 
 def drishti_csv(diagnosis: Diagnosis) -> str:
-    """Return the two lines of the file."""
+    """Return the header and the values of Drishti's CSV file."""
     found = set(_described(diagnosis))
     for finding in diagnosis.findings:
         found.update(_codes(finding, diagnosis))
@@ -80,7 +80,7 @@ def _small_shared(finding: Finding, reading: bool, diagnosis: Diagnosis) -> list
 
 
 def _described(diagnosis: Diagnosis) -> list[str]:
-    """Return the codes that describe the run without saying that anything is lost."""
+    """Return the codes that describe the run without reporting a loss."""
     figures = diagnosis.figures
     layers = {row.layer: row for row in diagnosis.layers}
     codes = _sequential(diagnosis.files)
@@ -106,7 +106,7 @@ def _described(diagnosis: Diagnosis) -> list[str]:
 
 
 def _outweighs(read: int, write: int, codes: tuple[str, str]) -> list[str]:
-    """Return the code of reads, or of writes, where they clearly outweigh the other direction."""
+    """Return the code of reads, or of writes, if they clearly outweigh the other direction."""
     total = read + write
     if not total or abs(read - write) / total <= _INTENSIVE:
         return []
@@ -114,7 +114,7 @@ def _outweighs(read: int, write: int, codes: tuple[str, str]) -> list[str]:
 
 
 def _sequential(files: Sequence[FileRow]) -> list[str]:
-    """Return the codes of directions in which most bytes lie in files accessed in sequence."""
+    """Return the codes of directions in which most bytes are in files accessed in sequence."""
     codes = []
     for code, name in (("P12", "read_bytes"), ("P14", "write_bytes")):
         known = [row for row in files if not math.isnan(row.sequential)]
@@ -135,10 +135,10 @@ _CSV_COLUMNS = (
 
 
 def files_to_csv(profile: Mapping[str, Any]) -> str:
-    """Return a row for each file; the sizes of requests in columns of their own.
+    """Return a row for each file, with separate columns for the sizes of requests.
 
     Args:
-        profile: As `stripewise profile --json` prints it.
+        profile: Profile as printed by `stripewise profile --json`.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -158,7 +158,7 @@ def _cell(value: Any) -> Any:
     return f"{value:.9g}" if isinstance(value, float) else csv_cell(value)
 
 
-# Blocks in the layout of MPICH_MPIIO_STATS=1, whatever the MPI.
+# Blocks in the layout of MPICH_MPIIO_STATS=1, for any MPI library.
 #
 # Source: intro_mpi(3) of Cray MPICH, and blocks in published job outputs.
 
@@ -167,7 +167,7 @@ _NOT_KNOWN = "NA"
 
 
 def mpiio_stats_text(blocks: Sequence[MpiioStats]) -> str:
-    """Return all blocks, the writes of a file before its reads; "" without any."""
+    """Return all blocks, the writes of a file before its reads; empty without any."""
     lines = []
     for block in blocks:
         for side, writing in ((block.write, True), (block.read, False)):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says how arrays are divided between the ranks, and draws which rank owns which block.
+"""Describes how arrays are divided between ranks, and draws which rank owns which block.
 
-At most eight cells a dimension are drawn (the first six, an ellipsis, the last) and at most three
-dimensions, distributed ones first.
+At most eight cells per dimension are drawn (the first six, an ellipsis, the last) and at most
+three dimensions, distributed ones first.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from stripewise.present.blocks import Block, Drawings, Notice, Point, Points
 MOST_CELLS = 8
 MOST_DIMENSIONS = 3
 GAP = -1
-"""In place of a cell: some are left out."""
+"""Placeholder for cells that are left out."""
 NOBODY = -1
-"""In place of a rank: the cell is not assigned, or the rank is not known."""
+"""Placeholder for a rank: the cell is not assigned, or the rank is unknown."""
 
 _WHOLE_ARRAY = {PatternKind.SINGLE: "one rank", PatternKind.REPLICATED: "every rank"}
 _COLOURS = (
@@ -44,7 +44,7 @@ _PLACE: Spec = {"type": "ordinal", "scale": {"padding": 0}, "axis": None}
 
 
 def pattern_chart(pattern: Pattern) -> Chart | None:
-    """Draw the owners of the blocks of an array; None for one that has no regular cells."""
+    """Draw the owners of the blocks of an array; None if it has no regular cells."""
     counts = cell_counts(pattern)
     if not counts:
         return None
@@ -89,7 +89,7 @@ def _sheet(*, wide: bool, high: bool) -> Spec:
 
 
 def _cell(pattern: Pattern, counts: Sequence[int], places: Mapping[int, int]) -> dict[str, object]:
-    """Return what a cell shows and in which colour; `places`: of the drawn dimensions."""
+    """Return text and colour of a cell; `places` are those in the drawn dimensions."""
     if pattern.kind in _WHOLE_ARRAY:
         return {"text": _WHOLE_ARRAY[pattern.kind], "colour": _COLOURS[0]}
     if GAP in places.values():
@@ -104,9 +104,9 @@ def owner(pattern: Pattern, counts: Sequence[int], places: Sequence[int]) -> int
     """Return the rank in the grid's order that owns a block.
 
     Args:
-        pattern: Of the array.
-        counts: Cells of each dimension.
-        places: Of the block in each dimension.
+        pattern: Pattern of the array.
+        counts: Number of cells in each dimension.
+        places: Place of the block in each dimension.
     """
     if pattern.kind is PatternKind.MULTIPARTITION:
         cut = [place for place, count in zip(places, counts, strict=True) if count > 1]
@@ -119,10 +119,10 @@ def owner(pattern: Pattern, counts: Sequence[int], places: Sequence[int]) -> int
 
 
 def _diagonal_owner(cell: Sequence[int], side: int) -> int:
-    """Return the owner of a cell as the NAS BT benchmark deals them out (C order, slowest first).
+    """Return the owner of a cell as assigned by the NAS BT benchmark (C order, slowest first).
 
-    Source: NAS Parallel Benchmarks 3.4, BT/make_set.f90: cell c of process (row, column) lies
-    at (column + c, row - c, c), modulo the side, in Fortran order.
+    Source: NAS Parallel Benchmarks 3.4, BT/make_set.f90: cell c of process (row, column) is at
+        (column + c, row - c, c), modulo the side, in Fortran order.
     """
     if len(cell) < 3:
         return NOBODY
@@ -131,7 +131,7 @@ def _diagonal_owner(cell: Sequence[int], side: int) -> int:
 
 
 def cell_counts(pattern: Pattern) -> tuple[int, ...]:
-    """Count the cells of each dimension; () where there is nothing regular to draw."""
+    """Count the cells of each dimension; () if there is nothing regular to draw."""
     if pattern.kind in _WHOLE_ARRAY:
         return (1,)
     if pattern.kind is PatternKind.MULTIPARTITION:
@@ -153,7 +153,7 @@ def _diagonal_counts(pattern: Pattern) -> tuple[int, ...]:
 
 
 def _is_cut(pattern: Pattern, dimension: int) -> bool:
-    """Return whether the blocks are smaller than the array in a dimension (or it is not known)."""
+    """Return whether the blocks are smaller than the array in a dimension (or it is unknown)."""
     extent = _extent(pattern, dimension)
     unknown = not extent or dimension >= len(pattern.block)
     return unknown or pattern.block[dimension] < extent
@@ -169,7 +169,7 @@ def _cells_along(pattern: Pattern, dimension: int) -> int:
 
 
 def _extent(pattern: Pattern, dimension: int) -> int:
-    """Return the length of the array in a dimension; 0: not known."""
+    """Return the length of the array in a dimension; 0 if unknown."""
     return pattern.extents[dimension] if dimension < len(pattern.extents) else 0
 
 
@@ -180,14 +180,14 @@ def drawn_dimensions(counts: Sequence[int]) -> list[int]:
 
 
 def shown_cells(n_cells: int) -> tuple[int, ...]:
-    """Choose the cells of a dimension to draw; `GAP` stands for those that are left out."""
+    """Choose the cells of a dimension to draw; `GAP` replaces those that are left out."""
     if n_cells <= MOST_CELLS:
         return tuple(range(n_cells))
     return (*range(MOST_CELLS - 2), GAP, n_cells - 1)
 
 
 def _label(pattern: Pattern, dimension: int) -> str:
-    """Say what a drawn dimension is: "dimension 0: BLOCK, 240 elements"."""
+    """Return the label of a drawn dimension: "dimension 0: BLOCK, 240 elements"."""
     if pattern.kind in _WHOLE_ARRAY:
         return ""
     kind = "diagonal blocks"
@@ -203,20 +203,20 @@ def _described(pattern: Pattern, n_dims: int, drawn: Sequence[int]) -> str:
     if hidden := [str(d) for d in range(n_dims) if d not in drawn]:
         words.append(f"Not drawn: dimension{'s' if len(hidden) > 1 else ''} {', '.join(hidden)}.")
     if pattern.kind is PatternKind.MULTIPARTITION and len(drawn) == MOST_DIMENSIONS:
-        words.append("Cells are numbered as the NAS BT benchmark deals them out.")
+        words.append("Cells are numbered as in the NAS BT benchmark.")
     return " ".join(words)
 
 
-# Patterns of a profile: datasets of the same pattern together, each pattern drawn once.
+# Patterns of a profile: datasets of the same pattern combined, each pattern drawn once.
 
 MOST_PATTERNS = 24
 _MOST_NAMES = 6
 _DRAWN_BY_SHAPE = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 _ORDER = (*_DRAWN_BY_SHAPE, PatternKind.IRREGULAR, PatternKind.REPLICATED, PatternKind.SINGLE)
 _NOTATION = (
-    "How each array is split over the ranks, in the notation of High Performance Fortran: the "
-    "number of dimensions, the distribution of each (BLOCK, CYCLIC, or * where it is not split), "
-    "and the block of one process in C order."
+    "Each line shows how an array is split over the ranks, in the notation of High "
+    "Performance Fortran: the number of dimensions, the distribution of each (BLOCK, "
+    "CYCLIC, or * where it is not split), and the block of one process in C order."
 )
 
 
@@ -239,7 +239,7 @@ def patterns(profile: Mapping[str, Any], most: int = MOST_PATTERNS) -> list[Bloc
         )
     charts = (pattern_chart(group.pattern) for group in groups[:most])
     drawn = {chart.description: chart for chart in charts if chart is not None}
-    cells = "A cell carries the rank that owns it."
+    cells = "Each cell shows the rank that owns it."
     return [
         Points("pattern_words", "", points, note),
         Drawings("pattern_cells", "", tuple(drawn.values()), cells, is_grid=True),
@@ -247,7 +247,7 @@ def patterns(profile: Mapping[str, Any], most: int = MOST_PATTERNS) -> list[Bloc
 
 
 def pattern_heading(group: PatternGroup) -> str:
-    """Say in a line which arrays have a pattern, and its notation."""
+    """Return a line with the arrays that have a pattern, and its notation."""
     number = len(group.members)
     verb = "write" if group.pattern.writing else "read"
     kind = "datasets" if group.members[0][1] else "arrays"
@@ -256,7 +256,7 @@ def pattern_heading(group: PatternGroup) -> str:
 
 
 def _importance(group: PatternGroup) -> tuple[int, int]:
-    """Sort patterns with a shape first, and among equals those with most bytes."""
+    """Return the sort key: patterns with a shape first, then those with most bytes."""
     pattern = group.pattern
     volume = math.prod(pattern.extents) * pattern.element_bytes * pattern.steps
     place = _ORDER.index(pattern.kind) if pattern.kind in _ORDER else len(_ORDER)
@@ -264,7 +264,7 @@ def _importance(group: PatternGroup) -> tuple[int, int]:
 
 
 def _members(group: PatternGroup) -> str:
-    """Name the first datasets, or files, of several with the same pattern."""
+    """Return the names of the first datasets, or files, of several with the same pattern."""
     names = [dataset or file for file, dataset in group.members]
     more = len(names) - _MOST_NAMES
     named = f"; {', '.join(names[:_MOST_NAMES])}" if len(names) > 1 else ""
@@ -272,7 +272,7 @@ def _members(group: PatternGroup) -> str:
 
 
 def _words(pattern: Pattern) -> str:
-    """Say all that is known of a pattern."""
+    """Describe all that is known of a pattern."""
     words = [describe(pattern)]
     if pattern.element_bytes > 1 and not all(pattern.extents or (0,)):
         words.append(f"an element is {plural(pattern.element_bytes, 'byte')} long")

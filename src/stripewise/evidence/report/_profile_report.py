@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts the blocks of a run together: what a terminal shows, and the page of its evidence."""
+"""Combines the blocks of a run into the output of a terminal, and the page of its evidence."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def profile_content(profile: Row, most: int, *, findings_only: bool = False) -> 
     """Return what a terminal shows of a run.
 
     Args:
-        profile: Of the run.
-        most: Rows of each table.
-        findings_only: Leave out all but the conclusion and the findings.
+        profile: Profile of the run.
+        most: Maximum number of rows of each table.
+        findings_only: Whether to leave out all but the conclusion and the findings.
     """
     blocks: list[Block] = [of_run.findings(profile)]
     if not findings_only:
@@ -75,8 +75,8 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
     """Return the page of a run; the same arguments give the same page.
 
     Args:
-        profile: Of the run, with all its files.
-        evidence: It is made of, which also tells what each rank did when.
+        profile: Profile of the run, with all its files.
+        evidence: Evidence for the profile, which also shows what each rank did when.
     """
     empty = _why_empty(profile, evidence.profile)
     blocks: list[Block] = [
@@ -110,7 +110,7 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
 
 
 def _why_empty(profile: Row, run: RunProfile) -> dict[str, str]:
-    """Say for each section why it is empty, if it is."""
+    """Return, for each empty section, the reason why it is empty."""
     if not len(run.counters):
         gap = of_run.why_partly_known(profile)
         why = f"; not all of it can be read: {gap}" if gap else ""
@@ -120,13 +120,13 @@ def _why_empty(profile: Row, run: RunProfile) -> dict[str, str]:
     alone = figures["n_ranks"] <= 1 and figures["n_processes"] <= 1
     is_watched = not run.layers or any("mpi" in name.lower() for name in run.layers)
     return {
-        "files": "No file was touched.",
+        "files": "No file was used.",
         "layers": "No I/O call was counted.",
         "timeline": NO_TIME_BINS,
-        "variance": "There was one process only."
+        "variance": "There was only one process."
         if alone
         else "No file was shared by ranks in a way that lets their times be compared.",
-        "requests": "No file was moved through MPI-IO, so nothing gathers or splits the program's "
+        "requests": "No data was moved through MPI-IO, so nothing gathers or splits the program's "
         "requests."
         if is_watched
         else "MPI-IO was not recorded.",
@@ -134,11 +134,11 @@ def _why_empty(profile: Row, run: RunProfile) -> dict[str, str]:
 
 
 def _sizes_of_requests(run: RunProfile) -> Iterator[Bars]:
-    """Yield the sizes of the requests of MPI-IO and of the system, for files of MPI-IO."""
+    """Yield the sizes of the requests to MPI-IO and to the system, for files of MPI-IO."""
     above = run.counters[run.counters["layer"] == IoLayer.MPIIO]
     beneath = run.counters[run.counters["layer"] == IoLayer.POSIX]
     beneath = beneath[np.isin(beneath["file"], above["file"])]
-    levels = {"requested of MPI-IO": above, "reached the file system (POSIX)": beneath}
+    levels = {"requested from MPI-IO": above, "reached the file system (POSIX)": beneath}
     for direction, title in (("write", "Writes"), ("read", "Reads")):
         sums = [rows[f"{direction}_sizes"].sum(axis=0).tolist() for rows in levels.values()]
         if not any(map(any, sums)):
@@ -169,12 +169,13 @@ def _timeline(profile: Row, run: RunProfile, empty: dict[str, str]) -> Iterator[
         yield Drawings("time_chart", "", [found], how)
     if not (run.heat["busy_seconds"] > 0).any():
         absent.append(
-            "The time bins of this source have bytes only, so how busy the ranks were at a time "
-            "is not known."
+            "The time bins of this source have only bytes, so it is not known when the "
+            "ranks were busy."
         )
     if not knows_files:
         absent.append(
-            "The time bins of this source have all files together, so there is no picture by file."
+            "The time bins of this source do not distinguish files, so there is no picture "
+            "for each file."
         )
     if absent:
         yield Notice("timeline_gaps", "", absent, "plain")
@@ -184,7 +185,7 @@ def _timeline(profile: Row, run: RunProfile, empty: dict[str, str]) -> Iterator[
 
 
 def _spans(run: RunProfile, axis: TimeAxis) -> Table:
-    """Return in a table what the pictures show."""
+    """Return the contents of the pictures as a table."""
     written, read = (heat.moved_bytes(run, axis, way) for way in ("write", "read"))
     parts = (written, read, heat.busy_seconds(run, axis))
     n = axis.n_columns
@@ -217,7 +218,7 @@ def _active_ranks(parts: Sequence[Cells], edges: NDArray[np.int64]) -> list[int]
 
 
 def _source(profile: Row, evidence: Evidence) -> Facts:
-    """Say where the figures come from."""
+    """Describe where the figures come from."""
     run, trace = evidence.profile, evidence.trace
     recorded = ""
     if run.n_processes and run.n_processes != run.n_ranks:
@@ -232,12 +233,16 @@ def _source(profile: Row, evidence: Evidence) -> Facts:
         ("start", "Started", started, "instant", ""),
         ("ranks", "Ranks", count_text(run.n_ranks) if run.n_ranks else "no MPI", "text", recorded),
         ("hosts", "Nodes", hosts, "text", ""),
-        ("layers", "Layers that were recorded", ", ".join(run.layers) or "not told", "text", ""),
+        ("layers", "Recorded layers", ", ".join(run.layers) or "not stated", "text", ""),
     ]
     if trace is not None:
         calls = (
             f"{count_text(int(trace.rows['count'].sum()))} in {plural(len(trace.rows), 'record')}"
         )
-        lost = f"{count_text(trace.lost_calls)} more did not fit" if trace.lost_calls else ""
+        lost = (
+            f"{count_text(trace.lost_calls)} more were lost: the trace reached its size limit"
+            if trace.lost_calls
+            else ""
+        )
         facts.append(("calls", "Single calls", calls, "text", lost))
-    return Facts("source", "Where this comes from", [Fact(*one) for one in facts if one[2]])
+    return Facts("source", "Source of the figures", [Fact(*one) for one in facts if one[2]])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a run over time, and says its phases in words."""
+"""Draws a run over time, and describes its phases in words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RAMPS = {
     "read": ("#deecf8", "#74b0dc", "#0072b2", "#002c48"),
     "busy": ("#ebe6f4", "#a794cf", "#5e3c99", "#241048"),
 }
-"""Colours from little to much; lightness falls steadily, so that they read in grey print."""
+"""Colours from low to high; lightness falls steadily, so that they are readable in grey print."""
 _COLOURS = {"write": chart.WRITE, "read": chart.READ}
 _VERBS = {"write": "Written", "read": "Read"}
 _TITLES = {"write": "Written, {}", "read": "Read, {}", "busy": "Time in I/O calls, {}"}
@@ -46,7 +46,7 @@ _UNITS: dict[str, tuple[str, float, Callable[[float], str]]] = {
     "share": ("%", 100.0, lambda v: f"{100 * v:{'.0f' if v >= 0.01 or v == 0 else '.2g'}} %"),
     "ranks": ("ranks", 1.0, lambda v: f"{number_text(v)} rank{'' if v == 1 else 's'}"),
 }
-"""Name, factor from the values of a map, and how one value is said."""
+"""Name, factor from the values of a map, and function that formats one value."""
 _MOST_LABELS, _MOST_TITLE = 8, 110
 
 
@@ -55,11 +55,11 @@ class TimeMap:
     """One matrix over time before it is drawn.
 
     Attributes:
-        kind: What stands in a row: "rank" or "file".
+        kind: Meaning of a row: "rank" or "file".
         quantity: "write", "read" or "busy".
-        title: In words.
-        unit: "rate" (bytes per second), "share" (of the time) or "ranks" (how many).
-        labels: Of the rows.
+        title: Title in words.
+        unit: "rate" (bytes per second), "share" (of the time) or "ranks" (their number).
+        labels: Labels of the rows.
         values: (n_rows, n_columns) float64, in `unit`.
     """
 
@@ -75,7 +75,7 @@ def draw_profile(diagnosis: Diagnosis, evidence: Evidence, path: Path) -> None:
     """Draw bandwidth and the heat maps of ranks over time.
 
     Raises:
-        UsageError: The suffix is of no picture, or the source has no time bins.
+        UsageError: The suffix is not of a picture, or the source has no time bins.
         StorageError: The file cannot be written.
     """
     found = time_chart(evidence.profile, files=False)
@@ -95,12 +95,12 @@ def time_chart(
     """Draw bandwidth and heat maps above each other, under one axis of time.
 
     Args:
-        profile: Of the run.
-        phases: Of each direction, to be marked where they begin.
-        files: Whether there are maps of files beside those of ranks.
+        profile: Profile of the run.
+        phases: Phases of each direction, whose beginnings are marked.
+        files: Whether to draw maps of files in addition to those of ranks.
 
     Returns:
-        None where the source has no time bins or nothing is in them.
+        The chart; None if the source has no time bins or they are empty.
     """
     axis = heat.time_axis(profile)
     if axis is None:
@@ -225,7 +225,7 @@ def _tips(unit: str) -> list[Spec]:
 
 
 def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
-    """Yield all maps that have something in them; ranks first, then files if they are known."""
+    """Yield all maps that contain something; ranks first, then files if they are known."""
     parts = list(_parts(profile, axis))
     rows = heat.rank_rows(profile)
     each = "each rank" if max(rows.members) == 1 else "each rank (mean of neighbours)"
@@ -253,7 +253,7 @@ def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
 
 
 def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cells]]:
-    """Yield quantity, words about its layer and cells; both levels only where they differ."""
+    """Yield quantity, description of its layer and cells; both levels only if they differ."""
     for quantity in ("write", "read"):
         program = heat.moved_bytes(profile, axis, quantity, "program")
         system = heat.moved_bytes(profile, axis, quantity, "system")
@@ -273,7 +273,7 @@ def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cell
 
 
 def _alike(first: Cells, second: Cells) -> bool:
-    """Return whether two levels show the same by rank and in sum: nothing gathered or split."""
+    """Return whether two levels agree by rank and in sum: nothing was gathered or split."""
     if not (first.value.any() and second.value.any()):
         return False
     one, other = (np.bincount(cells.rank + 2, cells.value) for cells in (first, second))
@@ -285,7 +285,7 @@ def _join(cells: Cells) -> str:
 
 
 def describe(one: TimeMap, axis: TimeAxis) -> str:
-    """Say in words what a map shows."""
+    """Describe in words what a map shows."""
     show = _UNITS[one.unit][2]
     values = one.values
     row, column = divmod(int(values.argmax()), values.shape[1])
@@ -311,7 +311,7 @@ def phase_marks(
     Args:
         rates: Direction ("write", "read") to (n_columns,) float64.
         column_seconds: Width of a column.
-        phases: What was found of each direction.
+        phases: Phases that were found for each direction.
     """
     return {
         phase.direction: tuple(
@@ -324,7 +324,7 @@ def phase_marks(
 
 
 def _marks(series: Floats, period: float) -> tuple[float, ...]:
-    """Find where phases begin, in columns: the comb of that period under which most moves."""
+    """Find the columns where phases begin: the comb of that period with the largest increase."""
     n = len(series)
     if not 2 <= period <= n or n / period > 100:
         return ()
@@ -338,7 +338,7 @@ def _marks(series: Floats, period: float) -> tuple[float, ...]:
 # The phases of a profile in words, and its map of ranks as cells.
 
 _MOST_ROWS, _MOST_COLUMNS = 32, 120
-"""Cells that are drawn: a profile has up to 128 x 240."""
+"""Maximum number of cells that are drawn: a profile has up to 128 x 240."""
 
 
 def phases_of(profile: Mapping[str, Any]) -> list[Periodicity]:
@@ -353,7 +353,7 @@ def phases_of(profile: Mapping[str, Any]) -> list[Periodicity]:
 
 
 def phase_words(phase: Periodicity) -> str:
-    """Say what was found of the phases of one direction."""
+    """Describe the phases of one direction."""
     verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
     burst = f"{seconds_text(phase.phase_seconds)} and {size_text(phase.phase_bytes)}"
     if phase.periodic:
@@ -365,20 +365,20 @@ def phase_words(phase: Periodicity) -> str:
     elif phase.n_phases <= 1:
         return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
     else:
-        text = f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period."
-    return (
-        f"{text} Spans shorter than {seconds_text(phase.resolution_seconds)} cannot be told apart."
-    )
+        text = (
+            f"{verb}: {phase.n_phases} phases of {burst} each (medians), without a regular period."
+        )
+    return f"{text} The time resolution is {seconds_text(phase.resolution_seconds)}."
 
 
 def phases(profile: Mapping[str, Any], name: str = "phases", title: str = "Phases") -> list[Block]:
-    """Return the phases in words; [] where the source has no time bins."""
+    """Return the phases in words; empty if the source has no time bins."""
     words = [phase_words(phase) for phase in phases_of(profile)]
     return [Notice(name, title, words, "plain")] if words else []
 
 
 def rank_cells(profile: Mapping[str, Any], name: str, title: str) -> Heat | Notice:
-    """Return when the ranks were in I/O as cells; it says why where that is not known."""
+    """Return when the ranks were in I/O as cells, or the reason why that is unknown."""
     maps = [one for one in profile["heat"] if one["kind"] == "ranks"]
     if not maps:
         return Notice(name, title, [NO_TIME_BINS])
@@ -392,11 +392,11 @@ def rank_cells(profile: Mapping[str, Any], name: str, title: str) -> Heat | Noti
         cells = np.add.reduceat(cells, np.arange(0, cells.shape[1], across), axis=1)
     width = one["bin_seconds"] * across
     shares = cells / (float(cells.max(initial=0.0)) or 1.0)
-    what = "time in I/O calls" if is_time else "bytes moved (this source does not record times)"
+    what = "time in I/O calls" if is_time else "bytes moved (this source records no times)"
     description = (
         f"{plural(len(shares), 'row')} of ranks, {plural(shares.shape[1], 'column')} of "
-        f"{seconds_text(width)}: "
-        f"the darker, the more {what}, as a share of the largest cell. {_busiest(shares, width)}"
+        f"{seconds_text(width)}: the stronger the colour, the more {what}, as a share of the "
+        f"largest cell. {_busiest(shares, width)}"
     )
     note = "" if one["view"] == "program" else "Calls as they reached the operating system."
     labels = one["labels"]
@@ -406,15 +406,15 @@ def rank_cells(profile: Mapping[str, Any], name: str, title: str) -> Heat | Noti
 
 
 def _busiest(shares: Floats, width: float) -> str:
-    """Say how much of the time all ranks were idle, and when most was done."""
+    """Describe how much of the time all ranks were idle, and when most was done."""
     columns = shares.sum(axis=0)
     if not columns.any():
         return "No cell has any."
     top = int(columns.argmax())
     idle = float((columns == 0).mean())
     return (
-        f"Most I/O was done from {seconds_text(top * width)} on; in {percent_text(idle)} of the "
-        "time, no rank did any."
+        f"The busiest span begins at {seconds_text(top * width)}; in {percent_text(idle)} of "
+        "the time no rank did any I/O."
     )
 
 

@@ -44,14 +44,15 @@ _MB = 1e6
 def write_trace_events(trace: Trace, rows: NDArray[Any], path: Path) -> None:
     """Write a slice for each row, and counters of the bandwidth.
 
-    A process is one of the run (its number is the rank, if each rank is one process), a thread
-    one of its threads.  A folded run is one slice from its first start to its last end, with
-    the number of its calls; runs that interleave lie on lanes of their own beside the thread.
+    A process in the output is one of the run (its number is the rank, if each rank is one
+    process), a thread is one of its threads. A folded run is one slice from its first start to its
+    last end, with the number of its calls; interleaved runs are on lanes of their own beside the
+    thread.
 
     Args:
-        trace: To write.
+        trace: Trace to write.
         rows: Some of `trace.rows`, or calls of `expand`.
-        path: The file; mode 0600, whole or not at all.
+        path: The file, which gets mode 0600; it is written completely or not at all.
 
     Raises:
         StorageError: The file cannot be written.
@@ -109,7 +110,7 @@ def _slices(trace: Trace, rows: NDArray[Any], pid: int, thread: int) -> Iterator
 
 
 def _lane(lanes: list[list[int]], start: int, end: int) -> int:
-    """Find the first lane in which a slice nests in what is open there, or a new one."""
+    """Return the first lane in which a slice fits into the open one, or a new lane."""
     for number, lane in enumerate(lanes):
         while lane and lane[-1] <= start:
             lane.pop()
@@ -152,7 +153,7 @@ def _slice(trace: Trace, row: Any, pid: int, tid: int, duration: int) -> dict[st
 
 
 def _counters(trace: Trace, pids: list[int]) -> Iterator[dict[str, Any]]:
-    """Bandwidth of each process in each layer per time bin, 0 where nothing was moved."""
+    """Yield the bandwidth of each process in each layer per time bin, 0 if nothing was moved."""
     bins = trace.bins.copy()
     bins["rank"], bins["file"] = bins["process"], -1
     heat, width = heat_of(bins)
@@ -171,7 +172,7 @@ def _counters(trace: Trace, pids: list[int]) -> Iterator[dict[str, Any]]:
 
 
 def _with_ends(heat: NDArray[Any]) -> list[tuple[int, float, float]]:
-    """(bin, bytes read, bytes written), with zeros behind each stretch of bins."""
+    """Return (bin, bytes read, bytes written), with zeros behind each sequence of bins."""
     found: list[tuple[int, float, float]] = []
     for row in heat:
         place = int(row["bin"])
@@ -194,16 +195,16 @@ _OF_CALLS = ("duration_ns", "parent_index")
 
 
 def write_parquet(trace: Trace, rows: NDArray[Any], path: Path) -> None:
-    """Write runs of calls, or calls, one each row.
+    """Write runs of calls, or calls, one per row.
 
-    Files, functions, datasets, layers and operations are texts; what the numbers in `shape`,
-    `view` and `memory` mean, and what else is known of the run, is JSON in the metadata under
+    Files, functions, datasets, layers and operations are texts; the tables that `shape`, `view`
+    and `memory` refer to, and further facts about the run, are JSON in the metadata under
     `stripewise`.
 
     Args:
-        trace: To write.
+        trace: Trace to write.
         rows: Some of `trace.rows`, or calls of `expand`.
-        path: The file; mode 0600, whole or not at all.
+        path: The file, which gets mode 0600; it is written completely or not at all.
 
     Raises:
         RuntimeMissingError: pyarrow is not installed.
@@ -257,7 +258,7 @@ def _words(pa: Any, texts: Any, indices: NDArray[Any]) -> Any:
 
 
 def _described(trace: Trace, *, runs: bool) -> dict[str, Any]:
-    """Return what the columns alone do not tell, for the metadata."""
+    """Return the metadata that the columns do not contain."""
     return {
         "version": 1,
         "rows": "runs" if runs else "calls",

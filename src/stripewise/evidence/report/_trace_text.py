@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows the rows of a trace, and counts what is in it."""
+"""Shows the rows of a trace, and counts its contents."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def select_rows(
     """Return the rows of some ranks, files and layers in order of time: (n,) `TRACE_ROW`.
 
     Args:
-        trace: Whose rows.
-        ranks: Numbers; none: all.
-        files: Patterns (`*.h5`), or parts of paths; none: all.
-        layers: Names as in `LAYER_NAMES`; none: all.
+        trace: Trace that contains the rows.
+        ranks: Numbers of ranks; all if empty.
+        files: Patterns (`*.h5`), or parts of paths; all if empty.
+        layers: Names as in `LAYER_NAMES`; all if empty.
     """
     rows = trace.rows
     keep = np.ones(len(rows), bool)
@@ -59,7 +59,7 @@ def select_rows(
 
 
 def about(trace: Trace) -> dict[str, Any]:
-    """Return what is known of the run as a whole."""
+    """Return facts about the run as a whole."""
     return {
         "source": trace.source,
         "start": trace.start,
@@ -96,7 +96,7 @@ def is_run(rows: Any) -> bool:
 
 
 def name_of(trace: Trace, index: int) -> str:
-    """Return the name of a function; "" for none."""
+    """Return the name of a function; empty if there is none."""
     return trace.names[index] if index >= 0 else ""
 
 
@@ -104,7 +104,7 @@ HEADINGS = ("start", "rank", "call", "times", "bytes", "where", "stride", "busy"
 
 
 def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
-    """Return a row or a call as texts under `HEADINGS`; what serves another call is indented."""
+    """Return a row or a call as texts under `HEADINGS`; calls made by another are indented."""
     run = is_run(row)
     indent = "  " * min(int(row["depth"]), 4)
     size, data = int(row["bytes"]), int(row["op"]) in _DATA
@@ -126,7 +126,7 @@ def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
 
 
 def where(trace: Trace, row: Any) -> str:
-    """Say what `offset` is of a row: a byte, a selection with its corner, the mode of an open."""
+    """Describe the `offset` of a row: a byte, a selection with its corner, the mode of an open."""
     flags, offset = int(row["flags"]), int(row["offset"])
     if row["op"] == Op.OPEN:
         return "|".join(str(bit.name).lower() for bit in OpenBit if offset & bit)
@@ -140,7 +140,7 @@ def where(trace: Trace, row: Any) -> str:
 
 
 def selection_text(trace: Trace, index: int, offset: int) -> str:
-    """Write a selection in HDF5's terms: `start (0, 6) stride ... count ... block ...`."""
+    """Return a selection in HDF5's terms: `start (0, 6) stride ... count ... block ...`."""
     shape = trace.shapes[index]
     if shape.kind in (ShapeKind.ALL, ShapeKind.NONE):
         return str(shape.kind)
@@ -182,17 +182,17 @@ def table_lines(trace: Trace, rows: NDArray[Any], width: int | None = None) -> I
         yield from lines
 
 
-# What is in a trace, counted.
+# Counts of the contents of a trace.
 
 _SHOWN_FILES = 12
 
 
 def trace_info(evidence: Evidence, size_bytes: int = 0) -> dict[str, Any]:
-    """Count what is in a trace, and in each of its files by layer.
+    """Count the contents of a trace, and of each of its files by layer.
 
     Args:
-        evidence: What was read; one without a trace has counters alone.
-        size_bytes: Of what it was read from, 0 if that is not known.
+        evidence: Evidence that was read; without a trace it contains only counters.
+        size_bytes: Size of its source in bytes, 0 if unknown.
     """
     profile, trace = evidence.profile, evidence.trace
     found: dict[str, Any] = {
@@ -268,7 +268,7 @@ _FILES = (
 
 
 def info_content(info: dict[str, Any], *, everything: bool = False) -> Content:
-    """Return what people read of `trace_info`; without `everything`, of some files alone."""
+    """Return `trace_info` as text; unless `everything`, with only some of the files."""
     known = {**info, "hosts": ", ".join(info["hosts"]), "checksum": _checked(info)}
     if not info["has_trace"]:
         known["calls"] = "no single calls, only counters"
@@ -296,7 +296,7 @@ def info_content(info: dict[str, Any], *, everything: bool = False) -> Content:
 
 
 def _checked(info: dict[str, Any]) -> str:
-    """Say whether the checksum of the log matches; "": it has none."""
+    """Return whether the checksum of the log matches, as text; empty without a checksum."""
     unchecked, recorded = info["unchecked_processes"], info["recorded_processes"]
     if unchecked is None:
         return ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the profile and the trace of a run as records, and computes on their rows."""
+"""Represents the profile and the trace of a run as records, and computes on their rows."""
 
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from stripewise.evidence.trace._calls import unfolded as unfolded
     from stripewise.evidence.trace._rows import Interned as Interned
     from stripewise.evidence.trace._rows import T as T
-    from stripewise.evidence.trace._rows import asked_bytes as asked_bytes
     from stripewise.evidence.trace._rows import begins as begins
     from stripewise.evidence.trace._rows import bounded as bounded
     from stripewise.evidence.trace._rows import copy_common as copy_common
     from stripewise.evidence.trace._rows import groups as groups
     from stripewise.evidence.trace._rows import join_in_order as join_in_order
     from stripewise.evidence.trace._rows import join_rows as join_rows
+    from stripewise.evidence.trace._rows import requested_bytes as requested_bytes
     from stripewise.evidence.trace._rows import take_rows as take_rows
     from stripewise.evidence.trace._rows import unknown_counters as unknown_counters
     from stripewise.evidence.trace._run_profile import ALIGN_BINS as ALIGN_BINS

@@ -36,8 +36,8 @@ _UNKNOWN = {
 }
 
 
-class _Gathered:
-    """Pieces of one file and direction as they come, each with the call that it is of."""
+class _PieceColumns:
+    """Pieces of one file and direction while they are collected, each with its call."""
 
     def __init__(self, most: int) -> None:
         self.room = most
@@ -48,7 +48,7 @@ class _Gathered:
         self.templates = 0
 
     def add(self, calls: NDArray[Any], call: NDArray[np.int64], **columns: NDArray[Any]) -> None:
-        """Add pieces; `calls` has what is known of the call of each, `call` its number."""
+        """Add pieces; `calls` contains the data of each piece's call, `call` its number."""
         part = {name: calls[name] for name in ("rank", "process", "thread", "sequence")} | columns
         part = {name: values.astype(np.int64) for name, values in part.items()}
         part["call"] = call + self.n_calls
@@ -66,17 +66,17 @@ class _Gathered:
 
 
 def byte_pieces(trace: Trace, rows: NDArray[Any], source: str, most: int) -> tuple[Pieces, ...]:
-    """Group calls by file and direction; folded runs stay folded where they can.
+    """Group calls by file and direction; folded runs stay folded where possible.
 
     Args:
-        trace: Of one run.
-        rows: Its data calls of MPI-IO, or those whose offsets are bytes of the file.
-        source: "view" or "offsets", accordingly.
-        most: Rows of pieces that are made.
+        trace: Trace of one run.
+        rows: Data calls of MPI-IO in it, or those whose offsets are bytes of the file.
+        source: "view" for MPI-IO calls, "offsets" for the others.
+        most: Maximum number of rows of pieces.
     """
     found = []
     for (file, writing), places in groups(rows["file"], np.isin(rows["op"], WRITES)):
-        gathered = _Gathered(most)
+        gathered = _PieceColumns(most)
         mine = rows if len(places) == len(rows) else take_rows(rows, places)
         unknown = (mine["flags"] & EventFlag.NO_OFFSET) != 0
         if unknown.any():
@@ -92,7 +92,9 @@ def byte_pieces(trace: Trace, rows: NDArray[Any], source: str, most: int) -> tup
     return tuple(found)
 
 
-def _pieces(trace: Trace, file: str, writing: bool, source: str, gathered: _Gathered) -> Pieces:
+def _pieces(
+    trace: Trace, file: str, writing: bool, source: str, gathered: _PieceColumns
+) -> Pieces:
     if not gathered.parts:
         _through(None, np.zeros(0, TRACE_ROW), gathered)
     columns = gathered.columns()
@@ -117,8 +119,8 @@ def _pieces(trace: Trace, file: str, writing: bool, source: str, gathered: _Gath
     )
 
 
-def _through(view: TraceView | None, rows: NDArray[Any], gathered: _Gathered) -> None:
-    """Add the calls that share a view (None: the default one)."""
+def _through(view: TraceView | None, rows: NDArray[Any], gathered: _PieceColumns) -> None:
+    """Add the calls that share a view (None for the default one)."""
     etype = max(view.etype_bytes, 1) if view else 1
     gathered.element_bytes.add(etype)
     if view is None or view.contiguous:
@@ -138,7 +140,7 @@ def _through(view: TraceView | None, rows: NDArray[Any], gathered: _Gathered) ->
         )
         return
     n_calls = int(rows["count"].sum())
-    if view.truncated or not _sound(view):
+    if view.truncated or not _is_consistent(view):
         gathered.troubles["calls use a file view with more pieces than were recorded"] += n_calls
         return
     rows, left_out = within(rows, max(gathered.room, 0))
@@ -150,8 +152,8 @@ def _data_begin(view: TraceView) -> int:
     return int(view.pieces["offset"][0]) if len(view.pieces) else view.lower
 
 
-def _sound(view: TraceView) -> bool:
-    """Whether the pieces add up to the data of the filetype, with numbers of a sane size."""
+def _is_consistent(view: TraceView) -> bool:
+    """Return whether the pieces add up to the filetype's data and all sizes are possible."""
     pieces = view.pieces
     if not len(pieces) or view.filetype_bytes <= 0 or not 0 < abs(view.extent) < _FARTHEST:
         return False
@@ -161,7 +163,7 @@ def _sound(view: TraceView) -> bool:
     return bool(total == view.filetype_bytes and total < _FARTHEST)
 
 
-def _with_holes(view: TraceView, etype: int, rows: NDArray[Any], gathered: _Gathered) -> None:
+def _with_holes(view: TraceView, etype: int, rows: NDArray[Any], gathered: _PieceColumns) -> None:
     row, k = expanded_index(rows["count"])
     levels = levels_of(k, rows["inner"][row])
     position = (rows["offset"][row] + moved(levels, rows["stride"][row])) * etype
@@ -191,24 +193,25 @@ def _with_holes(view: TraceView, etype: int, rows: NDArray[Any], gathered: _Gath
         )
 
 
-# Which bytes of a file a range of a view's data is, in folded pieces.
+# Bytes of a file that a range of a view's data covers, in folded pieces.
 
 MOST_PIECES = 65536
-"""Pieces of one call that are listed."""
+"""Maximum number of pieces of one call that are listed."""
 
 _ENDLESS = np.iinfo(np.int64).max
 
 
 def pieces_of_range(view: TraceView, phase: int, size: int) -> NDArray[Any] | None:
-    """Return the pieces that hold `size` bytes of data from `phase` bytes into a filetype on.
+    """Return the pieces that contain `size` bytes of data from byte `phase` of a filetype on.
 
     Args:
-        view: With all its pieces and some data.
-        phase: Below `view.filetype_bytes`.
-        size: More than 0.
+        view: View that lists all its pieces and contains some data.
+        phase: Offset in the data, below `view.filetype_bytes`.
+        size: Number of bytes, more than 0.
 
     Returns:
-        (n,) `PIECE_ROW`, offsets from the start of that filetype; None: more than `MOST_PIECES`.
+        (n,) `PIECE_ROW`, offsets from the start of that filetype; None if there are more than
+        `MOST_PIECES`.
     """
     whole = view.filetype_bytes
     head = min(whole - phase, size) if phase else 0
@@ -235,7 +238,7 @@ def _shifted(pieces: NDArray[Any], distance: int) -> NDArray[Any]:
 
 
 def _tiled(pieces: NDArray[Any], n_tiles: int, extent: int) -> NDArray[Any] | None:
-    """Return the pieces of `n_tiles` filetypes one after the other."""
+    """Return the pieces of `n_tiles` consecutive filetypes."""
     if n_tiles == 1:
         return pieces
     parts = []
@@ -253,7 +256,7 @@ def _tiled(pieces: NDArray[Any], n_tiles: int, extent: int) -> NDArray[Any] | No
 
 
 def _fold_tiles(piece: Any, n_tiles: int, extent: int) -> NDArray[Any] | None:
-    """One more level over the tiles; None if the piece has all levels already, or a ragged one."""
+    """Fold a piece over the tiles; None if it has all levels already, or an incomplete one."""
     count, inner, stride = int(piece["count"]), piece["inner"].tolist(), piece["stride"].tolist()
     found = np.array([piece], PIECE_ROW)
     found["count"] = count * n_tiles
@@ -270,7 +273,7 @@ def _fold_tiles(piece: Any, n_tiles: int, extent: int) -> NDArray[Any] | None:
 
 
 def _clipped(pieces: NDArray[Any], begin: int, end: int) -> NDArray[Any]:
-    """Return the pieces that hold the bytes `begin` to `end` of one filetype's data."""
+    """Return the pieces that contain the bytes `begin` to `end` of one filetype's data."""
     sizes = pieces["bytes"] * pieces["count"]
     starts = np.cumsum(sizes) - sizes
     parts: list[tuple[Any, ...]] = []
@@ -287,14 +290,14 @@ def _part_of(piece: Any, low: int, high: int) -> list[tuple[Any, ...]]:
     first, skipped = divmod(low, size)
     last, rest = divmod(high, size)
     if first == last:
-        return [_one(_at(piece, first) + skipped, high - low)]
+        return [_single_piece(_offset_of(piece, first) + skipped, high - low)]
     parts = []
     if skipped:
-        parts.append(_one(_at(piece, first) + skipped, size - skipped))
+        parts.append(_single_piece(_offset_of(piece, first) + skipped, size - skipped))
         first += 1
     parts += _between(piece, first, last)
     if rest:
-        parts.append(_one(_at(piece, last), rest))
+        parts.append(_single_piece(_offset_of(piece, last), rest))
     return parts
 
 
@@ -309,16 +312,16 @@ def _between(piece: Any, first: int, last: int) -> list[tuple[Any, ...]]:
     bounds = sorted(cuts)
     stride = tuple(piece["stride"].tolist())
     return [
-        (_at(piece, a), int(piece["bytes"]), b - a, tuple(piece["inner"].tolist()), stride)
+        (_offset_of(piece, a), int(piece["bytes"]), b - a, tuple(piece["inner"].tolist()), stride)
         for a, b in itertools.pairwise(bounds)
     ]
 
 
-def _one(offset: int, size: int) -> tuple[Any, ...]:
+def _single_piece(offset: int, size: int) -> tuple[Any, ...]:
     return (offset, size, 1, (0, 0), (0, 0, 0))
 
 
-def _at(piece: Any, k: int) -> int:
+def _offset_of(piece: Any, k: int) -> int:
     """Return the offset of the k-th piece."""
     levels = levels_of(np.array([k]), piece["inner"][None])
     return int(piece["offset"] + moved(levels, piece["stride"][None])[0])

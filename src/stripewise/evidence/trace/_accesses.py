@@ -31,7 +31,7 @@ from stripewise.evidence.trace._trace import (
 )
 
 MOST_PARTS = 4_000_000
-"""Selections, and rows of pieces, of one trace."""
+"""Maximum number of selections, and of rows of pieces, of one trace."""
 
 _DATASET_LAYERS = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
 
@@ -39,10 +39,9 @@ _DATASET_LAYERS = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
 def accesses(trace: Trace) -> tuple[Selections | Pieces, ...]:
     """Find what the program itself moved, per file, dataset and direction.
 
-    Datasets come from the HDF5, PnetCDF and ADIOS2 calls.  A file's MPI-IO calls count if the
-    program made them, or if nothing above them told of a dataset of that file; its POSIX and
-    stdio calls if the program made them.
-    What is beyond `MOST_PARTS` is told in the notes.
+    Datasets come from the HDF5, PnetCDF and ADIOS2 calls. MPI-IO calls of a file count if the
+    program made them, or if no higher layer described a dataset of that file; POSIX and stdio
+    calls count if the program made them. Parts beyond `MOST_PARTS` are mentioned in the notes.
     """
     rows = _data_rows(trace)
     selections = selections_of(
@@ -60,7 +59,7 @@ def accesses(trace: Trace) -> tuple[Selections | Pieces, ...]:
 
 
 def _data_rows(trace: Trace) -> NDArray[Any]:
-    """Return the rows that moved data of a file, with `rank` numbered from 0 also without MPI."""
+    """Return the rows that moved data of a file; without MPI, `rank` is numbered from 0 too."""
     rows = trace.rows
     moved = np.isin(rows["op"], DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
@@ -76,16 +75,16 @@ def _data_rows(trace: Trace) -> NDArray[Any]:
     return take_rows(rows, places if in_order else places[np.argsort(rank, kind="stable")])
 
 
-# HDF5, PnetCDF and ADIOS2 calls -> selections per dataset.
+# Conversion of HDF5, PnetCDF and ADIOS2 calls to selections of each dataset.
 
 
 def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selections, ...]:
     """Group data calls by file, dataset, dimensions and direction.
 
     Args:
-        trace: Of one run.
+        trace: Trace of one run.
         rows: Its data calls of the layers that know datasets.
-        most: Selections that are made.
+        most: Maximum number of selections.
     """
     owner = _objects(trace, rows)
     rows, owner = rows[owner >= 0], owner[owner >= 0]
@@ -104,7 +103,7 @@ def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selectio
 
 
 def _objects(trace: Trace, rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the index of the object of each row, by the row itself or else by its shape."""
+    """Return the index of the object of each row, from the row itself or else from its shape."""
     of_shape = np.array([shape.object for shape in trace.shapes] or [-1])
     by_shape = np.where(rows["shape"] >= 0, of_shape[rows["shape"]], -1)
     return np.where(rows["object"] >= 0, rows["object"], by_shape).astype(np.int64)
@@ -154,7 +153,7 @@ def _selections(
 
 
 def _selected(n_dims: int) -> np.dtype[np.void]:
-    """Return one selection, and whose."""
+    """Return the dtype of one selection with its rank and call."""
     vectors = [(name, "<i8", (n_dims,)) for name in ("start", "stride", "count", "block")]
     return np.dtype(
         members("i8 rank process thread sequence order", ("collective", "?"), *vectors)
@@ -173,7 +172,7 @@ def _extents(trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64]) -> tupl
 def _of_shape(
     trace: Trace, rows: NDArray[Any], number: int, troubles: Counter[str]
 ) -> list[NDArray[Any]]:
-    """Return the selections of the calls that share a shape; what is none goes to `troubles`."""
+    """Return the selections of calls that share a shape; unusable ones are put in `troubles`."""
     n_calls = int(rows["count"].sum())
     if number < 0:
         troubles["calls whose selection was not recorded"] += n_calls
@@ -208,7 +207,7 @@ def _of_shape(
 
 
 def _regular(shape: TraceShape) -> tuple[tuple[tuple[int, ...], ...], bool] | None:
-    """Stride, count and block of a shape that is a hyperslab, and whether it is all there is."""
+    """Return stride, count and block of a hyperslab shape, and whether it is complete."""
     extents = shape.extents or (1,)
     ones = (1,) * len(extents)
     if shape.kind == ShapeKind.ALL:
@@ -223,7 +222,7 @@ def _regular(shape: TraceShape) -> tuple[tuple[tuple[int, ...], ...], bool] | No
 
 
 def _corner(index: NDArray[np.int64], extents: tuple[int, ...]) -> NDArray[np.int64]:
-    """(n, n_dims) int64: C order indices in `extents` as coordinates; the first is unbounded."""
+    """Return (n, n_dims) int64 coordinates of C order indices, unbounded in dimension 0."""
     start = np.zeros((len(index), len(extents)), np.int64)
     for dim in range(len(extents) - 1, 0, -1):
         index, start[:, dim] = np.divmod(index, max(extents[dim], 1))

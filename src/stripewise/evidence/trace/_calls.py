@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expands folded calls of a trace, and sums calls up into a heat map and common sizes."""
+"""Expands folded calls of a trace, and aggregates calls into a heat map and common sizes."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ CALL_ROW = np.dtype(
 )
 """One call.
 
-The members of `TRACE_ROW`, and: `row`, its row in what was expanded; `parent_index`, the place
-of the call that it serves in the same array, -1: none, or not among them.  `start_ns` and
-`duration_ns` of a call from a folded run are estimates: spread evenly between the run's first
-and last start, and the mean.
+The members of `TRACE_ROW`, and: `row`, its row in the expanded table; `parent_index`, the place in
+the same array of the call that made it, or -1. `start_ns` and `duration_ns` of a call from a
+folded run are estimates: spread evenly between the run's first and last start, and the mean.
 """
 
 _SAME = (
@@ -50,7 +49,7 @@ def expand(trace: Trace, rows: NDArray[Any] | None = None) -> NDArray[Any]:
     """Expand runs to calls, ordered by process, thread and sequence.
 
     Args:
-        trace: Whose runs.
+        trace: Trace that contains the runs.
         rows: (n,) `TRACE_ROW` to expand, some of `trace.rows`; all of them if not given.
 
     Returns:
@@ -82,7 +81,7 @@ def expand(trace: Trace, rows: NDArray[Any] | None = None) -> NDArray[Any]:
 
 
 def call_order(*parts: NDArray[Any]) -> NDArray[np.int64] | None:
-    """(n,) int64: order of all rows by process, thread and sequence; None: they are in order."""
+    """Return (n,) int64: order of rows by process, thread, sequence; None if in order."""
     if not sum(map(len, parts)):
         return None
     columns = [
@@ -101,7 +100,7 @@ def call_order(*parts: NDArray[Any]) -> NDArray[np.int64] | None:
 
 
 def unfolded(pieces: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each range of folded pieces: (n,) the index of its row, (n,) its first byte."""
+    """Return (n,) row index and (n,) first byte of each range of folded pieces."""
     row, k = expanded_index(pieces.repeat)
     levels = levels_of(k, pieces.inner[row])
     return row, pieces.offset[row] + moved(levels, pieces.stride[row])
@@ -120,7 +119,7 @@ def _spread_times(
 
 
 def _parents(calls: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) int64: the last call before each one with a smaller depth, if it is its parent."""
+    """Return (n,) int64: the last call of smaller depth before each, if it is the parent."""
     place = np.arange(len(calls))
     found = np.full(len(calls), -1)
     depth = calls["depth"]
@@ -134,24 +133,24 @@ def _parents(calls: NDArray[Any]) -> NDArray[np.int64]:
     return np.where(fits, found, -1)
 
 
-# What a profile has out of a trace: its heat map, and the most common sizes of calls.
+# Figures of a profile that come from a trace: its heat map, and the common sizes of calls.
 
 _MOST_BINS = 4096
 _KEY = ("process", "file", "layer")
 
 
 def heat_of(bins: NDArray[Any]) -> tuple[NDArray[Any], float]:
-    """Add bins up per rank, file and layer on bins of the largest width that occurs.
+    """Add up bins per rank, file and layer in bins of the largest width that occurs.
 
-    Processes start at different times, so a process's bin may lie across two common ones; it
-    is divided in proportion.  A process without a rank counts as rank -1.
+    Processes start at different times, so a process's bin may overlap two common ones; it is
+    divided in proportion. A process without a rank counts as rank -1.
 
     Args:
-        bins: (n,) `BIN_ROW`.
+        bins: (n,) `BIN_ROW` of the processes.
 
     Returns:
         (m,) `HEAT_ROW` in order of rank, file, layer and bin; width of a bin in seconds, 0 if
-        there are none.
+        there are no bins.
     """
     if not len(bins):
         return np.zeros(0, HEAT_ROW), 0.0
@@ -180,7 +179,7 @@ def _part(bins: NDArray[Any], place: NDArray[np.int64], share: NDArray[Any]) -> 
 
 
 def summed_heat(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return (m,) `HEAT_ROW` by rank, file, layer and bin, each once, out of (n,) that repeat."""
+    """Return (m,) `HEAT_ROW` with one sum for each rank, file, layer and bin of (n,) rows."""
     keys = [rows[name] for name in ("rank", "file", "layer", "bin")]
     order = np.lexsort(keys[::-1])
     firsts = np.flatnonzero(begins(*(key[order] for key in keys)))
@@ -196,8 +195,8 @@ def add_common_sizes(counters: NDArray[Any], rows: NDArray[Any]) -> None:
     """Fill `common_size` and `common_count` of counters from the calls of the same run, in place.
 
     Args:
-        counters: (n,) `COUNTER_ROW`; its process, file and layer are those of `rows`.
-        rows: (m,) `TRACE_ROW`.
+        counters: (n,) `COUNTER_ROW` with the same process, file and layer as in `rows`.
+        rows: (m,) `TRACE_ROW` of the calls.
     """
     moved = np.isin(rows["op"], DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     if not moved.any() or not len(counters):
@@ -216,7 +215,7 @@ def add_common_sizes(counters: NDArray[Any], rows: NDArray[Any]) -> None:
 
 
 def _place_of(counters: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return (n,) int64: row of the counters of each row's process, file and layer; -1: none."""
+    """Return (n,) int64: row of the counters of each row's process, file and layer, or -1."""
     columns = [np.concatenate([counters[name], rows[name]]).astype(np.int64) + 1 for name in _KEY]
     key = columns[0]
     for column in columns[1:]:
@@ -230,7 +229,7 @@ def _place_of(counters: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.int64]:
 def _by_size(
     place: NDArray[np.int64], size: NDArray[np.int64], count: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return each place and size once, and how many calls had it."""
+    """Return each distinct place and size, and how many calls had it."""
     order = np.lexsort((size, place))
     place, size, count = place[order], size[order], count[order]
     firsts = np.flatnonzero(begins(place, size))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Copies, chooses and groups rows of structured arrays, and numbers equal values.
+"""Copies, selects and groups rows of structured arrays, and numbers equal values.
 
 Whole rows are copied as bytes; numpy copies them member by member, which is slower.
 """
@@ -19,19 +19,19 @@ from stripewise.evidence.trace._trace import Trace
 
 
 def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """Copy the rows that indices or a mask name; the same as `rows[places]`."""
+    """Copy the rows that indices or a mask select; the same as `rows[places]`."""
     taken: NDArray[Any] = _opaque(rows)[places].view(rows.dtype)
     return taken
 
 
 def join_rows(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Copy rows of one dtype behind each other; there is at least one part."""
+    """Concatenate copies of rows of one dtype; there must be at least one part."""
     joined: NDArray[Any] = np.concatenate([_opaque(part) for part in parts])
     return joined.view(parts[0].dtype)
 
 
 def join_in_order(parts: Sequence[NDArray[Any]], order: NDArray[np.int64] | None) -> NDArray[Any]:
-    """Join, then take the rows in `order` (None: as they are), with one copy of each."""
+    """Join, then take the rows in `order` (None: unchanged), with a single copy of each."""
     if order is None:
         return join_rows(parts)
     place = np.empty(len(order), np.int64)
@@ -45,13 +45,13 @@ def join_in_order(parts: Sequence[NDArray[Any]], order: NDArray[np.int64] | None
 
 
 def copy_common(rows: NDArray[Any], found: NDArray[Any]) -> None:
-    """Set the members of rows that others of the same number have too."""
+    """Set the members of rows that also occur in other rows of the same number."""
     for name in set(rows.dtype.names or ()).intersection(found.dtype.names or ()):
         rows[name] = found[name]
 
 
 def bounded(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return (n,) uint64 as int64; what is too large is the largest."""
+    """Return (n,) uint64 as int64; values that are too large become the largest int64."""
     return np.asarray(np.minimum(values, np.uint64(np.iinfo(np.int64).max)).astype(np.int64))
 
 
@@ -60,7 +60,7 @@ def _opaque(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def unknown_counters(n: int) -> NDArray[Any]:
-    """Return (n,) `COUNTER_ROW` that say nothing but 0 of what is counted."""
+    """Return (n,) `COUNTER_ROW` in which counts are 0 and everything else is unknown."""
     rows = np.zeros(n, COUNTER_ROW)
     for name in ("process", "unaligned", "maximum_offset", "slowest_rank", "fastest_rank"):
         rows[name] = -1
@@ -69,13 +69,13 @@ def unknown_counters(n: int) -> NDArray[Any]:
     return rows
 
 
-def asked_bytes(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return (n,) what the program asked to move, of processes or counters."""
+def requested_bytes(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return (n,) bytes that the program requested, for processes or counters."""
     return np.asarray(rows["outermost_read_bytes"] + rows["outermost_write_bytes"])
 
 
 def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return (n,) bool: in sorted columns, an entry that is not equal to the one before."""
+    """Return (n,) bool: in sorted columns, whether an entry differs from the previous one."""
     new = np.ones(len(columns[0]), bool)
     new[1:] = False
     for column in columns:
@@ -84,7 +84,7 @@ def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def ranks_of(trace: Trace, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Ranks of entries and their number; without MPI the processes that are among them."""
+    """Return the ranks of entries and their number; without MPI, the processes that occur."""
     if trace.n_ranks:
         return rank, trace.n_ranks
     processes, place = np.unique(rank, return_inverse=True)
@@ -92,7 +92,7 @@ def ranks_of(trace: Trace, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], 
 
 
 def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
-    """Yield each distinct combination of keys, and (n,) the ascending places where it stands."""
+    """Yield each distinct combination of keys, and (n,) its ascending places."""
     if not len(keys[0]):
         return
     order = np.lexsort(keys[::-1])
@@ -103,7 +103,7 @@ def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
 
 
 def within(rows: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
-    """Return the first rows that together stand for at most `most` calls, and calls left out."""
+    """Return the first rows with at most `most` calls in total, and the calls left out."""
     total = np.cumsum(rows["count"].astype(np.float64))
     keep = int(np.searchsorted(total, most, side="right"))
     return rows[:keep], int(total[-1] - (total[keep - 1] if keep else 0)) if len(rows) else 0
@@ -118,13 +118,13 @@ def number_in_rank(rank: NDArray[np.int64], *order: NDArray[Any]) -> NDArray[np.
     return numbers
 
 
-# Equal values once each, by number.
+# Equal values stored once, identified by number.
 
 T = TypeVar("T")
 
 
 class Interned(Generic[T]):
-    """Values in the order in which they first came; their numbers count from 0."""
+    """Distinct values in the order of their first occurrence, numbered from 0."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
@@ -134,8 +134,8 @@ class Interned(Generic[T]):
         """Return the number of a value.
 
         Args:
-            key: The value itself, or what is equal for equal values.
-            make: Makes the value, where the key is another thing.
+            key: The value itself, or a key that is equal for equal values.
+            make: Creates the value, if it differs from the key.
         """
         found = self._numbers.get(key)
         if found is None:

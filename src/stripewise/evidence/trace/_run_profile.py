@@ -28,20 +28,20 @@ SIZE_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 
 N_COMMON = 4
 ALIGN_BINS = 32
 ALL_RANKS = -2
-"""Rank of a row that holds all ranks together (a reduced record)."""
+"""Rank of a row that combines all ranks (a reduced record)."""
 
 PROCESS_ROW = np.dtype(
     members(
         "u4 pid ppid",
         "i8 host",  # index into `RunProfile.hosts`
-        "i4 rank",  # in MPI_COMM_WORLD; -1: no rank
+        "i4 rank",  # in MPI_COMM_WORLD; -1 if it has none
         "i4 world_size",
-        ("is_program", "?"),  # its I/O is the program's; not a launcher, or a shell beside ranks
+        ("is_program", "?"),  # neither a launcher nor a shell beside ranks
         "u4 mpi_family",  # `MpiFamily`
         "u4 plugin_state",  # `PluginState`
         "u4 flags",  # `ProcessFlag`
-        "u8 start_ns end_ns",  # since 1970; the end is 0 where it is not known
-        "i8 shift_ns",  # what is added to its own times: since `RunProfile.start`
+        "u8 start_ns end_ns",  # since 1970; the end is 0 if unknown
+        "i8 shift_ns",  # added to its own times: then since `RunProfile.start`
         "u8 outermost_ns outermost_read_bytes outermost_write_bytes lost_records lost_calls",
         "u4 capture",
         "u8 lost_events",
@@ -56,31 +56,31 @@ COUNTER_ROW = np.dtype(
         "i4 file",  # index into `RunProfile.paths`
         "i1 layer",  # `IoLayer`
         "i4 rank",  # -1: no MPI; -2: all ranks together (a reduced record)
-        "i4 process",  # row of `RunProfile.processes`; -1: not known
+        "i4 process",  # row of `RunProfile.processes`; -1 if unknown
         "u4 flags",  # `FileFlag`
         ("count", "<i8", (len(Op),)),
         ("bytes", "<i8", (len(Op),)),
         ("seconds", "<f8", (len(Op),)),
         "f8 outermost_seconds",  # in calls that no other I/O layer made
-        "i8 outermost_read_bytes outermost_write_bytes",  # what the program asked for
-        "f8 first last",  # data call, seconds since the run began; nan
+        "i8 outermost_read_bytes outermost_write_bytes",  # requested by the program
+        "f8 first last",  # data call, seconds since the start of the run; nan if none
         "i8 sequential_reads consecutive_reads sequential_writes consecutive_writes",
         ("read_sizes", "<i8", (len(SIZE_EDGES),)),
         ("write_sizes", "<i8", (len(SIZE_EDGES),)),
-        "i8 unaligned",  # calls not aligned in the file to `alignment`; -1: not known
-        "i8 alignment",  # bytes; 0: not known
-        "i8 read_min read_max write_min write_max",  # sizes of calls, bytes; 0: not known
-        ("write_alignment", "<u4", (ALIGN_BINS,)),  # writes by the power of two they lie on
-        ("common_size", "<i8", (N_COMMON,)),  # most common sizes, bytes; 0: none
+        "i8 unaligned",  # calls not aligned in the file to `alignment`; -1 if unknown
+        "i8 alignment",  # bytes; 0 if unknown
+        "i8 read_min read_max write_min write_max",  # sizes of calls, bytes; 0 if unknown
+        ("write_alignment", "<u4", (ALIGN_BINS,)),  # writes by power of two of offsets
+        ("common_size", "<i8", (N_COMMON,)),  # most common sizes, bytes; 0 if there is none
         ("common_count", "<i8", (N_COMMON,)),
-        "i8 maximum_offset",  # end of the furthest byte; -1: not known
-        "i4 slowest_rank",  # of a reduced record; -1: not known
+        "i8 maximum_offset",  # end of the furthest byte; -1 if unknown
+        "i4 slowest_rank",  # slowest rank of a reduced record; -1 if unknown
         "f8 slowest_seconds",
         "i8 slowest_bytes",
         "i4 fastest_rank",
         "f8 fastest_seconds",
         "i8 fastest_bytes",
-        "f8 seconds_deviation",  # standard deviation over ranks; nan
+        "f8 seconds_deviation",  # standard deviation over ranks; nan if unknown
         "f8 bytes_deviation",
     ),
 )
@@ -93,7 +93,7 @@ N_ACTIONS = 16
 
 
 class Action(IntEnum):
-    """What a call on a name does."""
+    """Kind of a call on a name."""
 
     OPEN = 0
     STAT = 1
@@ -115,13 +115,13 @@ NAMES_ROW = np.dtype(
         "i4 directory",  # index into `RunProfile.directories`
         "i4 rank",  # -1: no MPI
         "i4 process",  # row of `RunProfile.processes`
-        ("count", "<i8", (N_ACTIONS,)),  # by `Action`, failed ones too
+        ("count", "<i8", (N_ACTIONS,)),  # by `Action`, including failed ones
         ("failed", "<i8", (N_ACTIONS,)),
         ("seconds", "<f8", (N_ACTIONS,)),
     ),
 )
-"""Calls on the names in one directory by one process; those on a file that was opened stand in
-its counters as well."""
+"""Calls on the names in one directory by one process; those on a file that was opened are also in
+its counters."""
 
 HEAT_ROW = np.dtype(
     members(
@@ -145,7 +145,7 @@ class FileHints:
 
 @dataclass(frozen=True)
 class FileLayout:
-    """Layout of one file on a parallel file system; 0: not known."""
+    """Layout of one file on a parallel file system; 0 if unknown."""
 
     stripe_bytes: int = 0
     stripe_count: int = 0
@@ -154,14 +154,14 @@ class FileLayout:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of one process for one file (`path` is -1: for the process).
+    """Settings of one process for one file (for the whole process if `path` is -1).
 
     Attributes:
         process: Row of `RunProfile.processes`.
         path: Index into `RunProfile.paths`.
-        layer: `IoLayer`.
-        kind: `SettingsKind`.
-        values: Key to value, as texts.
+        layer: `IoLayer` of the settings.
+        kind: `SettingsKind` of the record.
+        values: Values by key, as texts.
     """
 
     process: int
@@ -173,36 +173,36 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class RunProfile:
-    """One run, as any evidence tells it.
+    """Counters and settings of one run, from any evidence.
 
     Attributes:
-        source: Where it comes from, in words: "stripewise trace", "Darshan 3.4.1 log".
-        command: As it was called, "" if not known; `job_id`, `user`: likewise.
-        n_ranks: 0 without MPI; `n_processes`: those of the program.
-        hosts: Names; empty: not known.
-        start: Seconds since 1970; `elapsed_seconds`: of the whole run.
-        paths: Absolute; bytes that are not UTF-8 are kept as surrogate escapes.
+        source: Name of the source: "stripewise trace", "Darshan 3.4.1 log".
+        command: Command line, empty if unknown; the same for `job_id` and `user`.
+        n_ranks: Number of ranks, 0 without MPI; `n_processes`: number of the program's processes.
+        hosts: Names of the hosts; empty if unknown.
+        start: Start of the run, seconds since 1970; `elapsed_seconds`: its duration.
+        paths: Absolute paths; bytes that are not UTF-8 are kept as surrogate escapes.
         counters: (n,) `COUNTER_ROW` of the program's processes.
         helpers: (n,) `COUNTER_ROW` of launchers and shells, as far as they were seen.
-        processes: (p,) `PROCESS_ROW`, the program's first; empty: not known.
+        processes: (p,) `PROCESS_ROW`, the program's first; empty if unknown.
         issued: (i,) `COUNTER_ROW` of the system calls that the C library made for streams.
-        names: (d,) `NAMES_ROW` of the program's processes; empty: not known.
-        directories: Absolute paths; "" stands for all that have no row of their own.
+        names: (d,) `NAMES_ROW` of the program's processes; empty if unknown.
+        directories: Absolute paths; the empty one represents all that have no row of their own.
         settings: Requested, applied and reported settings, by process.
-        layers: Names of the layers that were watched; one that is absent from the counters
-            was not used, one that is absent here was not looked at.
+        layers: Names of the layers that were observed; an observed layer without counters was not
+            used, one that is missing here was not observed.
         heat: (m,) `HEAT_ROW`; `heat_bin_seconds`: width of a bin, 0 without a heat map.
-        hints / layouts: By index of the file.
-        hdf5_unseen: Indices of files of HDF5 of which no call was seen, since the program holds
-            HDF5 itself (it is linked statically).
-        mpi: Family of the MPI library: "mpich", "openmpi", "other", "" if not known.
-        mpi_version: First line of MPI_Get_library_version, "" if not known.
-        partial: Some of it is missing; why is in `notes`.
-        damaged: The input itself is: it was cut off, or a part of it cannot be read.
-        gaps: Amounts that are not told, or not all; the tables hold what is known.
-        notes: What is missing or doubtful, in words.
-        troubles: Of the notes, what the runtime library wrote down itself.
-        unchecked: Processes that were recorded without a valid checksum; None: not of this kind.
+        hints / layouts: Hints and layouts by index of the file.
+        hdf5_unseen: Indices of HDF5 files of which no call was seen, since HDF5 is linked
+            statically into the program.
+        mpi: Family of the MPI library: "mpich", "openmpi", "other"; empty if unknown.
+        mpi_version: First line of MPI_Get_library_version, empty if unknown.
+        partial: Whether some of the profile is missing; `notes` contains the reasons.
+        damaged: Whether the input itself is damaged: it was cut off, or a part cannot be read.
+        gaps: Amounts that are unknown or incomplete; the tables contain what is known.
+        notes: Messages on what is missing or doubtful.
+        troubles: Notes that the runtime library recorded itself.
+        unchecked: Number of processes recorded without a valid checksum; None for other sources.
     """
 
     source: str
@@ -239,25 +239,25 @@ class RunProfile:
 
     @property
     def is_mpi(self) -> bool:
-        """Whether the program had ranks; without, its processes are just processes."""
+        """Whether the program had ranks; without MPI its processes are just processes."""
         return self.n_ranks > 0
 
     @cached_property
     def program(self) -> NDArray[Any]:
-        """(n_processes,) `PROCESS_ROW`: the processes whose I/O is the program's."""
+        """Processes whose I/O is the program's: (n_processes,) `PROCESS_ROW`."""
         rows: NDArray[Any] = self.processes[self.processes["is_program"]]
         return rows
 
     @cached_property
     def used_mpi(self) -> NDArray[np.bool_]:
-        """(p,) bool: the process initialised MPI, plug-in or not."""
+        """Whether each process initialised MPI, with or without the plug-in: (p,) bool."""
         return uses_mpi(self.processes)
 
     @cached_property
     def actors(self) -> NDArray[np.int64]:
-        """(n,) int64: who made the calls of each counter row: a rank, or without MPI a process.
+        """Rank that made the calls of each counter row, without MPI the process: (n,) int64.
 
-        Rows that hold all ranks together have `ALL_RANKS`.
+        Rows that combine all ranks have `ALL_RANKS`.
         """
         return _actors(self.counters)
 
@@ -265,8 +265,8 @@ class RunProfile:
     def io_seconds(self) -> float:
         """Time in outermost I/O calls, maximum over ranks; without MPI over processes.
 
-        A rank number that occurs several times (several mpiexec lines in a script) counts
-        with the sum of its times.
+        For a rank number that occurs several times (several mpiexec lines in a script), the sum of
+        its times counts.
         """
         if len(self.processes):
             program = self.program
@@ -274,9 +274,9 @@ class RunProfile:
         return self.seconds_of(self.counters)
 
     def seconds_of(self, rows: NDArray[Any]) -> float:
-        """Return the outermost time of counter rows, such as those of a file: maximum over ranks.
+        """Return the outermost time of counter rows, e.g. of a file: maximum over ranks.
 
-        Of a row that holds all ranks together it is that of the slowest one.
+        For a row that combines all ranks, this is the time of the slowest one.
         """
         if len(self.processes):
             return self.over_ranks(rows["outermost_seconds"], rows["process"])
@@ -294,7 +294,7 @@ class RunProfile:
         """Sum values over the processes of each rank; return the maximum.
 
         Args:
-            seconds: (n,) values.
+            seconds: (n,) values in seconds.
             process: (n,) rows of `processes` that they belong to.
         """
         if not len(seconds):
@@ -304,16 +304,16 @@ class RunProfile:
 
     @property
     def read_bytes(self) -> int:
-        """Bytes that the program asked to read, as far as they are known."""
+        """Bytes that the program requested to read, as far as they are known."""
         return self._moved("outermost_read_bytes")
 
     @property
     def write_bytes(self) -> int:
-        """Bytes that the program asked to write, as far as they are known."""
+        """Bytes that the program requested to write, as far as they are known."""
         return self._moved("outermost_write_bytes")
 
     def why_missing(self, part: Part, file: int | None = None) -> str:
-        """Say why some of it is not told of the run, or of a file; "": all is."""
+        """Return why an amount of the run or of a file is incomplete; empty if it is complete."""
         return reasons(
             gap.why
             for gap in self.gaps
@@ -322,7 +322,7 @@ class RunProfile:
 
     @property
     def missing(self) -> dict[str, str]:
-        """Those of `io_seconds`, `read_bytes` and `write_bytes` that are not known, and why."""
+        """Reasons why `io_seconds`, `read_bytes` or `write_bytes` are unknown, by name."""
         parts = {
             "io_seconds": Part.SECONDS,
             "read_bytes": Part.READ_BYTES,
@@ -332,12 +332,12 @@ class RunProfile:
 
     @property
     def read_amount(self) -> Amount:
-        """Bytes that the program asked to read."""
+        """Bytes that the program requested to read."""
         return Amount.of(self.read_bytes, self.why_missing(Part.READ_BYTES))
 
     @property
     def write_amount(self) -> Amount:
-        """Bytes that the program asked to write."""
+        """Bytes that the program requested to write."""
         return Amount.of(self.write_bytes, self.why_missing(Part.WRITE_BYTES))
 
     @property
@@ -350,13 +350,13 @@ class RunProfile:
 
 
 def _actors(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return (n,) int64: who made the calls of each row: a rank, or without MPI a process."""
+    """Return (n,) int64: the rank that made the calls of each row, without MPI the process."""
     without = rows["rank"] == -1
     return np.where(without, rows["process"], rows["rank"]).astype(np.int64)
 
 
 def uses_mpi(processes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return (p,) bool: the process of each `PROCESS_ROW` initialised MPI, plug-in or not."""
+    """Return (p,) bool: whether a process initialised MPI, with or without the plug-in."""
     return np.asarray(
         ((processes["flags"] & ProcessFlag.MPI_INITIALIZED) != 0)
         | (processes["mpi_family"] != MpiFamily.NONE)
@@ -367,14 +367,14 @@ def uses_mpi(processes: NDArray[Any]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything that one source tells of one run.
+    """Everything that one source contains about one run.
 
     Attributes:
-        profile: Always there.
-        trace: None where the source has no single calls.
-        accesses: For patterns; empty where the source cannot tell.
-        mpiio_stats: Blocks of MPICH_MPIIO_STATS, where the source is such.
-        mpiio_timers: Blocks of MPICH_MPIIO_TIMERS of the same output.
+        profile: Profile of the run; always present.
+        trace: Trace of the run; None if the source has no single calls.
+        accesses: Accesses for patterns; empty if the source cannot provide them.
+        mpiio_stats: Blocks of MPICH_MPIIO_STATS, for a source of that kind.
+        mpiio_timers: Blocks of MPICH_MPIIO_TIMERS in the same output.
     """
 
     profile: RunProfile
@@ -384,7 +384,7 @@ class Evidence:
     mpiio_timers: tuple[MpiioTimers, ...] = ()
 
 
-# Marks that the processes of a run leave, with the numbers that a container stores.
+# Marks that the processes of a run leave, with the numbers stored in a container.
 
 
 class MpiFamily(IntEnum):
@@ -397,7 +397,7 @@ class MpiFamily(IntEnum):
 
 
 class PluginState(IntEnum):
-    """What became of the MPI plug-in in a process."""
+    """State of the MPI plug-in in a process."""
 
     UNUSED = 0
     LOADED = 1
@@ -406,7 +406,7 @@ class PluginState(IntEnum):
 
 
 class ProcessFlag(IntFlag):
-    """Bits of `PROCESS_ROW`'s flags."""
+    """Bits of the flags of a `PROCESS_ROW`."""
 
     MPI_INITIALIZED = 0x1
     MPI_FINALIZED = 0x2
@@ -428,7 +428,7 @@ class ProcessFlag(IntFlag):
 
 
 class FileFlag(IntFlag):
-    """Bits of `COUNTER_ROW`'s flags."""
+    """Bits of the flags of a `COUNTER_ROW`."""
 
     READ = 0x1
     WRITTEN = 0x2
@@ -446,23 +446,23 @@ class FileFlag(IntFlag):
 
 
 class SettingsKind(IntEnum):
-    """Whose settings a record holds."""
+    """Origin of the settings in a record."""
 
     PROGRAM = 1
     APPLIED = 2
     REPORTED = 3
 
 
-# Names of files as if a run had worked elsewhere: on a burst buffer, then brought back.
+# Renaming of files as if a run had worked elsewhere: on a burst buffer, then copied back.
 
 
 def relocated(evidence: Evidence, worked_in: Path, directory: Path) -> Evidence:
-    """Return evidence in which what lies below one directory lies below another.
+    """Return evidence with the files below one directory moved to another.
 
     Args:
-        evidence: Of a run.
-        worked_in: Where its files were while it ran.
-        directory: Where they are now.
+        evidence: Evidence of a run.
+        worked_in: Directory of its files while it ran.
+        directory: Directory in which they are now.
     """
     trace = evidence.trace
     accesses = tuple(
@@ -476,7 +476,7 @@ def relocated(evidence: Evidence, worked_in: Path, directory: Path) -> Evidence:
 
 
 def relocated_profile(profile: RunProfile, worked_in: Path, directory: Path) -> RunProfile:
-    """Return a profile in which what lies below one directory lies below another."""
+    """Return a profile with the files below one directory moved to another."""
     return replace(
         profile,
         paths=_moved(profile.paths, worked_in, directory),

@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Which parts of a file or dataset each rank moved: what patterns are found in.
+# Parts of a file or dataset that each rank moved: the basis of patterns.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Access:
-    """What all ranks moved in one direction.
+    """Data that all ranks moved in one direction.
 
     Attributes:
-        file: Path.
-        writing: Written, otherwise read.
-        rank: (n,) int64, whose selection or range.
-        order: (n,) int64, the rank's own order of its calls.
-        collective: (n,) bool.
-        n_ranks: Ranks of the run, also those that moved nothing.
-        element_bytes: Of one element if known (the elementary type of a view), otherwise 1.
-        notes: What is missing, in words.
+        file: Path of the file.
+        writing: Whether the data was written; otherwise it was read.
+        rank: (n,) int64, rank of each selection or range.
+        order: (n,) int64, place of the call in its rank's order.
+        collective: (n,) bool, whether the call is collective.
+        n_ranks: Number of ranks of the run, including those that moved nothing.
+        element_bytes: Size of one element if known (the elementary type of a view), otherwise 1.
+        notes: Messages on what is missing.
     """
 
     file: str
@@ -41,14 +41,14 @@ class _Access:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selections(_Access):
-    """Regular hyperslabs of one dataset, by all ranks, one direction.
+    """Regular hyperslabs of one dataset that all ranks moved in one direction.
 
     Attributes:
-        dataset: Name inside the file ("" for a whole file).
-        extents: Elements per dimension, C order (last fastest); 0: not known.
-        start / stride / count / block: (n, n_dims) int64, as H5Sselect_hyperslab takes them.
-        irregular: Selections that are no regular hyperslab and are not listed here; the notes
-            say what they are.
+        dataset: Name inside the file (empty for a whole file).
+        extents: Elements per dimension, C order (last fastest); 0 if unknown.
+        start / stride / count / block: (n, n_dims) int64, the arguments of H5Sselect_hyperslab.
+        irregular: Number of selections that are not regular hyperslabs and not listed here; the
+            notes describe them.
         source: "hdf5", "pnetcdf" or "adios2".
     """
 
@@ -64,14 +64,14 @@ class Selections(_Access):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pieces(_Access):
-    """Byte ranges of one file, by all ranks, one direction: where no dataset is known.
+    """Byte ranges of one file without known datasets, that all ranks moved in one direction.
 
-    They may be folded: row r stands for `repeat[r]` ranges of `size[r]` bytes whose offsets lie
-    at i, j, l as in `TRACE_ROW`: `inner` (n, 2), `stride` (n, 3).
+    They may be folded: row r represents `repeat[r]` ranges of `size[r]` bytes whose offsets are at
+    levels i, j, l as in `TRACE_ROW`: `inner` (n, 2), `stride` (n, 3).
 
     Attributes:
         offset / size / repeat: (n,) int64; offset and size in bytes.
-        call: (n,) int64, ranges of one call (one file view) share a number.
+        call: (n,) int64, number of the call; ranges of one call (one file view) share it.
         source: "view" (MPI-IO) or "offsets" (POSIX, DXT).
     """
 
@@ -84,11 +84,11 @@ class Pieces(_Access):
     source: str = "offsets"
 
 
-# Runs of equal calls at regular strides: which calls they stand for.
+# Runs of equal calls at regular strides, and the calls that they represent.
 
 
 def expanded_index(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each call of runs of `count` calls: (n,) the index of its run, (n,) its number in it."""
+    """Return the index of its run and its number in it, (n,) each, for each call of runs."""
     row = np.repeat(np.arange(len(count)), count)
     begins = np.cumsum(count) - count
     return row, np.arange(len(row)) - begins[row]
@@ -104,20 +104,20 @@ def levels_of(k: NDArray[np.int64], inner: NDArray[np.int64]) -> NDArray[np.int6
 
 
 def moved(levels: NDArray[np.int64], stride: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (n,) int64: how far a call at `levels` (n, 3) lies from the first of its run."""
+    """Return (n,) int64: distance of a call at `levels` (n, 3) from the first of its run."""
     with np.errstate(over="ignore"):
         return np.asarray((levels * stride).sum(axis=1))
 
 
-# Members of structured arrays, written as C declares them.
+# Members of structured arrays, written as in a C declaration.
 
 
 def members(*declared: str | tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """Return what `numpy.dtype` takes for a struct.
+    """Return the argument of `numpy.dtype` for a struct.
 
     Args:
-        *declared: A type and the names that have it, as "u8 start_ns end_ns" (little-endian);
-            or a member as numpy has it: name, type, shape.
+        *declared: A type and the names of its members, as "u8 start_ns end_ns" (little-endian); or
+            a member as in numpy: name, type, shape.
     """
     found: list[tuple[Any, ...]] = []
     for entry in declared:
@@ -129,13 +129,13 @@ def members(*declared: str | tuple[Any, ...]) -> list[tuple[Any, ...]]:
     return found
 
 
-# What a program did, call by call: the one form into which every trace is read.
+# A program's I/O, call by call: the common form of every trace that is read.
 
 
 class IoLayer(IntEnum):
     """The interface that was called; a larger number is closer to the program.
 
-    Those below zero are known from logs of others alone: the runtime library does not watch them.
+    Negative ones occur only in logs of other tools: the runtime library does not observe them.
     """
 
     DAOS = -2
@@ -149,7 +149,7 @@ class IoLayer(IntEnum):
 
 
 class Op(IntEnum):
-    """Kind of operation; tells collective from independent."""
+    """Kind of operation; separates collective from independent ones."""
 
     OPEN = 0
     CLOSE = 1
@@ -168,7 +168,7 @@ COLLECTIVE_OPS = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
 """Layers below all libraries."""
 RECORDED_LAYERS = tuple(layer for layer in IoLayer if layer >= 0)
-"""Those that the runtime library watches; the place of each is its number."""
+"""Layers that the runtime library observes; the place of each is its number."""
 
 
 class EventFlag(IntFlag):
@@ -186,7 +186,7 @@ class EventFlag(IntFlag):
 
 
 class OpenBit(IntFlag):
-    """What `offset` of a row with `Op.OPEN` says (0: not known)."""
+    """Bits of `offset` of a row with `Op.OPEN` (0 if unknown)."""
 
     READ = 0x1
     WRITE = 0x2
@@ -197,7 +197,7 @@ class OpenBit(IntFlag):
 
 
 class ShapeKind(StrEnum):
-    """How a selection is described."""
+    """Form in which a selection is described."""
 
     ALL = "all"
     REGULAR = "regular"
@@ -211,21 +211,21 @@ DURATION_BINS = 16
 TRACE_ROW = np.dtype(
     members(
         "i4 process",  # row of `Trace.process_rank`
-        "i4 rank",  # -1: no MPI
+        "i4 rank",  # -1 without MPI
         "i4 thread",
-        "i4 file",  # index into `Trace.paths`; -1: none
+        "i4 file",  # index into `Trace.paths`; -1 if there is none
         "i4 name",  # of the function, index into `Trace.names`
-        "i4 parent",  # name of the call it serves, -1: the program's own
-        "i4 object",  # index into `Trace.objects`, -1
-        "i4 shape",  # index into `Trace.shapes`, -1
-        "i4 view",  # index into `Trace.views`, -1
-        "i4 memory",  # MPI-IO: the buffer, if it has holes; index into `Trace.views`, -1
+        "i4 parent",  # name of the call that made it, -1 if the program did
+        "i4 object",  # index into `Trace.objects`, or -1
+        "i4 shape",  # index into `Trace.shapes`, or -1
+        "i4 view",  # index into `Trace.views`, or -1
+        "i4 memory",  # MPI-IO: buffer with holes; index into `Trace.views`, or -1
         "u1 layer op depth",
         "u2 flags",
         "i8 offset",  # of the first call
         "i8 bytes",  # of one call
         "i8 count",
-        ("inner", "<i8", (2,)),  # 0: without end
+        ("inner", "<i8", (2,)),  # 0: unlimited
         ("stride", "<i8", (3,)),
         "i8 sequence",  # of the first call, in its thread
         ("sequence_stride", "<i8", (3,)),
@@ -238,11 +238,11 @@ TRACE_ROW = np.dtype(
 )
 """One run of equal calls at a regular stride, or one call (`count` 1).
 
-Call k has i = k % inner[0], j = k // inner[0] % inner[1], l = k // (inner[0] * inner[1]), an
-inner of 0 being without end; its offset is offset + i stride[0] + j stride[1] + l stride[2], and
-its sequence alike.  `offset` is, by layer: bytes in POSIX and stdio; elementary types of the view
-in MPI-IO; the C order index of the selection's lower corner in HDF5 and PnetCDF; `OpenBit` of an
-open; the size that was set by a META call.
+Call k has i = k % inner[0], j = k // inner[0] % inner[1], l = k // (inner[0] * inner[1]), an inner
+of 0 being unlimited; its offset is offset + i stride[0] + j stride[1] + l stride[2], and its
+sequence correspondingly. `offset` is, by layer: bytes in POSIX and stdio; elementary types of the
+view in MPI-IO; the C order index of the selection's lower corner in HDF5 and PnetCDF; `OpenBit` of
+an open; the size that was set by a META call.
 """
 
 BIN_ROW = np.dtype(
@@ -253,7 +253,7 @@ BIN_ROW = np.dtype(
         "i8 width_ns calls read_bytes write_bytes busy_ns",
     ),
 )
-"""What one file saw in one layer, from one process, in a span of time."""
+"""Activity of one file in one layer, by one process, in a span of time."""
 
 PIECE_ROW = np.dtype(
     members(
@@ -274,9 +274,9 @@ class TraceObject:
         file: Index into `Trace.paths`.
         layer: `IoLayer` that described it.
         name: Absolute name inside the file.
-        extents: Elements per dimension, C order; `maximum`: -1 is unlimited.
-        chunk: Elements per dimension, empty: not chunked.
-        element_bytes: Of one element in the file.
+        extents: Elements per dimension, C order; in `maximum`, -1 is unlimited.
+        chunk: Elements per dimension, empty if not chunked.
+        element_bytes: Size of one element in the file.
         type_class: "integer", "float", "string", "compound" or "other".
         storage: "contiguous", "chunked", "compact" or "other".
     """
@@ -294,18 +294,18 @@ class TraceObject:
 
 @dataclass(frozen=True)
 class TraceShape:
-    """Which elements a call moves, without where it begins.
+    """Elements that a call moves, relative to where it begins.
 
     Attributes:
-        object: Index into `Trace.objects`, -1: none.
-        extents: Of the object at that time.
-        stride / count / block: Of a regular hyperslab; empty otherwise.
-        boxes: (n, 2, n_dims) int64, first and last element (inclusive) of each box of an
-            irregular selection, relative to the lower corner; None otherwise.
-        truncated: Not all boxes are listed; `total_boxes` tells how many there were.
-        elements: Selected in all.
-        memory: Index into `Trace.shapes` of the buffer's shape where that has holes (a halo);
-            -1: it is contiguous, or not known.
+        object: Index into `Trace.objects`, -1 if there is none.
+        extents: Extents of the object at that time.
+        stride / count / block: Parameters of a regular hyperslab; empty otherwise.
+        boxes: (n, 2, n_dims) int64, first and last element (inclusive) of each box of an irregular
+            selection, relative to the lower corner; None otherwise.
+        truncated: Whether boxes are missing; `total_boxes` is their full number.
+        elements: Number of all selected elements.
+        memory: Index into `Trace.shapes` of the buffer's shape if that has holes (a halo); -1 if
+            the buffer is contiguous or unknown.
     """
 
     object: int
@@ -327,9 +327,9 @@ class TraceView:
 
     Attributes:
         file: Index into `Trace.paths`.
-        displacement / etype_bytes / filetype_bytes / lower / extent: In bytes.
-        pieces: (n,) `PIECE_ROW`.
-        truncated: The datatype has more pieces than are listed.
+        displacement / etype_bytes / filetype_bytes / lower / extent: Sizes and offsets in bytes.
+        pieces: (n,) `PIECE_ROW` of the filetype.
+        truncated: Whether the datatype has more pieces than are listed.
     """
 
     file: int
@@ -353,15 +353,15 @@ class Trace:
     """All calls of one run that were recorded.
 
     Attributes:
-        source: Where it comes from, in words: "stripewise trace", "Darshan 3.4.1 log (DXT)".
+        source: Name of the source: "stripewise trace", "Darshan 3.4.1 log (DXT)".
         rows: (n,) `TRACE_ROW`, ordered by process, thread and sequence.
-        names / paths / objects / shapes / views: What the rows' indices mean.
-        bins: (m,) `BIN_ROW`.
+        names / paths / objects / shapes / views: Tables that the indices in the rows refer to.
+        bins: (m,) `BIN_ROW` of the processes.
         process_rank: (n_processes,) int64, -1 without MPI; `process_host`: index into `hosts`.
-        n_ranks: Ranks of the run, recorded or not; 0 without MPI.
-        start: Seconds since 1970 of the origin of all `*_ns`.
-        lost_calls: Calls that found no room in the trace (counters have them all the same).
-        notes: What is missing or doubtful, in words.
+        n_ranks: Number of ranks of the run, recorded or not; 0 without MPI.
+        start: Origin of all `*_ns`, seconds since 1970.
+        lost_calls: Number of calls dropped because the trace was full (counters include them).
+        notes: Messages on what is missing or doubtful.
     """
 
     source: str

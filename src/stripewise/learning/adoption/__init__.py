@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings that a program gets without being tuned: from studies, patterns and models."""
+"""Settings for programs that were not tuned, derived from studies, patterns and models."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decides what to set: as for this program, else its pattern, else a model, else nothing."""
+"""Decides what to set from studies of this program, its pattern or a model, in this order."""
 
 from __future__ import annotations
 
@@ -50,42 +50,42 @@ from stripewise.settings.tunables import (
 )
 
 WORTH = 1.05
-"""A model that promises less than so many times the speed promises nothing (assumed)."""
+"""Smallest predicted speed-up that counts as a gain (assumed)."""
 EVEN = 0.05
-"""Cases whose distances differ by no more are equally near (assumed)."""
+"""Largest difference of distance at which two cases count as equally near (assumed)."""
 MEASURED = 0.05
 """Standard deviation of the logarithm of a ratio that was measured in a few runs (assumed)."""
 OTHER = 0.15
-"""Standard deviation that each setting adds which was another, or none, there (assumed)."""
+"""Standard deviation added by each setting that was different or unset there (assumed)."""
 SHARED = 0.8
-"""Share of the variance between two programs that all settings have in common (assumed)."""
+"""Share of the variance between two programs that is common to all settings (assumed)."""
 
 
 Near = Sequence[tuple[Lesson, Likeness]]
 
 
 def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model] = ()) -> Answer:
-    """Return what is to be set for a program that is about to run.
+    """Return the settings for a program that is about to run.
 
-    Settings come from a study of the program itself, else from the nearest study whose I/O is
-    alike, carried over by a model where there is one, else from the model alone, else from
-    nowhere.  Classes of files whose patterns differ are answered each by itself.  Settings
-    that were judged to bring nothing are not set again until something newer is known.
+    Settings come from a study of the program itself, otherwise from the nearest study with
+    similar I/O, adjusted by a model where there is one, otherwise from the model, otherwise
+    nothing is set.  Classes of files with different patterns get separate answers.  Settings
+    that were judged useless are not set again until there is newer evidence.
 
     Args:
-        question: What is asked.
-        lessons: What studies found; those that are not alike do not count.
-        models: Models of performance; those that do not hold here are not used.
+        question: Program and conditions to decide for.
+        lessons: Lessons of past studies; those of dissimilar programs are ignored.
+        models: Performance models; those that do not apply here are ignored.
     """
     facts = question.facts
     if facts is None:
-        return default_answer("no run of this program is known; this one is remembered")
+        return default_answer("no earlier run of this program is known; this one is recorded")
     judged = max(question.judged, key=lambda one: one.unix_seconds, default=None)
     if judged is not None:
         lessons = [one for one in lessons if one.recorded_unix_seconds > judged.unix_seconds]
         models = [one for one in models if one.trained_unix_seconds > judged.unix_seconds]
         question = replace(question, storage=None)
-    # Of a study that waited for the storage and of one that did not, both are asked here.
+    # Studies are used here whether or not their runs waited for the storage.
     synced = question.case.synced
     lessons = [replace(one, case=replace(one.case, synced=synced)) for one in lessons]
     whole = _answer_alike(question, lessons, models)
@@ -102,32 +102,32 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
 def _answer_alike(
     question: Question, lessons: Sequence[Lesson], models: Sequence[Model]
 ) -> Answer:
-    """Return one answer for all files."""
+    """Return one answer for all files, without distinguishing classes of files."""
     facts = question.facts
     assert facts is not None
     near = [(match.lesson, match.likeness) for match in matches_of(question.case, lessons)]
     known = [pair for pair in near if pair[1].same_program]
-    bad = (*failures(question.case, lessons), *_judged(question))
+    bad = (*failures(question.case, lessons), *_avoided_by_judgement(question))
     if not question.only_rungs:
         question = replace(question, space=with_tried(question.space, lessons))
-    if (own := _of_program(question, facts, known, bad)) is not None:
+    if (own := _answer_of_program(question, facts, known, bad)) is not None:
         return own
     promised = promise(question, facts, models)
-    found = _of_pattern(question, facts, near, promised, bad)
+    found = _answer_of_pattern(question, facts, near, promised, bad)
     if isinstance(found, Answer):
         return found
     why = found or _why_none_is_near(question.case, lessons)
-    found = _of_model(question, facts, promised, why, bad)
+    found = _answer_of_model(question, facts, promised, why, bad)
     refused = _refused(question, near)
     if isinstance(found, str):
         return default_answer(found, refused)
     return replace(found, refused=refused)
 
 
-def _of_program(
+def _answer_of_program(
     question: Question, facts: ProgramFacts, known: Near, bad: Sequence[Avoided]
 ) -> Answer | None:
-    """Return what studies of this program found, be it that nothing helps; None: not known."""
+    """Return what studies of this program found, even if nothing helps; None without a study."""
     if not known:
         return None
     supports = supported(known, question.space, facts, bad)
@@ -146,18 +146,18 @@ def _of_program(
     return replace(plain, level=Level.PROGRAM, source=program, distance=0.0, expected_ratio=1.0)
 
 
-def _of_pattern(
+def _answer_of_pattern(
     question: Question,
     facts: ProgramFacts,
     near: Near,
     promised: Fitted,
     bad: Sequence[Avoided],
 ) -> Answer | str:
-    """Return the settings of the nearest tuned pattern, carried over by the model; or why not."""
+    """Return the settings of the nearest tuned pattern, adjusted by the model, or why not."""
     supports = supported(_nearest(near), question.space, facts, bad)
     supports = supports or supported(near, question.space, facts, bad)
     if not supports or supports[0].shown is None:
-        return _no_gain(near)
+        return _why_no_gain(near)
     lesson, likeness = supports[0].shown
     settings, ratio = dict(supports[0].settings), exp(supports[0].score)
     by = ""
@@ -179,13 +179,13 @@ def _of_pattern(
 
 
 def _nearest(near: Near) -> Near:
-    """Return what is about as near as the nearest improvement: gains elsewhere are no measure."""
+    """Return studies up to about the distance of the nearest improvement; others say little."""
     first = next((likeness.distance for lesson, likeness in near if lesson.improved), None)
     return [pair for pair in near if first is not None and pair[1].distance <= first + EVEN]
 
 
 def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measured]:
-    """Yield what studies measured of programs alike: the farther, the less it says of this one."""
+    """Yield ratios measured with similar programs, with more uncertainty at larger distance."""
     for number, (lesson, likeness) in enumerate(near):
         shift, own = (likeness.log_loss * sqrt(part) for part in (SHARED, 1 - SHARED))
         for settings, ratio in lesson.ratios():
@@ -195,10 +195,10 @@ def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measure
                 yield Measured(here, ratio, hypot(MEASURED, own, OTHER * changed), shift, number)
 
 
-def _of_model(
+def _answer_of_model(
     question: Question, facts: ProgramFacts, promised: Fitted, why: str, bad: Sequence[Avoided]
 ) -> Answer | str:
-    """Return what the storage's model predicts to be best; or why nothing is set."""
+    """Return the settings that the model predicts to be best, or the reason to set nothing."""
     if promised.prediction is None:
         return "; ".join(filter(None, (why, promised.why)))
     best = best_of(question.space, facts, promised.prediction)
@@ -234,7 +234,7 @@ def _answer(
         lesson.case.fingerprint.program,
         round(distance, 3),
         ratio,
-        tuple(_left_out(question, lesson.candidate, settings)),
+        tuple(_refused_settings(question, lesson.candidate, settings)),
     )
 
 
@@ -242,22 +242,22 @@ def _is_allowed(bad: Sequence[Avoided], settings: Mapping[str, Value]) -> bool:
     return not any(one.settings.items() <= settings.items() for one in bad)
 
 
-def _judged(question: Question) -> list[Avoided]:
+def _avoided_by_judgement(question: Question) -> list[Avoided]:
     return [Avoided(one.settings, one.words) for one in question.judged]
 
 
 def _refused(question: Question, near: Near) -> tuple[str, ...]:
-    """Return which settings of improvements may not be set here, and why."""
+    """Return which settings of improvements must not be set here, and why."""
     found = (
         line
         for lesson, _ in near
         if lesson.improved
-        for line in _left_out(question, lesson.candidate, {})
+        for line in _refused_settings(question, lesson.candidate, {})
     )
     return tuple(dict.fromkeys(found))
 
 
-def _left_out(
+def _refused_settings(
     question: Question, candidate: Mapping[str, Value], settings: Mapping[str, Value]
 ) -> list[str]:
     reasons = question.space.left_out
@@ -269,7 +269,7 @@ def _left_out(
     ]
 
 
-def _no_gain(near: Near) -> str:
+def _why_no_gain(near: Near) -> str:
     if not near:
         return ""
     name = near[0][0].case.fingerprint.program
@@ -283,7 +283,7 @@ def _no_gain(near: Near) -> str:
 
 def _why_none_is_near(case: Case, lessons: Sequence[Lesson]) -> str:
     if not lessons:
-        return "no study of a similar program is kept"
+        return "no study of a similar program is stored"
     compared = [(compare(case, lesson.case).distance, lesson) for lesson in lessons]
     distance, lesson = min(compared, key=lambda pair: pair[0])
     name = lesson.case.fingerprint.program
@@ -295,13 +295,13 @@ def _judged_words(judged: Judged) -> str:
     return f"{text} {judged.words}; `stripewise tune` may find better ones"
 
 
-# Classes of files that behave differently: a question for each, and one answer of all.
+# Classes of files that behave differently: one question for each, combined into one answer.
 
 _ORDER = list(Level)
 
 
 def class_questions(question: Question) -> Iterator[tuple[str, Question]]:
-    """Yield the glob of each class whose patterns are known, and what is asked for it."""
+    """Yield the glob and the question for each class of files whose patterns are known."""
     facts = question.facts
     if facts is None:
         return
@@ -315,10 +315,10 @@ def class_questions(question: Question) -> Iterator[tuple[str, Question]]:
 def join_answers(
     whole: Answer, parts: Sequence[tuple[str, Answer]], facts: ProgramFacts
 ) -> Answer:
-    """Return the answer for all files with what is better for some of them.
+    """Return the answer for all files, with better settings for some classes of files.
 
-    What acts on the whole job is as the answer for all says.  Where all classes get the same,
-    or what they get cannot act together, that answer stands.
+    Settings that act on the whole job are taken from the answer for all files.  That answer is
+    returned unchanged if all classes get the same settings or theirs cannot be combined.
     """
     of_job = {n: v for n, v in whole.settings.items() if not acts_per_file(n)}
     own = {
@@ -348,7 +348,7 @@ def join_answers(
 
 
 def _joint_ratio(parts: Sequence[tuple[str, Answer]], facts: ProgramFacts) -> float | None:
-    """Return what to expect of the whole: each class's share of the I/O time gets its ratio."""
+    """Return the expected speed-up of the whole: class ratios weighted by share of I/O time."""
     shares = {one.match: one.io_share for one in facts.file_classes}
     after = sum(shares[match] / (part.expected_ratio or 1.0) for match, part in parts)
     rest = max(0.0, 1.0 - sum(shares[match] for match, _ in parts))
@@ -362,7 +362,7 @@ def _part(
     own: tuple[PatternSummary, ...],
     case: Case,
 ) -> Question:
-    """Return the question for one class: its patterns as if the program had no others."""
+    """Return the question for one class of files, as if the program had no other files."""
     whole = sum(pattern.share for pattern in own) or 1.0
     patterns = tuple(replace(each, share=round(each.share / whole, 4)) for each in own)
     written = sum(each.bytes for each in own if each.writing)
@@ -385,21 +385,23 @@ def _part(
     return replace(question, facts=part, case=case)
 
 
-# What may be set, with the values that were tried with other programs.
+# What may be set, including the values that were tried with other programs.
 #
-# A study's own ladders are coarse: it climbs them by runs.  What was measured between their rungs
-# would be moved to the nearest one, and would say of it what is not so.
+# A study's own ladders are coarse because it climbs them by runs.  A measurement between two
+# rungs would otherwise be attributed to the nearest rung, where it does not apply.
 
 MOST_ADDED = 12
-"""Values that a ladder is given at most, those that were tried most often: more of them tell
-little more, and each is predicted (assumed)."""
+"""Maximum number of values added to a ladder, the most frequently tried first: more add little
+information, and each has to be predicted (assumed).
+"""
 
 
 def with_tried(space: Space, lessons: Iterable[Lesson]) -> Space:
-    """Return a space whose ladders of numbers hold what studies tried between their ends.
+    """Return a space whose numeric ladders also contain the values that studies tried.
 
-    The ladders are then in order; what stands for all, below 0, comes last.  Stripe sizes that
-    a Lustre file cannot have are left out.
+    Only values between the ends of a ladder are added.  The ladders are then sorted; negative
+    values, which stand for "all", come last.  Stripe sizes that Lustre does not allow are left
+    out.
     """
     tried: dict[str, Counter[int]] = {}
     for lesson in lessons:
@@ -407,11 +409,13 @@ def with_tried(space: Space, lessons: Iterable[Lesson]) -> Space:
             for name, value in settings.items():
                 if _is_number(value):
                     tried.setdefault(split_scope(name)[0], Counter())[value] += 1
-    dimensions = (_with(d, tried.get(d.tunable.name, Counter())) for d in space.dimensions)
+    dimensions = (
+        _with_tried_values(d, tried.get(d.tunable.name, Counter())) for d in space.dimensions
+    )
     return replace(space, dimensions=tuple(dimensions))
 
 
-def _with(dimension: Dimension, tried: Counter[int]) -> Dimension:
+def _with_tried_values(dimension: Dimension, tried: Counter[int]) -> Dimension:
     numbers = [value for value in dimension.values if _is_number(value)]
     ends = [value for value in numbers if value > 0]
     if not ends or len(numbers) < len(dimension.values) or dimension.tunable.domain.kind != "int":

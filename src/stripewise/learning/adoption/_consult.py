@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks studies, packs and models that are kept here what to set at the next run."""
+"""Consults the stored studies, packs and models about what to set at the next run."""
 
 from __future__ import annotations
 
@@ -69,21 +69,21 @@ def consult(
     storage: EmulatedStorage | None = None,
     identity: Identity | None = None,
 ) -> tuple[Prepared, tuple[str, ...]]:
-    """Ask stores, models and policy what to set for a program.
+    """Determine the settings for a program from stores, models and policy.
 
     Returns:
-        The answer, as it is kept, and warnings of stores and models that cannot be used.
+        The answer as it is stored, and warnings about unusable stores and models.
 
     Args:
-        known: What is kept of the program.
-        directory: It runs in.
+        known: Stored record of the program.
+        directory: Working directory of the program.
         state: State of the user's own store.
-        storage: Storage that is emulated; None: what is there.
-        identity: Identity of the program, to find a study of it where no run of it is known.
+        storage: Emulated storage; None if the real storage is used.
+        identity: Identity of the program, to find a study of it when no run of it is known.
 
     Raises:
         ConfigurationError: A policy cannot be read.
-        StorageError: What is kept is damaged.
+        StorageError: A stored document is damaged.
     """
     policy = load_policy()
     warnings: list[str] = []
@@ -130,8 +130,8 @@ def _answer_of_tuned(
     identity: Identity | None,
     warnings: list[str],
 ) -> Answer:
-    """Return what a study of the program says though no run of it is known; else nothing."""
-    nothing = default_answer("no run of this program is known; this one is remembered")
+    """Return the answer of a study of the program, of which no run is known, or the default."""
+    nothing = default_answer("no earlier run of this program is known; this one is recorded")
     if identity is None or known.judged:
         return nothing
     machine = describe_machine(directory)
@@ -160,7 +160,7 @@ def _read(known: Known) -> tuple[ProgramFacts | None, Case | None]:
 def _described(
     directory: Path, storage: EmulatedStorage | None, warnings: list[str]
 ) -> Storage | None:
-    """Return the description of the storage that a program runs on; None: there is none."""
+    """Return the description of the storage that a program runs on; None if there is none."""
     if storage is not None:
         return storage.storage
     known, problems = known_storage(directory)
@@ -172,14 +172,14 @@ def _lessons(case: Case, policy: Policy, warnings: list[str]) -> list[Lesson]:
     stores = (own_store(), *site_stores(policy.knowledge))
     found: dict[str, Lesson] = {}
     for synced in (True, False):
-        lessons, _, said = lessons_for(replace(case, synced=synced), stores)
+        lessons, _, store_warnings = lessons_for(replace(case, synced=synced), stores)
         found |= {lesson.study_id: lesson for lesson in lessons}
-        warnings += [text for text in said if text not in warnings]
+        warnings += [text for text in store_warnings if text not in warnings]
     return list(found.values())
 
 
 def _set_in_environment(environment: Mapping[str, str]) -> frozenset[str]:
-    """Return the tunables that the user's environment sets: nothing is set in their place."""
+    """Return the tunables set by the user's environment, which must not be overridden."""
     prefix = "OMPI_MCA_"
     return frozenset(
         f"mca.{name.removeprefix(prefix)}" for name in environment if name.startswith(prefix)
@@ -187,7 +187,7 @@ def _set_in_environment(environment: Mapping[str, str]) -> frozenset[str]:
 
 
 def _watched(policy: Policy) -> tuple[Watched, ...]:
-    """Look at all that an answer is made from besides the user's own store."""
+    """Record the state of every file that an answer depends on, except the user's own store."""
     directories = [*machine_directories(), own_models(), *site_models(policy.models)]
     directories += [user_packs(), site_packs()]
     inside = [entry for home in directories for entry in _entries(home)]
@@ -204,14 +204,14 @@ def _entries(home: Path) -> list[Path]:
         return []
 
 
-# A program that `run --auto` has not seen yet, but that was tuned here.
+# A program that `run --auto` has not seen yet but that was tuned here.
 
 SAME_MACHINE = 0.05
-"""Machines that differ by no more are one: kernels are updated (assumed)."""
+"""Largest distance at which machines count as the same: kernels get updated (assumed)."""
 
 
 def study_of(identity: Identity, machine: Machine, stores: Iterable[Store]) -> Lesson | None:
-    """Return the newest study of this executable, on as many ranks, on such a machine."""
+    """Return the newest study of this executable with the same ranks on the same machine."""
     found = [
         lesson
         for store in stores
@@ -224,15 +224,15 @@ def study_of(identity: Identity, machine: Machine, stores: Iterable[Store]) -> L
 
 
 def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> Answer | None:
-    """Return what a study of this very program says, as far as it may be set automatically.
+    """Return the settings that a study of this program found, if they may be set automatically.
 
     Args:
         lesson: Lesson of the study.
-        policy: What the site and the user allow.
+        policy: Policy of the site and the user.
         taken: Names of tunables that the user has set by other means.
 
     Returns:
-        None: it found no improvement, or nothing of it may be set.
+        None if the study found no improvement or none of its settings may be set.
     """
     if not lesson.improved:
         return None
@@ -247,12 +247,12 @@ def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> An
     if not settings:
         return None
     ratio = lesson.effect.median if lesson.effect and not refused else None
-    said = f"known program (study of {lesson.date}): sets {settings_text(settings)}"
+    sentence = f"known program (study of {lesson.date}): sets {settings_text(settings)}"
     answer = Answer(
         Level.PROGRAM,
         settings,
         build_configuration(settings),
-        f"{said}; {expected_words(ratio)}",
+        f"{sentence}; {expected_words(ratio)}",
         lesson.case.fingerprint.program,
         0.0,
         ratio,

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Identifies a program before it starts, and keeps its times and the settings it had.
+"""Identifies a program before it starts and stores its times and the settings it had.
 
-A run waits for what is here, so this module needs neither numpy nor pydantic.
+A run waits for this module, so it imports neither numpy nor pydantic.
 """
 
 from __future__ import annotations
@@ -28,31 +28,32 @@ if TYPE_CHECKING:
     from stripewise.storage.emulation import EmulatedStorage
 
 
-# Whether settings that a program had without being asked brought what was expected.
+# Whether settings that were applied automatically brought the expected gain.
 
 SAME_BYTES = 0.05
-"""Runs whose amounts of data differ by more are not compared, and a program that moves another
-amount is observed anew (assumed)."""
+"""Largest relative difference of the amounts of data at which runs are compared.  A program that
+moves a different amount is observed again (assumed).
+"""
 LEAST_SECONDS = 0.02
-"""I/O that takes less says nothing (assumed: clocks and page faults are of this order)."""
+"""Shortest I/O time that can be judged (assumed: clocks and page faults are of this order)."""
 NOISE = 0.15
-"""Relative difference of two equal runs where only one is known (assumed)."""
+"""Relative difference of two equal runs, used if there is only one run (assumed)."""
 LEAST_NOISE = 0.05
 PATIENCE = 2
-"""Runs without a gain after which settings are forgotten."""
+"""Number of runs without a gain after which settings are dropped."""
 
 
 class Outcome(StrEnum):
-    """What came of settings."""
+    """Outcome of applying settings."""
 
     UNKNOWN = "unknown"
-    """There is nothing to compare with, or too little I/O."""
+    """Nothing to compare with, or too little I/O."""
     GAIN = "gain"
     NOTHING = "nothing"
-    """No gain that stands out from the noise."""
+    """No gain beyond the noise."""
     LOSS = "loss"
     FAILED = "failed"
-    """The program failed under them."""
+    """The program failed with the settings."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class Timed:
     """Times of one run.
 
     Attributes:
-        unix_seconds: When it ended.
-        io_seconds: Its I/O time.
-        moved_bytes: Read and written.
+        unix_seconds: End of the run.
+        io_seconds: I/O time of the run.
+        moved_bytes: Number of bytes read and written.
     """
 
     unix_seconds: float
@@ -70,20 +71,20 @@ class Timed:
     moved_bytes: int
 
     @property
-    def tells(self) -> bool:
-        """Whether it had enough I/O to be compared."""
+    def is_comparable(self) -> bool:
+        """Whether the run had enough I/O to be compared."""
         return self.io_seconds >= LEAST_SECONDS and self.moved_bytes > 0
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judgement of settings.
+    """Verdict on settings after one or more runs.
 
     Attributes:
-        outcome: Outcome of all runs under them.
-        ratio: How many times as fast the I/O was as without them; None: not known.
-        words: For people, behind the settings: "made its I/O 1.3x slower".
-        is_final: The settings are not to be set again.
+        outcome: Outcome of all runs with the settings.
+        ratio: Speed-up of the I/O relative to runs without the settings; None if unknown.
+        words: Predicate of a sentence about the settings: "made its I/O 1.3x slower".
+        is_final: Whether the settings must not be set again.
     """
 
     outcome: Outcome
@@ -93,25 +94,25 @@ class Judgement:
 
 
 def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False) -> Judgement:
-    """Judge settings by the runs with and without them.
+    """Judge settings by comparing runs with and without them.
 
-    A loss is final after one run, a gain that does not come after two.  Noise is what runs
-    without settings differ by among themselves.
+    A loss is final after one run, a missing gain after two.  The noise is the difference between
+    runs without settings.
 
     Args:
         plain: Runs of the same program, ranks and storage without settings.
-        under: Runs under the settings, the newest last; at least one.
-        idle: It was observed that none of the settings could act.
+        under: Runs with the settings, the newest last; at least one.
+        idle: Whether none of the settings was observed to have any effect.
     """
     if idle:
         return Judgement(Outcome.NOTHING, None, "could not act", True)
-    here = [run for run in under if run.tells]
+    here = [run for run in under if run.is_comparable]
     if not here:
         return Judgement(
             Outcome.UNKNOWN, None, "cannot be judged: the program does hardly any I/O"
         )
     amount = here[-1].moved_bytes
-    before = [run.io_seconds for run in plain if run.tells and _is_same(run, amount)]
+    before = [run.io_seconds for run in plain if run.is_comparable and _is_same(run, amount)]
     after = [run.io_seconds for run in here if _is_same(run, amount)]
     if not before:
         words = "cannot be judged: no run without settings that moved as much data is known"
@@ -130,13 +131,13 @@ def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False)
 
 
 def failed(exit_code: int) -> Judgement:
-    """Return the verdict on settings under which a program failed that had not before."""
+    """Return the verdict on settings with which a program failed that had not failed before."""
     words = f"were set when it failed with exit code {exit_code}"
     return Judgement(Outcome.FAILED, None, words, True)
 
 
 def noise(seconds: Sequence[float]) -> float:
-    """Return by how much, relative to their median, equal runs differ."""
+    """Return how much equal runs differ, relative to their median."""
     if len(seconds) < 2:
         return NOISE
     return max(LEAST_NOISE, (max(seconds) - min(seconds)) / median(seconds))
@@ -146,7 +147,7 @@ def _is_same(run: Timed, amount: int) -> bool:
     return abs(run.moved_bytes - amount) <= SAME_BYTES * amount
 
 
-# What is kept of a program that was run: what it does, its times, what is set next time.
+# What is stored about a program: what it does, its times, and the settings for its next run.
 
 VERSION = 2
 MOST_RUNS = 5
@@ -155,12 +156,12 @@ MOST_JUDGED = 20
 
 @dataclass(frozen=True)
 class Judged:
-    """Settings that a run of this program had because of an earlier answer, and what they gave.
+    """Settings of an earlier answer that a run of this program had, and their outcome.
 
     Attributes:
         settings: Tunable name to value.
-        unix_seconds: When they were judged.
-        words: What came of them: "made its I/O 1.4x slower on 2026-11-03".
+        unix_seconds: Time of the judgement.
+        words: Outcome as the predicate of a sentence: "made its I/O 1.4x slower on 2026-11-03".
     """
 
     settings: Mapping[str, Value]
@@ -170,7 +171,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Watched:
-    """A file or directory that an answer depends on, as it was."""
+    """State of a file or directory that an answer depends on."""
 
     path: str
     mtime_ns: int
@@ -178,7 +179,7 @@ class Watched:
 
     @classmethod
     def of(cls, path: Path | str) -> Watched:
-        """Look at a path; one that is not there is watched as well."""
+        """Record the state of a path, which need not exist."""
         try:
             found = os.stat(path)
         except OSError:
@@ -187,12 +188,12 @@ class Watched:
 
     @property
     def is_as_it_was(self) -> bool:
-        """Whether nothing has changed since."""
+        """Whether the path is unchanged since then."""
         return Watched.of(self.path) == self
 
 
 class Level(StrEnum):
-    """Where settings come from, the surest first."""
+    """Source of settings, the most reliable first."""
 
     PROGRAM = "program"
     """A study of the same program, on as many ranks, with the same I/O."""
@@ -201,22 +202,22 @@ class Level(StrEnum):
     MODEL = "model"
     """A model of the storage, for the pattern of this program."""
     DEFAULT = "default"
-    """Nowhere: nothing is set."""
+    """No source: nothing is set."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Settings for a program, and where they come from.
+    """Settings for a program and their source.
 
     Attributes:
-        level: Where it comes from.
-        settings: Tunable name to value; behind `@` the files that a setting is for.
-        configuration: Settings, as they are applied.
-        sentence: One line for people: level, distance, source, what to expect.
-        source: Name of the study's program, or of the model; "" for none.
-        distance: Distance to the case that it comes from; None where there is none.
-        expected_ratio: How many times as fast the I/O is expected to be; None: not known.
-        refused: Settings of the source that are not set, with the reason, a line each.
+        level: Kind of the source.
+        settings: Tunable name to value; a name may end in `@` and the glob of files it is for.
+        configuration: The settings in the form in which they are applied.
+        sentence: One line for users: level, distance, source and expected speed-up.
+        source: Name of the study's program or of the model; empty if there is none.
+        distance: Distance to the case of the source; None if there is none.
+        expected_ratio: Expected speed-up of the I/O; None if unknown.
+        refused: Settings of the source that are not applied, one line each with the reason.
     """
 
     level: Level
@@ -230,40 +231,41 @@ class Answer:
 
 
 def default_answer(why: str, refused: Sequence[str] = ()) -> Answer:
-    """Return the answer that sets nothing, and says why."""
-    said = f"nothing is set: {why}"
-    return Answer(Level.DEFAULT, {}, Configuration(), said, refused=tuple(refused))
+    """Return the answer that sets nothing and gives the reason."""
+    sentence = f"nothing is set: {why}"
+    return Answer(Level.DEFAULT, {}, Configuration(), sentence, refused=tuple(refused))
 
 
 @dataclass(frozen=True)
 class Prepared(Answer):
-    """An answer for the next run, computed when there was time.
+    """Answer for the next run, computed in advance.
 
     Attributes:
-        state: State of the studies and the version of Stripewise that it was computed from.
-        watched: What else it was computed from.
+        state: State of the studies and version of Stripewise that the answer was computed from.
+        watched: Other files that the answer was computed from.
     """
 
     state: str = ""
     watched: tuple[Watched, ...] = ()
 
     def holds(self, state: str) -> bool:
-        """Return whether nothing that it was computed from has changed."""
+        """Return whether nothing that the answer was computed from has changed."""
         return self.state == state and all(one.is_as_it_was for one in self.watched)
 
 
 @dataclass(frozen=True)
 class Known:
-    """A program with its arguments, on so many ranks, on a storage.
+    """Stored record of a program with given arguments, ranks and storage.
 
     Attributes:
-        notation: Notation of its pattern.
-        facts / case: Facts and case of its last run without settings, as JSON data; empty: to be
-            found out.
-        plain / under: Runs without settings, and under those that are prepared; newest last.
-        judged: Settings that brought nothing.
-        prepared: For the next run; None: not known.
-        pending: Run under the prepared settings that began and has not ended; "" for none.
+        notation: Notation of the program's pattern.
+        facts / case: Facts and case of its last run without settings, as JSON data; empty if they
+            still have to be observed.
+        plain / under: Runs without settings, and runs with the prepared settings; newest last.
+        judged: Settings that brought no gain.
+        prepared: Answer for the next run; None if not computed yet.
+        pending: Mark of a run with the prepared settings that has started but not ended; empty if
+            there is none.
     """
 
     notation: str = ""
@@ -280,29 +282,29 @@ class Known:
         return replace(self, plain=(*self.plain, run)[-MOST_RUNS:])
 
     def with_under(self, run: Timed) -> Known:
-        """Add a run under the prepared settings."""
+        """Add a run with the prepared settings."""
         return replace(self, under=(*self.under, run)[-MOST_RUNS:])
 
     def with_judged(self, one: Judged) -> Known:
-        """Add settings that brought nothing."""
+        """Add settings that brought no gain."""
         return replace(self, judged=(*self.judged, one)[-MOST_JUDGED:], under=(), prepared=None)
 
 
 def known_to_json(known: Known) -> dict[str, Any]:
-    """Return what is kept as plain JSON data."""
+    """Return the stored record as plain JSON data."""
     return {"version": VERSION, **to_json(known)}
 
 
 def known_from_json(data: Mapping[str, Any]) -> Known:
-    """Read what is kept; of a newer version nothing is known.
+    """Read a stored record; one of a newer version counts as empty.
 
     Raises:
-        StorageError: It is damaged.
+        StorageError: The record is damaged.
     """
     if data.get("version") not in (1, VERSION):
         return Known()
     if data["version"] == 1:
-        data = {**data, "prepared": None}  # it was written otherwise, and is soon made again
+        data = {**data, "prepared": None}  # stored in another form; it is soon computed again
     try:
         known = from_json(Known, data)
         if known.prepared is not None:
@@ -318,7 +320,7 @@ def known_from_json(data: Mapping[str, Any]) -> Known:
 
 
 def full_state(state: str) -> str:
-    """Return the state of the own store with the version and the variables that count as well."""
+    """Return the state of the own store, with the version and the variables that matter."""
     import stripewise
 
     words = [f"{name}={os.environ[name]}" for name in sorted(os.environ) if _counts(name)]
@@ -327,12 +329,12 @@ def full_state(state: str) -> str:
 
 
 def _counts(name: str) -> bool:
-    """Return whether a variable says where knowledge is, or sets what else would be set."""
+    """Return whether a variable locates stored knowledge or itself sets a tunable."""
     own = name.startswith("STRIPEWISE_") and name.endswith(("MODELS", "KNOWLEDGE", "PACKS"))
     return own or name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME") or name.startswith("OMPI_MCA_")
 
 
-# Which program a command runs, and where: known before it starts.
+# Which program a command runs, and where; determined before it starts.
 
 _ENV_RANKS = ("SLURM_NTASKS", "PBS_NP")
 
@@ -342,12 +344,12 @@ class Identity:
     """A program that is about to run.
 
     Attributes:
-        program: Its name.
-        file: Its file; None where that is not known.
-        executable_sha256: Of that file; "" where it is not known.
-        n_ranks: Number of ranks that the command asks for; 1 where it does not say.
+        program: Name of the program.
+        file: File of the program; None if unknown.
+        executable_sha256: Digest of that file; empty if unknown.
+        n_ranks: Number of ranks that the command requests; 1 if it requests none.
         ground: Digest of ranks and storage.
-        identity: Digest of all of it and the arguments.
+        identity: Digest of executable, arguments, ranks and storage.
     """
 
     program: str
@@ -366,14 +368,14 @@ def identify(
     storage: EmulatedStorage | None = None,
     sync: bool = False,
 ) -> Identity:
-    """Find out which program a command runs.
+    """Determine which program a command runs.
 
     Args:
         command: Command to run.
-        directory: It runs in.
-        profiles: Keep digests of executables.
+        directory: Working directory of the command.
+        profiles: Store that caches the digests of executables.
         storage: Storage that is emulated.
-        sync: Whether it waits for the storage.
+        sync: Whether the run waits until its data is on the storage.
     """
     file = program_file(command, directory)
     executable = profiles.digest_of(file) if file is not None else ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lets models promise a ratio for settings, and carries over what was proved elsewhere."""
+"""Predicts the speed-up of settings with models and transfers settings proved elsewhere."""
 
 from __future__ import annotations
 
@@ -29,22 +29,23 @@ from stripewise.settings.tunables import Space, is_valid
 from stripewise.storage.simulation import simulated_program
 
 MOST_PREDICTIONS = 400
-"""Points that are predicted for one answer: about half a second (measured)."""
+"""Maximum number of points predicted for one answer, about half a second (measured)."""
 SIMPLER = 0.02
-"""Of points that are promised to be as good as the best within this share, the one with fewest
-settings is set."""
+"""Tolerance, as a share of the best prediction, within which the point with fewest settings is
+preferred.
+"""
 
 
 @dataclass(frozen=True)
 class Promised:
-    """Settings, and how many times as fast as without them the I/O is promised to be."""
+    """Settings and their predicted I/O speed-up relative to nothing set."""
 
     settings: Mapping[str, Value]
     expected_ratio: float
 
 
 def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) -> Fitted:
-    """Return the fitted model that holds here, else the simulation of a described storage."""
+    """Return the fitted model that applies here, otherwise the simulation of the storage."""
     why = ""
     if question.ground is not None:
         fitted = fitted_prediction(facts, question.ground, models)
@@ -67,7 +68,7 @@ def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) ->
 
 
 def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promised | None:
-    """Return what the model predicts to be best; None where it can say nothing."""
+    """Return the settings that the model predicts to be best; None if it cannot predict any."""
     ratios = predict(space, facts, prediction, most=MOST_PREDICTIONS).ratios
     if not ratios:
         return None
@@ -76,42 +77,47 @@ def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promis
 
 
 def simplest(ratios: Mapping[Places, float]) -> Places:
-    """Return the best point, or of those about as good that with fewest settings."""
+    """Return the point with fewest settings among those about as good as the best."""
     least = min(ratios.values())
     near = [point for point, ratio in ratios.items() if ratio <= least * (1 + SIMPLER)]
     return min(near, key=lambda point: (sum(map(bool, point)), ratios[point], point))
 
 
-# Settings that were proved elsewhere, carried over by a model that measured ratios correct.
+# Transfers settings proved elsewhere, with a model that is corrected by measured ratios.
 #
-# docs/design/adoption.md tells why.
+# See docs/design/adoption.md for the reasons.
 
 MOST_MEASURED = 400
-"""Ratios of the nearest programs that correct a model; more of them tell little more."""
+"""Maximum number of measured ratios that correct a model; more of them add little."""
 SLOW = 2.0
-"""Of settings that make the I/O slower by more than this factor, nobody needs to know by how much:
-runs of them may have been cut off (assumed)."""
+"""Slow-down beyond which the exact factor of a setting does not matter: such runs may have been
+cut off (assumed).
+"""
 RESTS = tuple(n / 20 for n in range(61))
-"""Shares that are tried: up to three times what the model knows of the default (assumed)."""
+"""Candidate shares of I/O time that the model does not know, up to three times its prediction for
+the default (assumed).
+"""
 LEAST_TOLD = 5
-"""Ratios of a program from which on it can be seen how they vary (assumed)."""
+"""Least number of ratios of a program whose variation can be estimated (assumed)."""
 INERT, AGREES = 1e-3, 0.1
-"""A setting that changes a prediction by no more does nothing, where the logarithm of what was
-measured differs from that of the prediction by no more (assumed)."""
+"""INERT: largest relative change of a prediction at which a setting counts as having no effect.
+AGREES: largest difference of the logarithms of measured and predicted ratio at which that is
+believed (assumed).
+"""
 OWN = 0.3
-"""Share of a model's error that is each point's own: drivers have steps (assumed)."""
+"""Share of a model's error that is specific to each point: drivers have steps (assumed)."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What settings made of the I/O of a program like this one.
+    """Measured effect of settings on the I/O of a similar program.
 
     Attributes:
         settings: Settings in the space of this program.
-        ratio: I/O time relative to that with nothing set.
-        noise / shift: Standard deviations of its logarithm, as of what it is here: of each
-            point by itself, and of all points of the program.
-        source: Number of the program.
+        ratio: I/O time relative to nothing set.
+        noise / shift: Standard deviations of the logarithm of the ratio, as an estimate for this
+            program: specific to each point, and common to all points of the source.
+        source: Number of the program that was measured.
     """
 
     settings: Mapping[str, Value]
@@ -129,22 +135,22 @@ def carried_over(
     measured: Sequence[Measured],
     may_be_set: Callable[[Mapping[str, Value]], bool],
 ) -> Promised | None:
-    """Carry settings that a study proved elsewhere over to this program and scale.
+    """Transfer settings that a study proved elsewhere to this program and scale.
 
-    What the model says is corrected by all that was measured with programs like this one.  Of
-    settings that were measured, and of those that the model promises much of, what is fastest
-    even if it is as bad as it may well be (one standard deviation) is set.
+    The model's predictions are corrected by all ratios measured with similar programs.  Among
+    the measured settings and those that the model predicts to be good, the one with the best
+    pessimistic estimate (one standard deviation worse) is chosen.
 
     Args:
-        settings: Settings that were proved, in the space.
-        space: What may be set.
+        settings: Settings that were proved elsewhere, in this space.
+        space: Space of permitted settings.
         facts: Facts of the program.
-        prediction: The model.
-        measured: What was measured with programs alike.
-        may_be_set: Whether nothing is known against settings.
+        prediction: Model of the program.
+        measured: Ratios measured with similar programs.
+        may_be_set: Returns whether there is no evidence against given settings.
 
     Returns:
-        None: the model can say nothing of this program.
+        None if the model cannot predict this program.
     """
     plain = prediction.seconds({})
     proved = space.places(settings)
@@ -184,15 +190,15 @@ def carried_over(
 
 
 def _slowed(ratio: float, rest: float) -> float:
-    """Return a ratio with time that no setting changes, as a share of the predicted default."""
+    """Return a ratio after adding constant time, given as a share of the predicted default."""
     return (ratio + rest) / (1 + rest)
 
 
 def _rest(pairs: Sequence[tuple[float, float]]) -> float:
-    """Return the time that no setting changed and the model does not know, as such a share.
+    """Return the constant time that the model does not know, as a share of the predicted default.
 
-    Libraries above MPI-IO and the processors of the host take it.  By least squares of the
-    logarithms.
+    It is spent in libraries above MPI-IO and on the processors of the host, and estimated by
+    least squares of the logarithms.
 
     Args:
         pairs: Measured and predicted ratios.
@@ -208,7 +214,7 @@ def _rest(pairs: Sequence[tuple[float, float]]) -> float:
 def _tidied(
     best: Places, space: Space, facts: ProgramFacts, prediction: Prediction, plain: float
 ) -> Places:
-    """Return a point without the settings that the model knows to do nothing there."""
+    """Return a point without those settings that have no effect according to the model."""
     for axis, dimension in enumerate(space.dimensions):
         without = (*best[:axis], 0, *best[axis + 1 :])
         if dimension.tunable.name not in prediction.tunables or not (best[axis] and any(without)):
@@ -223,13 +229,13 @@ def _tidied(
 def _reconciled(
     prior: float, errors: Sequence[tuple[float, Measured]]
 ) -> tuple[float, dict[int, float]]:
-    """Return how far the model, and what each source measured, can be believed.
+    """Return how reliable the model is, and how reliable the ratios of each source are.
 
-    Where no source varies as the model and its error allow, the model is doubted more; what a
-    source varies beyond that is held for a difference of the programs.
+    If every source varies more than the model's error allows, the model's error is increased;
+    any further variation of a source is attributed to a difference between the programs.
 
     Returns:
-        Standard deviations: of the log of the model's error, and of what a source measured.
+        Standard deviations: of the log of the model's error, and of the ratios of each source.
     """
     sources: dict[int, list[tuple[float, float]]] = {}
     for error, one in errors:
@@ -243,13 +249,13 @@ def _reconciled(
 
 
 def _keeping(proved: Places, unknown: Sequence[bool], places: Places) -> Places:
-    """Return a point with those of the proved settings that the model does not know."""
+    """Return a point with those proved settings added that the model does not know."""
     columns = zip(proved, unknown, places, strict=True)
     return tuple(keep if is_unknown else place for keep, is_unknown, place in columns)
 
 
 def _ratio_of(places: Places, space: Space, prediction: Prediction, plain: float) -> float | None:
-    """Return the ratio that a model predicts by what it knows of the settings, if it can."""
+    """Return the predicted ratio from those settings that the model knows, if it can predict."""
     known = {n: v for n, v in space.at(places).items() if n in prediction.tunables}
     seconds = prediction.seconds(known)
     return seconds / plain if seconds is not None and 0 < seconds < inf else None

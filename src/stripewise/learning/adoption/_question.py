@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines what an adoption asks, words its answer, and says what may be set of itself."""
+"""Defines the input of an adoption, phrases its answer and checks what may be set unasked."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from stripewise.storage.machines import Storage
 
 @dataclass(frozen=True)
 class Question:
-    """A program that is about to run.
+    """Program that is about to run, and the conditions of its run.
 
     Attributes:
-        case: Machine, stack and program, as the program's last run showed them.
-        facts: Facts of that run; None: no run of it is known.
-        space: What may be set; see `adoptable_space`.
-        ground: Where models have to hold; None: no model is asked.
-        storage: Description of the storage; None: there is none.
-        ranks_per_node: On a node of that storage; 0: as many as it had on each host.
-        transport: Variant of its network; "": what the environment chooses.
-        environment: Environment that the program runs in.
-        judged: Settings that are not set again.
-        only_rungs: Only values on the ladders of the space: none that were tried between them.
+        case: Machine, stack and program as observed in the program's last run.
+        facts: Facts of that run; None if no run is known.
+        space: Space of permitted settings; see `adoptable_space`.
+        ground: Ground on which models have to apply; None if no model is to be used.
+        storage: Description of the storage; None if there is none.
+        ranks_per_node: Ranks per node of that storage; 0 for as many as each host had.
+        transport: Variant of the network; empty for the one that the environment selects.
+        environment: Environment of the program.
+        judged: Settings that must not be set again.
+        only_rungs: Whether only values on the ladders are allowed, none tried between them.
     """
 
     case: Case
@@ -62,11 +62,11 @@ class Question:
 def adoptable_space(
     facts: ProgramFacts, policy: Policy, taken: Container[str] = frozenset()
 ) -> Space:
-    """Return what may be set for a program without being asked.
+    """Return the space of settings that may be applied to a program without being requested.
 
     Args:
-        facts: Facts of its last run.
-        policy: What the site and the user allow, above all else.
+        facts: Facts of the program's last run.
+        policy: Policy of the site and the user, which takes precedence.
         taken: Names of tunables that the user has set by other means.
     """
 
@@ -77,7 +77,7 @@ def adoptable_space(
     return find_space(facts, why_not, classes=(SafetyClass.SAFE, SafetyClass.LAYOUT))
 
 
-# The one line of an answer: level, distance, source, and what to expect.
+# The one line of an answer: level, distance, source and expected speed-up.
 
 
 def study_sentence(
@@ -89,16 +89,17 @@ def study_sentence(
     facts: ProgramFacts,
     by: str = "",
 ) -> str:
-    """Say that settings come from a study.
+    """Return the sentence for settings that come from a study.
 
     Args:
         level: PROGRAM or PATTERN.
         lesson: Lesson of the study.
-        likeness: Likeness of its case and the one at hand.
-        settings: What is set.
-        ratio: How many times as fast the I/O is expected to be; None: not known.
+        likeness: Likeness of the study's case and the present one.
+        settings: Settings that are applied.
+        ratio: Expected speed-up of the I/O; None if unknown.
         facts: Facts of the program.
-        by: Who changed the settings for this program: "the simulation of hopper"; "": nobody.
+        by: What adjusted the settings to this program: "the simulation of hopper"; empty if
+            nothing did.
     """
     program = lesson.case.fingerprint.program
     study = f"study of {lesson.date}"
@@ -114,28 +115,28 @@ def study_sentence(
 def model_sentence(
     model: str, settings: Mapping[str, Value], ratio: float | None, facts: ProgramFacts, why: str
 ) -> str:
-    """Say that settings come from a model alone, and why no study is followed.
+    """Return the sentence for settings that come from a model, not from a study.
 
     Args:
         model: "the simulation of hopper@1/16".
-        settings: What is set.
-        ratio: How many times as fast the I/O is expected to be.
+        settings: Settings that are applied.
+        ratio: Expected speed-up of the I/O.
         facts: Facts of the program.
-        why: No study is followed.
+        why: Reason why no study is used.
     """
     origin = f"{pattern_words(facts)}: {why}, so {model}"
     return f"{origin}: sets {settings_text(settings)}; {expected_words(ratio)}"
 
 
 def expected_words(ratio: float | None) -> str:
-    """Say what to expect."""
+    """Return the words for an expected speed-up."""
     if ratio is None:
         return "what to expect is not known"
     return f"expect I/O {ratio_text(ratio)}x as fast"
 
 
 def pattern_words(facts: ProgramFacts) -> str:
-    """Name what a program does: "3 datasets <3D, (BLOCK, *, *), (64, 8, 8)>"."""
+    """Return a name for what a program does: "3 datasets <3D, (BLOCK, *, *), (64, 8, 8)>"."""
     if not facts.patterns:
         return "no pattern recognised"
     first = facts.patterns[0]
@@ -143,18 +144,20 @@ def pattern_words(facts: ProgramFacts) -> str:
     return f"{plural(first.datasets, 'dataset')} {notation}"
 
 
-# What may be set for a program without being asked, and the last look before it is.
+# What may be set without being requested, and the final check before it is applied.
 
 LAYOUT = frozenset({"mpiio.striping_factor", "mpiio.striping_unit"})
-"""Settings of the layout that leave every byte of a file where it is: they say on which targets of
-the storage the file lies."""
+"""Layout settings that keep every byte of a file in place: they select the storage targets of the
+file.
+"""
 OF_MCA = frozenset({"mca.io", "mca.fcoll"})
-"""Parameters of Open MPI that are set automatically: each chooses a component that writes the
-same."""
+"""Parameters of Open MPI that are set automatically: each selects a component, and all components
+write the same file.
+"""
 
 
 def why_not_adoptable(tunable: Tunable) -> str:
-    """Return why a tunable is never set without being asked; "" if it may be."""
+    """Return why a tunable is never set without being requested; empty if it may be."""
     if tunable.safety is not SafetyClass.SAFE and tunable.name not in LAYOUT:
         return f"class {tunable.safety}: applied only from a configuration (--config)"
     if tunable.layer in (Layer.ENVIRONMENT, Layer.JOB):
@@ -165,11 +168,11 @@ def why_not_adoptable(tunable: Tunable) -> str:
 
 
 def check_adoptable(configuration: Configuration) -> None:
-    """Refuse settings that may not be set without being asked for.
+    """Refuse settings that must not be applied without being requested.
 
     Raises:
-        ConfigurationError: One is unknown, impossible, or not to be set without being asked.
-        PolicyError: The policy forbids one.
+        ConfigurationError: A setting is unknown, impossible or must be requested.
+        PolicyError: The policy forbids a setting.
     """
     if configuration.is_empty:
         return

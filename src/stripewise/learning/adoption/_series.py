@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes tables of settings for later files of a series, in a program's first run.
+"""Reads and writes tables of settings for the later files of a series in a first run.
 
-A training makes them, since that takes seconds; a run reads them, and checks every setting again.
+Training writes the tables, which takes seconds; a run reads them and checks all settings again.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _MOST_RULES = 1000
 
 @dataclass(frozen=True)
 class SeriesTable:
-    """Rules of one ground, in the order in which they apply.
+    """Rules for one ground, in the order in which they apply.
 
     Attributes:
-        ground: Where they hold.
-        mpi_family: "mpich", "openmpi": of the programs that they were made with.
-        made_unix_seconds: When.
-        rules: For first files of every kind that was asked about.
+        ground: Ground on which the rules apply.
+        mpi_family: MPI of the programs that the rules were made for: "mpich" or "openmpi".
+        made_unix_seconds: Time at which the table was made.
+        rules: Rules for every kind of first file that was considered.
     """
 
     ground: Ground
@@ -54,14 +54,14 @@ class SeriesTable:
 
 
 def save_table(table: SeriesTable, directory: Path | None = None) -> Path:
-    """Keep a table in place of an older one of the same ground and MPI.
+    """Write a table, replacing an older one of the same ground and MPI.
 
     Args:
-        table: Table to keep.
-        directory: Directory of models; None: the user's own.
+        table: Table to write.
+        directory: Directory of models; None for the user's own.
 
     Raises:
-        StorageError: It cannot be written.
+        StorageError: The table cannot be written.
     """
     import hashlib
 
@@ -81,7 +81,7 @@ def read_table(path: Path) -> SeriesTable:
     """Read one table.
 
     Raises:
-        StorageError: It cannot be read, is damaged, or is of another version.
+        StorageError: The table cannot be read, is damaged or has another version.
     """
     try:
         data = parse_json(read_input(path, MODEL))
@@ -100,12 +100,12 @@ def read_table(path: Path) -> SeriesTable:
 def series_rules(
     command: Sequence[str], directory: Path, storage: EmulatedStorage | None = None
 ) -> tuple[tuple[SeriesRule, ...], tuple[str, ...]]:
-    """Return what later files of a series get in a first run, and warnings.
+    """Return the rules for later files of a series in a first run, and warnings.
 
     Args:
         command: Command of the run.
-        directory: It runs in.
-        storage: Storage that is emulated; None: what is there.
+        directory: Working directory of the command.
+        storage: Emulated storage; None if the real storage is used.
     """
     warnings: list[str] = []
     try:
@@ -113,7 +113,7 @@ def series_rules(
         paths = [path for home in homes for path in _tables(home)]
         if not paths:
             return (), ()
-        here, family = _here(directory, storage), _family(command)
+        here, family = _ground_of_directory(directory, storage), _family(command)
         found = [one for one in _read_all(paths, warnings) if _is_of(one, family, here)]
         newest = max(found, key=lambda table: table.made_unix_seconds, default=None)
         rules = () if newest is None else newest.rules
@@ -125,7 +125,7 @@ def series_rules(
 
 def _policy_models() -> tuple[str, ...]:
     if any(os.path.lexists(path) for path in (SITE_POLICY, user_policy_path())):
-        from stripewise.settings import load_policy  # which takes a tenth of a second
+        from stripewise.settings import load_policy  # its import takes a tenth of a second
 
         return tuple(load_policy().models)
     return ()
@@ -146,8 +146,8 @@ def _read_all(paths: Sequence[Path], warnings: list[str]) -> Iterator[SeriesTabl
             warnings.append(str(error))
 
 
-def _here(directory: Path, storage: EmulatedStorage | None) -> Ground:
-    """Return the ground of a directory, without its stack, which no run has shown yet."""
+def _ground_of_directory(directory: Path, storage: EmulatedStorage | None) -> Ground:
+    """Return the ground of a directory without its stack, which no run has shown yet."""
     from stripewise.storage.machines import find_mount, known_storage
 
     described = storage.storage if storage is not None else None
@@ -172,7 +172,7 @@ def _family(command: Sequence[str]) -> str:
 
 
 def _check(rules: Sequence[SeriesRule]) -> None:
-    """Refuse rules with a setting that may not be set without being asked for, here and now."""
+    """Refuse rules with a setting that must not be applied here without being requested."""
     from stripewise.learning.adoption._question import check_adoptable
 
     for hints in {tuple(sorted(rule.mpiio.items())): rule.mpiio for rule in rules}.values():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a table for series of files: asks a model about a designed grid of first files."""
+"""Makes tables for series of files by querying a model on a designed grid of first files."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from stripewise.settings import Policy
 from stripewise.settings.tunables import build_configuration
 
 SIZES, PIECES = 3, 3
-"""Sizes of a file, and lengths of a piece, that are asked about within a model's range."""
+"""Number of file sizes and of piece lengths to query within a model's range."""
 MOST_SCALES = 4
 SLACK = 0.1
-"""A file may lie so far beyond the ends of a model's range: it has headers, too (assumed)."""
+"""Relative distance that a file may lie beyond a model's range: it has headers (assumed)."""
 SECONDS = 30.0
-"""Time after which no further kind of files is asked about."""
+"""Time limit in seconds after which no further kind of file is queried."""
 _GB = 1e9
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """Files that are asked about as one: the middle, and the ends of the ranges."""
+    """Files covered by one query: the value in the middle and the ends of the ranges."""
 
     size: int
     sizes: tuple[int, int]
@@ -42,12 +42,12 @@ class _Cell:
 def make_tables(
     models: Sequence[Model], seen: Sequence[tuple[Ground, ProgramFacts]], policy: Policy
 ) -> list[SeriesTable]:
-    """Return a table for each ground and MPI; none where no model promises anything.
+    """Return a table for each ground and MPI; none if no model predicts a gain.
 
     Args:
-        models: Models that were trained.
-        seen: Facts of programs, and the grounds that they ran on: templates of those to come.
-        policy: What may be set.
+        models: Models from training.
+        seen: Facts and grounds of observed programs, as templates for future programs.
+        policy: Policy that limits what may be set.
     """
     tables = []
     end = time.monotonic() + SECONDS
@@ -66,7 +66,7 @@ def make_tables(
 
 
 def _joined(rules: Sequence[SeriesRule]) -> tuple[SeriesRule, ...]:
-    """Join rules that differ in sizes alone, where these follow each other."""
+    """Join adjacent rules that differ only in their range of sizes."""
     found: list[SeriesRule] = []
     for rule in sorted(rules, key=lambda one: (one.kind, one.ranks, one.run_bytes)):
         before = found[-1] if found else rule
@@ -82,7 +82,7 @@ def _joined(rules: Sequence[SeriesRule]) -> tuple[SeriesRule, ...]:
 def _scales(
     model: Model, there: Sequence[ProgramFacts]
 ) -> Iterator[tuple[ProgramFacts, tuple[int, int]]]:
-    """Yield programs of a model's class, one of each number of ranks, and ranges between them."""
+    """Yield a program of the model's class for each number of ranks, with the range it covers."""
     known = {f.n_ranks: f for f in there if class_of_program(f) == model.pattern_class}
     numbers = sorted(known)[-MOST_SCALES:]
     ends = [int(sqrt(a * b)) for a, b in itertools.pairwise(numbers)]
@@ -120,7 +120,7 @@ def _rules(
 
 
 def _cells(model: Model, n_ranks: int) -> Iterator[_Cell]:
-    """Yield files over the range of a model, the smallest first."""
+    """Yield kinds of files over the range of a model, the smallest first."""
     if model.pattern_class.way == "posix" or "f" not in model.ranges:
         return
     whole, piece = model.ranges["f"], model.ranges.get("piece")
@@ -133,7 +133,7 @@ def _cells(model: Model, n_ranks: int) -> Iterator[_Cell]:
 
 
 def _steps(low: float, high: float, count: int) -> list[tuple[int, tuple[int, int]]]:
-    """Return values from low to high in equal ratios, each with the range that it stands for."""
+    """Return values from low to high in equal ratios, each with the range that it represents."""
     low, high = max(low / (1 + SLACK), 1.0), max(high, low, 1.0) * (1 + SLACK)
     if high < 1.5 * low:
         return [(round(sqrt(low * high)), (int(low), int(high) + 1))]
@@ -145,7 +145,7 @@ def _steps(low: float, high: float, count: int) -> list[tuple[int, tuple[int, in
 
 
 def _like(model: Model, facts: ProgramFacts, cell: _Cell) -> ProgramFacts:
-    """Return a program that moves a file of such pieces, else as one that was seen."""
+    """Return a copy of an observed program that moves a file of the given size and pieces."""
     of, ranks = model.pattern_class, facts.n_ranks
     rows = max(1, cell.size // (ranks * cell.piece))
     writing, interleaved = of.direction == "write", of.shape == "interleaved"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prepares a run whose settings come from what is known, and keeps what it showed.
+"""Prepares a run whose settings come from stored knowledge, and stores its results.
 
-Trouble with anything that is kept is a warning, and the program runs with its defaults.
+Any problem with stored data is a warning, and the program runs with its defaults.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ LONGEST_SECONDS = 30 * 86400
 
 @dataclass(frozen=True)
 class AdoptionPlan:
-    """Settings of a run, and what is known of its program.
+    """Settings of a run and what is known about its program.
 
     Attributes:
-        prepared: The answer.
-        capture: Single calls are to be recorded: what the program does is not known.
-        identity: Identity of the program; None where nothing can be kept.
-        known: What was kept of it.
-        warnings: For the user.
-        state: State of the studies that are kept.
+        prepared: Answer that the run uses.
+        capture: Whether single calls have to be recorded because the program is unknown.
+        identity: Identity of the program; None if nothing can be stored.
+        known: Stored record of the program.
+        warnings: Warnings for the user.
+        state: State of the stored studies.
     """
 
     prepared: Answer
@@ -70,7 +70,7 @@ class AdoptionPlan:
 
     @property
     def configuration(self) -> Configuration:
-        """What is set."""
+        """Settings that the run gets."""
         return self.prepared.configuration
 
     @property
@@ -81,16 +81,16 @@ class AdoptionPlan:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a run that has ended showed.
+    """Results of a run that has ended.
 
     Attributes:
         exit_code: Exit code of the command.
-        run: Its times; None: it was not seen, or its times say nothing.
-        facts / case: Facts and case as JSON data; None: single calls were not recorded.
-        notation: Notation of its pattern.
-        idle: It was observed that no setting could act.
-        others_set: It had settings that are not of the plan.
-        unknown: Why not all of its I/O is known; "": all is.
+        run: Times of the run; None if it was not observed or its times are not usable.
+        facts / case: Facts and case as JSON data; None if single calls were not recorded.
+        notation: Notation of the run's pattern.
+        idle: Whether no setting was observed to have any effect.
+        others_set: Whether the run had settings that are not from the plan.
+        unknown: Why not all of its I/O is known; empty if all is known.
     """
 
     exit_code: int
@@ -104,24 +104,24 @@ class Seen:
 
 
 class Adoption:
-    """Settings for runs in one directory.
+    """Automatic settings for runs in one directory.
 
     Attributes:
         directory: Directory of the runs.
-        storage: Storage that is emulated there; None: what is there.
+        storage: Emulated storage; None if the real storage is used.
     """
 
     def __init__(
         self, directory: Path, storage: EmulatedStorage | None = None, *, sync: bool = False
     ) -> None:
-        """Take the directory; nothing is opened yet."""
+        """Store the arguments; nothing is opened yet."""
         self.directory = directory
         self.storage = storage
         self._sync = sync
         self._profiles = Profiles(own_path())
 
     def plan(self, command: Sequence[str]) -> AdoptionPlan:
-        """Return what a run of a command gets."""
+        """Return the plan for a run of a command."""
         try:
             return self._plan(command)
         except (StripewiseError, OSError) as error:
@@ -130,18 +130,18 @@ class Adoption:
             )
 
     def begin(self, plan: AdoptionPlan) -> None:
-        """Note that a run under settings begins: one that never ends is a loss."""
+        """Record that a run with settings starts: one that never ends counts as a loss."""
         if plan.identity is not None and not plan.is_default:
             try:
-                self._keep(plan.identity, replace(plan.known, pending=process_mark()))
+                self._store_profile(plan.identity, replace(plan.known, pending=process_mark()))
             except (StripewiseError, OSError):
                 return
 
     def finish(self, plan: AdoptionPlan, seen: Seen) -> tuple[str, tuple[str, ...]]:
-        """Judge the settings of a run and keep what was seen.
+        """Judge the settings of a run and store its results.
 
         Returns:
-            A line for people ("" for none), and warnings.
+            A line for the user, which may be empty, and warnings.
         """
         if plan.identity is None:
             return "", ()
@@ -151,7 +151,7 @@ class Adoption:
             if known.prepared is None:
                 prepared, warnings = self._consult(known, plan.state, plan.identity)
                 known = replace(known, prepared=prepared)
-            self._keep(plan.identity, known)
+            self._store_profile(plan.identity, known)
         except (StripewiseError, OSError) as error:
             return line, (f"this run is not remembered: {error}",)
         return line, warnings
@@ -165,29 +165,29 @@ class Adoption:
             return AdoptionPlan(default_answer(why))
         looked = self._profiles.look(found.identity, found.executable_sha256, found.ground)
         if looked.exact is None:
-            return self._of_others(found, looked.others, looked.state)
+            return self._plan_from_other_arguments(found, looked.others, looked.state)
         known = known_from_json(looked.exact.document)
         if was_lost(known.pending):
-            known = _judged(replace(known, pending=""), _LOST)
-        return self._of_known(found, known, looked.state)
+            known = _with_judgement(replace(known, pending=""), _LOST)
+        return self._plan_from_known(found, known, looked.state)
 
-    def _of_others(
+    def _plan_from_other_arguments(
         self, found: Identity, others: Sequence[KeptProfile], state: str
     ) -> AdoptionPlan:
-        """Take what is known of runs with other arguments, if all of them did the same."""
+        """Use what is known about runs with other arguments, if all of them did the same."""
         several = [known_from_json(one.document) for one in others]
         several = [one for one in several if one.facts]
         if len({one.notation for one in several}) == 1:
             known = replace(several[0], under=(), pending="")
-            return self._of_known(found, known, state)
+            return self._plan_from_known(found, known, state)
         if not several and state.partition(":")[0] not in ("", "0"):
-            return self._of_known(found, Known(), state)
-        why = "no run of this program is known; this one is remembered"
+            return self._plan_from_known(found, Known(), state)
+        why = "no earlier run of this program is known; this one is recorded"
         if several:
-            why = "what this program does depends on its arguments; this run is remembered"
+            why = "what this program does depends on its arguments; this run is recorded"
         return AdoptionPlan(default_answer(why), True, found, state=state)
 
-    def _of_known(self, found: Identity, known: Known, state: str) -> AdoptionPlan:
+    def _plan_from_known(self, found: Identity, known: Known, state: str) -> AdoptionPlan:
         full = full_state(state)
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
@@ -206,7 +206,7 @@ class Adoption:
 
         return consult(known, self.directory, state, self.storage, identity)
 
-    def _keep(self, identity: Identity, known: Known) -> None:
+    def _store_profile(self, identity: Identity, known: Known) -> None:
         kept = KeptProfile(
             identity.identity, identity.executable_sha256, identity.ground, known_to_json(known)
         )
@@ -214,7 +214,7 @@ class Adoption:
 
 
 def known_after(plan: AdoptionPlan, seen: Seen) -> tuple[Known, Judgement | None]:
-    """Return what is known after a run, and what came of its settings; None: it had none."""
+    """Return what is known after a run, and the verdict on its settings; None if it had none."""
     known = replace(plan.known, pending="")
     if plan.is_default:
         if seen.exit_code:
@@ -224,7 +224,7 @@ def known_after(plan: AdoptionPlan, seen: Seen) -> tuple[Known, Judgement | None
             known = replace(found, prepared=None)
         if seen.others_set:
             return known, None
-        if seen.facts is None and seen.run is not None and _moved_else(known, seen.run):
+        if seen.facts is None and seen.run is not None and _moved_other_amount(known, seen.run):
             known = _to_be_observed(known)
         return (known.with_plain(seen.run) if seen.run else known), None
     if seen.exit_code:
@@ -235,17 +235,17 @@ def known_after(plan: AdoptionPlan, seen: Seen) -> tuple[Known, Judgement | None
     else:
         known = known.with_under(seen.run)
         verdict = judge(known.plain, known.under, idle=seen.idle)
-        if verdict.outcome is Outcome.UNKNOWN and _moved_else(known, seen.run):
+        if verdict.outcome is Outcome.UNKNOWN and _moved_other_amount(known, seen.run):
             known = _to_be_observed(known)
-    return (_judged(known, verdict) if verdict.is_final else known), verdict
+    return (_with_judgement(known, verdict) if verdict.is_final else known), verdict
 
 
 def _to_be_observed(known: Known) -> Known:
     return replace(known, facts={}, case={}, under=(), prepared=None)
 
 
-def _moved_else(known: Known, run: Timed) -> bool:
-    """Return whether the program moved other amounts of data than in all runs without settings."""
+def _moved_other_amount(known: Known, run: Timed) -> bool:
+    """Return whether the amount of data differs from that of all runs without settings."""
     amounts = [one.moved_bytes for one in known.plain]
     return bool(amounts) and all(
         abs(amount - run.moved_bytes) > SAME_BYTES * max(amount, run.moved_bytes)
@@ -253,7 +253,7 @@ def _moved_else(known: Known, run: Timed) -> bool:
     )
 
 
-def _judged(known: Known, verdict: Judgement) -> Known:
+def _with_judgement(known: Known, verdict: Judgement) -> Known:
     if known.prepared is None:
         return known
     now = time.time()
@@ -262,12 +262,12 @@ def _judged(known: Known, verdict: Judgement) -> Known:
 
 
 def was_lost(pending: str) -> bool:
-    """Return whether a run that began has ended without a word: its process is no more.
+    """Return whether a run that started has ended without a result: its process is gone.
 
-    Of one on another host that is known only when it is older than any job.
+    For a run on another host this is assumed once it is older than any job.
 
     Args:
-        pending: Text that `process_mark` wrote; "" for none.
+        pending: Mark written by `process_mark`; empty if there is none.
     """
     host, _, rest = pending.partition(" ")
     process, _, begun = rest.partition(" ")
@@ -279,12 +279,12 @@ def was_lost(pending: str) -> bool:
 
 
 def process_mark() -> str:
-    """Return what tells this process from others: host, process, and when."""
+    """Return a mark that identifies this process: host, process number and start time."""
     return f"{platform.node()} {os.getpid()} {int(time.time())}"
 
 
 def _line(verdict: Judgement | None) -> str:
-    """Say what came of settings, and what follows from it."""
+    """Return the sentence about the outcome of settings and its consequence."""
     if verdict is None:
         return ""
     text = f"the settings {verdict.words}"
@@ -293,7 +293,7 @@ def _line(verdict: Judgement | None) -> str:
     return text
 
 
-# From a run that has ended to what is kept of it.
+# Conversion of a finished run to its stored results.
 
 
 def seen_of(
@@ -305,15 +305,15 @@ def seen_of(
     could_not_act: Sequence[str] = (),
     storage: EmulatedStorage | None = None,
 ) -> Seen:
-    """Return what is kept of a run.
+    """Return the results of a run in the form in which they are stored.
 
     Args:
-        plan: What it got.
-        run: Run that has ended.
-        facts: What the run did.
-        directory: It ran in.
-        could_not_act: Settings that had no effect, a line each.
-        storage: Storage that was emulated.
+        plan: Plan of the run.
+        run: Finished run.
+        facts: Facts of the run.
+        directory: Working directory of the run.
+        could_not_act: Settings without effect, one line each.
+        storage: Emulated storage.
     """
     if not run.handshake.ok or run.problem:
         return Seen(run.exit_code, None, others_set=True)
@@ -323,7 +323,7 @@ def seen_of(
     )
     unknown = reasons(profile.missing.values())
     if unknown or (run.emulated is not None and run.emulated.problem):
-        timed = None  # what is known is a part, or this host was the limit
+        timed = None  # only a part is known, or this host was the limit
     others = run.series is not None and run.series.adopted > 0
     idle = bool(could_not_act) and is_idle(plan.configuration, could_not_act)
     seen = Seen(run.exit_code, timed, idle=idle, others_set=others, unknown=unknown)
@@ -346,11 +346,11 @@ def seen_of(
 
 
 def is_idle(configuration: Configuration, could_not_act: Sequence[str]) -> bool:
-    """Return whether every setting was observed to have no effect on any file.
+    """Return whether no setting had an effect on any file.
 
     Args:
-        configuration: What was applied.
-        could_not_act: Lines of `facts.cannot_act`; those of one file, or of a value that
+        configuration: Configuration that was applied.
+        could_not_act: Lines of `facts.cannot_act`; those about one file, or about a value that
             was changed, prove nothing.
     """
     from stripewise.settings.tunables import all_settings
@@ -366,7 +366,7 @@ def is_idle(configuration: Configuration, could_not_act: Sequence[str]) -> bool:
 def _described(
     facts: ProgramFacts, evidence: Evidence, directory: Path, storage: EmulatedStorage | None
 ) -> ProgramFacts:
-    """Return the facts with patterns, classes of files, and the storage that they are on."""
+    """Return the facts with patterns, classes of files and the type of their storage."""
     from stripewise.evidence.facts import file_classes, with_patterns
     from stripewise.storage.machines import find_mount, known_storage
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What earlier studies found, kept for later ones: lessons, their store, and packs."""
+"""Results of earlier studies, stored for later ones: lessons, their store, and packs."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns lessons into lines of JSON and back, and checks what comes from outside."""
+"""Encodes lessons as lines of JSON, decodes them, and checks those from outside."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from stripewise.settings.tunables import all_tunables, split_scope, tunable_of
 
 FORMAT_VERSION = 3
 READABLE = (1, 2, 3)
-"""Version 1 has no patterns in its fingerprint, version 2 no volume and no classes of files: what
-is not known does not count."""
+"""Readable versions.  Version 1 has no patterns in its fingerprint, version 2 no volume and no
+classes of files; missing values are treated as unknown.
+"""
 LONGEST_NAME = 300
 LARGEST_LINE_BYTES = 4 << 20
 MOST_LINES = 100_000
@@ -28,7 +29,7 @@ MOST_LINES = 100_000
 
 @dataclass(frozen=True)
 class _Cased:
-    """The part of a lesson that is read where only its case matters."""
+    """The part of a lesson that is read when only its case matters."""
 
     case: Case
 
@@ -36,7 +37,7 @@ class _Cased:
 Kind = TypeVar("Kind", Lesson, _Cased)
 _LESSON, _CASED = TypeAdapter(Lesson), TypeAdapter(_Cased)
 _WRITTEN = f'{{"version":{FORMAT_VERSION},'
-"""What is written here begins so; only what does not is looked at for its version."""
+"""Start of every line written here; other lines are parsed to find their version."""
 
 
 def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def encode(lesson: Lesson) -> str:
     """Return a lesson as one line.
 
     Raises:
-        ConfigurationError: It holds what could not be read again.
+        ConfigurationError: The lesson contains something that could not be read again.
     """
     text = json.dumps(lesson_to_json(lesson), ensure_ascii=True, separators=(",", ":"))
     decode(text)
@@ -56,10 +57,10 @@ def encode(lesson: Lesson) -> str:
 
 
 def decode(text: str) -> Lesson:
-    """Read a lesson; unknown keys are passed over, so that later versions may add some.
+    """Read a lesson; unknown keys are ignored, so that later versions can add some.
 
     Raises:
-        ConfigurationError: It is none, or of another version.
+        ConfigurationError: The text is not a lesson, or one of another version.
     """
     lesson = _read(text, _LESSON)
     try:
@@ -73,7 +74,7 @@ def decode_case(text: str) -> Case:
     """Read only the case of a lesson, unchecked, which takes a tenth of the time.
 
     Raises:
-        ConfigurationError: It is none, or of another version.
+        ConfigurationError: The text is not a lesson, or one of another version.
     """
     return _read(text, _CASED).case
 
@@ -103,7 +104,7 @@ def _check_version(text: str) -> None:
 
 
 def _check_classes(print_: Fingerprint) -> None:
-    """Check what the model's own records do not: patterns and classes of files.
+    """Check patterns and classes of files, which the model's own validation does not cover.
 
     Raises:
         ConfigurationError: A pattern contradicts itself, or a class of files is impossible.
@@ -123,27 +124,27 @@ def _check_classes(print_: Fingerprint) -> None:
 
 
 def export_lines(lessons: Iterable[Lesson]) -> Iterator[str]:
-    """Yield one line a study, without line ends, and without what names the machine."""
-    return (encode(_nameless(lesson)) for lesson in lessons)
+    """Yield one line per study, without line ends and without anything that names the machine."""
+    return (encode(_without_machine_name(lesson)) for lesson in lessons)
 
 
-def _nameless(lesson: Lesson) -> Lesson:
+def _without_machine_name(lesson: Lesson) -> Lesson:
     machine = replace(lesson.case.machine, described="")
     return replace(lesson, case=replace(lesson.case, machine=machine))
 
 
 def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:
-    """Read and check lines; nothing of a file with a bad one is taken.
+    """Read and check lines; if one of them is malformed, none is used.
 
-    Tunables have to exist and values have to be possible, so that what comes from outside can
-    only be a point that a study might have tried anyway.
+    Tunables must exist and values must be possible, so that data from outside can only suggest
+    points that a study might have tried anyway.
 
     Args:
-        lines: Lines with or without line ends; empty ones are passed over.
+        lines: Lines with or without line ends; empty ones are ignored.
         name: Name of the file, for messages.
 
     Raises:
-        ConfigurationError: A line is malformed; the message says which and why.
+        ConfigurationError: A line is malformed; the message names the line and the reason.
     """
     found: list[Lesson] = []
     for number, line in enumerate(lines, start=1):
@@ -159,11 +160,11 @@ def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:
 
 
 def checked(text: str) -> Lesson:
-    """Read a lesson from outside; trials with unknown tunables are left out.
+    """Read a lesson from outside, leaving out trials with unknown tunables.
 
     Raises:
-        ValueError: Its candidate names an unknown tunable, a value is impossible, or an effect
-            is of no pair or of an interval whose ends are the wrong way round.
+        ValueError: The candidate has an unknown tunable, a value is impossible, or an effect has
+            no pairs or an interval with reversed ends.
     """
     lesson = decode(text)
     for name in ("effect", "elapsed_effect"):

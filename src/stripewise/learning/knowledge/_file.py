@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Opens the SQLite file of a store, and keeps what `run --auto` saw in it.
+"""Opens the SQLite file of a store, which also stores what `run --auto` observed.
 
-A run waits for what is here, so this module needs neither numpy nor pydantic.
+A run waits for this module, so it imports neither numpy nor pydantic.
 
-The journal mode is the default one, not WAL: WAL needs memory that all writers share, which a
-network file system does not give, and one short write a study gains nothing from it.
+The journal mode is the default one, not WAL: WAL needs memory shared by all writers, which a
+network file system does not provide, and one short write per study gains nothing from it.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from stripewise.core import data_directory
 from stripewise.core.errors import StorageError
 
 WAIT_SECONDS = 10.0
-"""How long another writer is waited for."""
+"""Maximum time to wait for another writer, in seconds."""
 OWN_VARIABLE = "STRIPEWISE_KNOWLEDGE"
 
 
 class StoreFile:
-    """A file that may not exist yet.
+    """Database file that may not exist yet.
 
     Attributes:
         path: Path of the file.
-        read_only: Never written, as a site's store.
+        read_only: Whether the file is never written, like a site's store.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Take the path; nothing is opened yet."""
+        """Store the arguments; nothing is opened yet."""
         self.path = path
         self.read_only = read_only
 
     def create(self) -> None:
-        """Make the file for its owner alone: it tells which programs one runs.
+        """Create the file, readable only by its owner because it reveals which programs they run.
 
         Raises:
-            StorageError: It cannot be made.
+            StorageError: The file cannot be created.
         """
         if self.read_only:
             raise StorageError(f"{self.path} is read only: it is the site's")
@@ -59,7 +59,7 @@ class StoreFile:
 
     @contextmanager
     def opened(self, *, writing: bool) -> Iterator[sqlite3.Connection]:
-        """Yield a connection inside one transaction; writing to an empty file makes the tables.
+        """Yield a connection inside one transaction; writing to an empty file creates the tables.
 
         Raises:
             StorageError: The file cannot be used.
@@ -83,7 +83,7 @@ class StoreFile:
                 connection.close()
 
     def _mode(self, writing: bool) -> str:
-        """Return SQLite's mode: reading may have to undo what a killed writer left."""
+        """Return SQLite's open mode: reading may have to undo a killed writer's changes."""
         may = not self.read_only and os.access(self.path, os.W_OK)
         return "rw" if writing or may else "ro"
 
@@ -106,7 +106,7 @@ class StoreFile:
 
 
 def own_path() -> Path:
-    """Return where the user's own store is."""
+    """Return the path of the user's own store."""
     if given := os.environ.get(OWN_VARIABLE):
         return Path(given)
     return data_directory() / "knowledge.sqlite"
@@ -115,9 +115,9 @@ def own_path() -> Path:
 # The tables of the store.
 
 APPLICATION_ID = 0x53574B31
-"""Marks the file as ours: "SWK1"."""
+"""Application id that marks the file as ours: "SWK1"."""
 VERSION = 5
-"""Version of the tables; a store of another version is not used."""
+"""Version of the tables; a store with another version is not used."""
 _SCHEMA = (
     """CREATE TABLE study (
         id TEXT PRIMARY KEY,
@@ -160,7 +160,7 @@ def version_of(connection: sqlite3.Connection) -> int:
     """Return the version of a store; 0 for an empty file.
 
     Raises:
-        sqlite3.DatabaseError: The file is another application's.
+        sqlite3.DatabaseError: The file belongs to another application.
     """
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not tables:
@@ -179,22 +179,22 @@ def _make_tables(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO migration VALUES (?, ?)", (VERSION, time.time()))
 
 
-# The programs that `run --auto` has seen: tables of their own in the store.
+# The programs that `run --auto` has seen, in tables of their own.
 
 MOST_PROFILES = 2000
 LARGEST_DOCUMENT = 1 << 20
-"""Bytes of one profile; a longer one is none of ours."""
+"""Maximum size of one profile in bytes; a larger one was not written by Stripewise."""
 
 
 @dataclass(frozen=True)
 class KeptProfile:
-    """A program on so many ranks, on a storage.
+    """Profile of a program with given arguments, ranks and storage.
 
     Attributes:
         identity: Digest of executable, arguments, ranks and storage.
-        executable_sha256: Of the program's file.
+        executable_sha256: Digest of the program's file.
         ground: Digest of what must be the same besides the executable: ranks and storage.
-        document: What was seen; plain JSON data.
+        document: What was observed, as plain JSON data.
     """
 
     identity: str
@@ -205,12 +205,12 @@ class KeptProfile:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Result of a look-up.
+    """Result of looking up a program.
 
     Attributes:
-        exact: The profile of this identity; None: there is none.
+        exact: Profile with this identity; None if there is none.
         others: Profiles of the same executable and ground, with other arguments, newest first.
-        state: State of the studies that are kept: it changes when one is added or removed.
+        state: State of the stored studies, which changes when one is added or removed.
     """
 
     exact: KeptProfile | None = None
@@ -222,7 +222,7 @@ class Profiles(StoreFile):
     """Profiles in the file of a store."""
 
     def look(self, identity: str, executable_sha256: str, ground: str) -> Lookup:
-        """Return what is known of a program, in one transaction.
+        """Return what is known about a program, in one transaction.
 
         Raises:
             StorageError: The file, or this profile, cannot be read.
@@ -244,7 +244,7 @@ class Profiles(StoreFile):
         return Lookup(exact, tuple(one for one in found if one is not exact), state)
 
     def keep(self, profile: KeptProfile) -> str:
-        """Keep a profile in place of the one of its identity; return the state, as `look` does.
+        """Store a profile, replacing that of the same identity; return the state as in `look`.
 
         Raises:
             StorageError: The file cannot be written.
@@ -262,7 +262,7 @@ class Profiles(StoreFile):
             return _state(connection)
 
     def forget(self, executable_sha256: str = "") -> int:
-        """Remove the profiles of an executable, or all; return how many there were.
+        """Remove the profiles of an executable, or all profiles; return how many were removed.
 
         Raises:
             StorageError: The file cannot be written.
@@ -276,9 +276,9 @@ class Profiles(StoreFile):
             ).rowcount
 
     def digest_of(self, path: Path) -> str:
-        """Return the SHA-256 of a program's file; "" if it cannot be read.
+        """Return the SHA-256 of a program's file; empty if it cannot be read.
 
-        It is computed once for a file that keeps its inode, size and time of change.
+        The digest is cached until the file's inode, size or change time differ.
         """
         try:
             known = path.stat()
@@ -312,7 +312,7 @@ class Profiles(StoreFile):
                 values = (*row, digest)
                 connection.execute("INSERT OR REPLACE INTO executable VALUES (?,?,?,?,?)", values)
         except StorageError:
-            pass  # it is computed again
+            pass  # the digest is computed again next time
         return digest
 
     def _read(self, row: tuple[str, str, str, str]) -> KeptProfile:
@@ -330,7 +330,7 @@ class Profiles(StoreFile):
 
 
 def digest_of(executable: Path | None) -> str:
-    """Return the SHA-256 of a regular file that can be read; "" otherwise."""
+    """Return the SHA-256 of a regular file that can be read; otherwise an empty string."""
     try:
         if executable is None or not executable.is_file():
             return ""

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Installs packs after a check of their signatures.
+"""Installs packs after verifying their signatures.
 
-A place of packs holds a link `NAME` for each, to the hidden directory with its content.  A newer
-pack is made ready beside the older one; then the link changes, which is one step for all readers.
+A pack directory contains a link `NAME` for each pack, to a hidden directory with its content.
+A newer pack is prepared beside the older one; then the link is replaced, which is atomic for
+all readers.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ PACK_FILE = "pack"
 
 @dataclass(frozen=True)
 class Verified:
-    """A pack whose signature is that of a trusted key.
+    """Pack whose signature was made with a trusted key.
 
     Attributes:
-        pack: What it holds.
+        pack: Content of the pack.
         data / signature: Bytes of the pack and of its signature.
-        key: The public key, as its 56 letters.
+        key: Public key as its 56 letters.
     """
 
     pack: Pack
@@ -59,15 +60,15 @@ class Verified:
 
 
 def read_pack(path: Path, keys: Sequence[str]) -> Verified:
-    """Read a pack and the signature beside it; nothing in it is looked at before that is good.
+    """Read a pack and its signature file; the content is parsed only if the signature is valid.
 
     Args:
         path: Path of the pack.
         keys: Trusted public keys, or paths of their files.
 
     Raises:
-        PolicyError: Its signature is not that of a trusted key on this content.
-        UsageError: It cannot be read, is not signed, or is malformed.
+        PolicyError: The signature was not made with a trusted key for this content.
+        UsageError: The pack cannot be read, is not signed, or is malformed.
     """
     data = _read(path, PACK, "there is no such pack")
     signature = _read(
@@ -80,27 +81,27 @@ def read_pack(path: Path, keys: Sequence[str]) -> Verified:
 
 
 def install(verified: Verified, home: Path, *, older: bool = False, private: bool = False) -> Path:
-    """Install a pack for those who read this place; return its directory.
+    """Install a pack in a directory of packs and return the directory of its content.
 
     Args:
         verified: What `read_pack` returned.
-        home: The place; made if need be.
-        older: Also in place of a newer one of its name.
-        private: Only the owner can read it; else everybody can, whatever the mask is.
+        home: Directory of packs; it is created if necessary.
+        older: Whether to replace even a newer pack of the same name.
+        private: Whether only the owner can read it; otherwise everybody can, whatever the umask.
 
     Raises:
-        UsageError: A newer pack of its name is installed.
-        StorageError: It cannot be written; what was there stays as it was.
+        UsageError: A newer pack of the same name is installed.
+        StorageError: The pack cannot be written; the installed one stays unchanged.
     """
     pack = verified.pack
-    with _said(home):
+    with _as_storage_error(home):
         _make(home, _modes(private))
         with _locked(home):
             _check_age(pack, home / pack.name, older)
             place = Path(tempfile.mkdtemp(prefix=_prefix(pack.name), dir=home))
             try:
                 _fill(place, verified, _modes(private))
-                _point(home / pack.name, place)
+                _replace_link(home / pack.name, place)
             except BaseException:
                 shutil.rmtree(place, ignore_errors=True)
                 raise
@@ -109,11 +110,11 @@ def install(verified: Verified, home: Path, *, older: bool = False, private: boo
 
 
 def check_installed(directory: Path, keys: Sequence[str]) -> Verified:
-    """Verify an installed pack again, and that what is read of it is what was signed.
+    """Verify an installed pack again, and that the files in use match the signed content.
 
     Raises:
-        StripewiseError: As `read_pack`.
-        ConfigurationError: Its store or a model is another one.
+        StripewiseError: See `read_pack`.
+        ConfigurationError: The store or a model differs from the signed content.
     """
     verified = read_pack(directory / PACK_FILE, keys)
     store = Store(directory / PACKED, read_only=True)
@@ -137,7 +138,7 @@ def _changed(directory: Path) -> ConfigurationError:
 
 
 def _modes(private: bool) -> tuple[int, int]:
-    """Return the modes of directories and of files."""
+    """Return the modes of directories and files."""
     return (0o700, 0o400) if private else (0o755, 0o444)
 
 
@@ -161,8 +162,8 @@ def _fill(place: Path, verified: Verified, modes: tuple[int, int]) -> None:
         path.write_text(f"{text}\n")
     for directory, _, names in os.walk(place, topdown=False):
         for name in names:
-            _settle(Path(directory, name), modes[1])
-        _settle(Path(directory), modes[0])
+            _set_mode_and_flush(Path(directory, name), modes[1])
+        _set_mode_and_flush(Path(directory), modes[0])
 
 
 def _table_path(place: Path, text: str) -> Path:
@@ -170,8 +171,8 @@ def _table_path(place: Path, text: str) -> Path:
     return place / PACKED_MODELS / TABLES / f"{name}.json"
 
 
-def _settle(path: Path, mode: int) -> None:
-    """Let all read it, whatever the mask is, and let it be on the disk."""
+def _set_mode_and_flush(path: Path, mode: int) -> None:
+    """Set the mode of a file regardless of the umask, and flush it to the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.fchmod(descriptor, mode)
@@ -180,8 +181,8 @@ def _settle(path: Path, mode: int) -> None:
         os.close(descriptor)
 
 
-def _point(link: Path, place: Path) -> None:
-    """Let a name lead to a directory, in one step."""
+def _replace_link(link: Path, place: Path) -> None:
+    """Make a link point to a directory, atomically."""
     if link.exists() and not link.is_symlink():
         raise FileExistsError(0, "it holds something else under the name of the pack", str(link))
     new = place.with_name(f"{place.name}.link")
@@ -208,7 +209,7 @@ def _check_age(pack: Pack, link: Path, older: bool) -> None:
 
 
 def _remove_others(home: Path, name: str, kept: Path) -> None:
-    """Remove what older packs of a name, and installations that were killed, have left."""
+    """Remove the remains of older packs of a name and of interrupted installations."""
     for path in home.glob(f"{_prefix(name)}*"):
         if path == kept:
             continue
@@ -219,7 +220,7 @@ def _remove_others(home: Path, name: str, kept: Path) -> None:
 
 
 def _prefix(name: str) -> str:
-    return f".{name}+"  # no name of a pack has a +
+    return f".{name}+"  # no name of a pack contains a +
 
 
 @contextmanager
@@ -244,7 +245,7 @@ def _read(path: Path, budget: Budget, missing: str) -> bytes:
 
 
 @contextmanager
-def _said(home: Path) -> Iterator[None]:
+def _as_storage_error(home: Path) -> Iterator[None]:
     try:
         yield
     except StorageError:
@@ -256,28 +257,28 @@ def _said(home: Path) -> Iterator[None]:
         ) from error
 
 
-# Signatures of packs, as the program minisign makes and checks them.
+# Signatures of packs in the format of the program minisign.
 #
 # Source: https://jedisct1.github.io/minisign/ (Ed25519 over BLAKE2b).
 
 SUFFIX = ".minisig"
-"""What the program minisign adds to the name of what it signs."""
+"""Suffix that minisign adds to the name of a signed file."""
 _KEY = re.compile("RW[A-Za-z0-9+/]{54}")
 _IDENTITY = slice(2, 10)
-"""Place of the key's identity in the bytes of a key, and of a signature."""
+"""Position of the key's identity in the bytes of a key and of a signature."""
 
 
 def sign(data: bytes, key: Path, comment: str, ask: Callable[[], str]) -> bytes:
-    """Sign with a secret key of minisign.
+    """Sign data with a secret key of minisign.
 
     Args:
-        data: What is signed.
+        data: Data to sign.
         key: File of the secret key.
-        comment: Signed with it and shown; ASCII.
+        comment: ASCII comment that is signed as well and displayed.
         ask: Returns the password; called only if the key has one.
 
     Returns:
-        What belongs into the file beside it.
+        Content of the signature file.
 
     Raises:
         UsageError: The key cannot be read, or the password is wrong.
@@ -297,17 +298,17 @@ def sign(data: bytes, key: Path, comment: str, ask: Callable[[], str]) -> bytes:
 
 
 def verify(data: bytes, signature: bytes, keys: Sequence[str], name: str) -> str:
-    """Return which trusted key signed, as its 56 letters.
+    """Return the trusted key that signed the data, as its 56 letters.
 
     Args:
-        data: What was signed.
-        signature: Content of the file beside it.
+        data: Data that was signed.
+        signature: Content of the signature file.
         keys: Trusted public keys, or absolute paths of their files.
         name: Name of the signed file, for messages.
 
     Raises:
-        PolicyError: No key is trusted, another key signed, or the content is another one.
-        ConfigurationError: The signature or a key is none.
+        PolicyError: No key is trusted, another key signed, or the content was changed.
+        ConfigurationError: The signature or a key is malformed.
     """
     require("packs", "the check of a signature")
     from minisign import Signature, VerifyError
@@ -344,11 +345,11 @@ def verify(data: bytes, signature: bytes, keys: Sequence[str], name: str) -> str
 
 
 def public_key(key: str) -> PublicKey:
-    """Read a public key of minisign: its text, or the path of its file.
+    """Read a public key of minisign, given as text or as the path of its file.
 
     Raises:
-        ConfigurationError: It is none.
-        UsageError: Its file cannot be read.
+        ConfigurationError: The key is malformed.
+        UsageError: The file cannot be read.
     """
     require("packs", "the check of a signature")
     from minisign import PublicKey
@@ -367,7 +368,7 @@ def public_key(key: str) -> PublicKey:
 
 
 def shown(identity: bytes) -> str:
-    """Return the identity of a key as the program minisign shows it."""
+    """Return the identity of a key as minisign displays it."""
     return identity[::-1].hex().upper()
 
 

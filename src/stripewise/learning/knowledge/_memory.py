@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes a study as a case, recalls for it at its start and learns at its end."""
+"""Describes a study as a case, recalls earlier studies for it and stores its lesson."""
 
 from __future__ import annotations
 
@@ -50,36 +50,36 @@ from stripewise.storage.emulation import EmulatedStorage
 from stripewise.storage.machines import local_storage
 
 MOST_SAME = 20
-"""Newest studies of the program of the same name that are asked what failed."""
+"""Number of newest studies of a program with the same name that are checked for failures."""
 
 
 class Memory:
-    """Own store and site's stores; trouble with any of them is a warning, never an error.
+    """The user's own store and the site's stores; problems with them are warnings, never errors.
 
     Attributes:
-        machine: Where the study takes place.
+        machine: Machine on which the study takes place.
     """
 
     def __init__(self, own: Store, sites: Sequence[Store], machine: Machine) -> None:
-        """Take the stores; nothing is opened yet."""
+        """Store the arguments; nothing is opened yet."""
         self._own = own
         self._sites = tuple(sites)
         self.machine = machine
 
     def recall(self, case: Case, space: Space, facts: ProgramFacts) -> Recollection:
-        """Return what earlier studies say to the one at hand; see `recall`."""
+        """Return what earlier studies suggest for the present one; see `recall`."""
         lessons, known, warnings = lessons_for(case, (self._own, *self._sites))
         found = recall(case, lessons, space, facts, known)
         return replace(found, warnings=(*warnings, *found.warnings))
 
     def lessons(self, case: Case) -> list[Lesson]:
-        """Return what may say something to a case; see `lessons_for`."""
+        """Return the lessons that are relevant to a case; see `lessons_for`."""
         return lessons_for(case, (self._own, *self._sites))[0]
 
     def keep(self, result: StudyResult, case: Case, study_id: str) -> str:
-        """Keep what a study learned; return a warning, "" if all went well.
+        """Store what a study learned; return a warning, empty if there is none.
 
-        A study that is kept already stays as it is.
+        A study that is already stored is left unchanged.
         """
         try:
             lesson = learn(result, case, study_id)
@@ -91,14 +91,14 @@ class Memory:
 
 
 def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int, list[str]]:
-    """Return what may say something to a case: of like programs, of like files, of this program.
+    """Return the lessons relevant to a case: of similar programs, similar files or this program.
 
     Args:
         case: Case that is looked up.
-        stores: The first one counts where a study is in several.
+        stores: Stores to search; if several contain a study, the first one counts.
 
     Returns:
-        The lessons, how many studies under this MPI there are in all, and warnings.
+        The lessons, the total number of studies with this MPI, and warnings.
     """
     found: dict[str, Lesson] = {}
     known, warnings = 0, []
@@ -118,11 +118,11 @@ def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int,
     return list(found.values()), known, [text for text in dict.fromkeys(warnings) if text]
 
 
-# What a finished study leaves to those that follow.
+# The lesson of a finished study for later ones.
 
 
 def learn(result: StudyResult, case: Case, study_id: str) -> Lesson | None:
-    """Return what a study learned; None if it tried nothing."""
+    """Return the lesson of a study; None if the study tried nothing."""
     trials = result.trials
     if not trials:
         return None
@@ -164,7 +164,7 @@ def _state(trial: Trial) -> TriedState:
 
 
 def _failed_pair(result: StudyResult, trial: Trial) -> TriedState | None:
-    """Return how a trial failed in its fresh pairs; None if it did not."""
+    """Return how a trial failed in its confirmation pairs; None if it did not fail."""
     attempts: dict[tuple[int | None, str], list[Measurement]] = {}
     for entry in result.runs:
         if entry.role is RunRole.PAIR_WINNER and entry.trial_number == trial.number:
@@ -183,7 +183,7 @@ def _effect(speedup: Speedup | None) -> Effect | None:
     return Effect(speedup.median, low, high, speedup.n_pairs)
 
 
-# The case that studies are compared by: this machine without its name, the stack, the program.
+# The case by which studies are compared: the machine without its name, the stack, the program.
 
 _MOST_CHARACTERS = 300
 _SAME_IN_FACTS = (
@@ -202,10 +202,10 @@ def describe_case(
     """Describe a case.
 
     Args:
-        machine: Where it runs.
-        facts: Facts of its first run.
+        machine: Machine on which the program runs.
+        facts: Facts of the program's first run.
         program: Name of the program.
-        executable: Its file, None if that is not known.
+        executable: File of the program; None if unknown.
         synced: Whether runs wait for the storage.
     """
     stack = Stack(
@@ -219,11 +219,11 @@ def describe_case(
 
 
 def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
-    """Describe the machine and the storage that a directory is on.
+    """Describe the machine and storage of a directory.
 
     Args:
         directory: Directory of the study.
-        root: Where `proc` and `sys` are (for tests).
+        root: Directory that contains `proc` and `sys` (for tests).
     """
     found = local_storage(directory, root)
     mount = found.mount
@@ -242,7 +242,7 @@ def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
 
 
 def emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
-    """Return a machine with the storage that its runs find, which is emulated."""
+    """Return a machine with the emulated storage of its runs."""
     return replace(
         machine,
         filesystem=storage.storage.kind,
@@ -254,13 +254,13 @@ def emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
 
 
 def tier_machine(machine: Machine, tier: str, nodes: int, details: Sequence[str] = ()) -> Machine:
-    """Return a machine with the burst buffer that its runs lie on: another storage for each size.
+    """Return a machine with its runs' burst buffer, a separate storage for each size.
 
     Args:
-        machine: Without it.
+        machine: The machine without the burst buffer.
         tier: Kind of the burst buffer.
         nodes: Number of nodes of the burst buffer.
-        details: What else tells it from others: pool, access mode, directory.
+        details: Other properties that distinguish it: pool, access mode, directory.
     """
     text = "\0".join((machine.storage, tier, str(nodes), *details))
     return replace(
@@ -273,13 +273,13 @@ def tier_machine(machine: Machine, tier: str, nodes: int, details: Sequence[str]
 
 
 def version_of(text: str) -> str:
-    """Return the number in what an MPI says of itself; "" if there is none."""
+    """Return the version number in an MPI's own description; empty if there is none."""
     found = re.search(r"\d+(?:\.\d+)+", text)
     return found.group() if found else ""
 
 
 def cpu_model(text: str) -> str:
-    """Return the processor's model in /proc/cpuinfo; some architectures name parts only."""
+    """Return the processor model from /proc/cpuinfo; some architectures only name parts."""
     for name in ("model name", "cpu", "CPU part"):
         found = re.search(rf"^{name}\s*:\s*(.+)$", text, flags=re.M)
         if found:
@@ -288,13 +288,13 @@ def cpu_model(text: str) -> str:
 
 
 def memory_bytes(text: str) -> int:
-    """Return the memory in /proc/meminfo; 0 if it is not told."""
+    """Return the memory size from /proc/meminfo; 0 if it is not given."""
     found = re.search(r"^MemTotal:\s*(\d+) kB", text, flags=re.M)
     return int(found.group(1)) * 1024 if found else 0
 
 
 def one_line(text: str) -> str:
-    """Return a text without what a terminal cannot show, shortened."""
+    """Return a text shortened and without characters that a terminal cannot show."""
     shown = "".join(c if c.isprintable() else "?" for c in text)
     return shown[:_MOST_CHARACTERS]
 

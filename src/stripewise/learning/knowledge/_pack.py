@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes and reads packs: the lessons and models of one storage as one text of one form.
+"""Makes and reads packs: the lessons and models of one storage system in one text file.
 
-One JSON document a line: what the pack is, then so many lessons, models, and tables of settings.
-There are no names of files in it, nothing to unpack, and no compression: what is read is never
-more than what is there, and the same content is the same bytes on every machine.
+Each line is a JSON document: first a header, then the given number of lessons, models and
+tables of settings.  A pack contains no file names, nothing to unpack and no compression: it is
+never read into more memory than its size, and equal content has equal bytes on every machine.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _HEADER = {"format": str, "version": int, "name": str, "storage": str} | dict.fr
 
 @dataclass(frozen=True)
 class Pack:
-    """What one machine's studies and trainings found.
+    """Results of the studies and training runs of one machine.
 
     Attributes:
-        name: Name under which it is installed; a newer pack of the name takes its place.
-        storage: Name of the storage that all of it is of.
+        name: Name under which it is installed; a newer pack of the same name replaces it.
+        storage: Name of the storage of everything in the pack.
         lessons / models: Lessons and models, in the order of their identities.
-        tables: Tables of settings for first runs, a line of JSON each; their reader checks them.
+        tables: Tables of settings for first runs, one line of JSON each; their reader checks them.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Pack:
 
     @property
     def newest_unix_seconds(self) -> float:
-        """When the newest part of it was found; 0 for nothing."""
+        """Time of the newest part; 0 for an empty pack."""
         return max(
             (
                 *(lesson.recorded_unix_seconds for lesson in self.lessons),
@@ -60,9 +60,9 @@ class Pack:
 
 
 def storage_of(lesson: Lesson) -> str:
-    """Return the name of the storage of a lesson, as models and lists name it."""
+    """Return the name of a lesson's storage as it is used in models and lists."""
     machine = lesson.case.machine
-    emulated = machine.emulated.partition(", ")[0]  # ranks on a node and the like follow
+    emulated = machine.emulated.partition(", ")[0]  # the rest is ranks per node and the like
     return emulated or machine.described or machine.filesystem
 
 
@@ -74,20 +74,23 @@ def gather(
     storage: str = "",
     name: str = "",
 ) -> Pack:
-    """Choose what belongs into a pack.
+    """Collect the content of a pack.
 
     Args:
-        lessons: All that are kept.
-        models: All that are kept.
-        tables: All files of them; what is none is passed over.
-        storage: Its name; "": the only one that there is.
-        name: Name of the pack; "": made from that of the storage.
+        lessons: All stored lessons.
+        models: All stored models.
+        tables: Texts of all table files; those that are not tables are ignored.
+        storage: Name of the storage; empty if there is only one.
+        name: Name of the pack; empty for a name derived from that of the storage.
 
     Raises:
-        ConfigurationError: There is nothing, several storages, or the name is impossible.
+        ConfigurationError: There is nothing to pack, there are several storages, or the name is
+            impossible.
     """
     lessons, models = tuple(lessons), tuple(models)
-    storage = storage or _only({*map(storage_of, lessons), *(m.ground.storage for m in models)})
+    storage = storage or _single_storage(
+        {*map(storage_of, lessons), *(m.ground.storage for m in models)}
+    )
     name = name or re.sub(r"[^a-z0-9._@-]+", "-", storage.lower()).strip("-.")
     if not _NAME.fullmatch(name):
         raise ConfigurationError(
@@ -110,7 +113,7 @@ def encode_pack(pack: Pack) -> bytes:
     """Return the bytes of a pack; equal packs have equal bytes.
 
     Raises:
-        ConfigurationError: It is larger than packs may be, or could not be read again.
+        ConfigurationError: The pack is too large or could not be read again.
     """
     header = {
         "format": FORMAT,
@@ -134,14 +137,14 @@ def encode_pack(pack: Pack) -> bytes:
 
 
 def decode_pack(data: bytes, name: str) -> Pack:
-    """Read a pack whose signature was found good; nothing of one with a bad part is taken.
+    """Read a pack whose signature was verified; if one part is malformed, none is used.
 
     Args:
-        data: Its bytes.
+        data: Bytes of the pack.
         name: Name of the file, for messages.
 
     Raises:
-        ConfigurationError: It is none, of a newer version, or a part of it is malformed.
+        ConfigurationError: The data is not a pack, is of a newer version, or has a malformed part.
     """
     try:
         lines = data.decode("utf-8").split("\n")
@@ -200,7 +203,7 @@ def _models(lines: Sequence[str], name: str, first: int) -> Iterable[Model]:
 
 
 def _tables_of(texts: Iterable[bytes], storage: str) -> Iterator[str]:
-    """Yield the lines of those texts that are tables of a storage."""
+    """Yield the lines of those texts that are tables of a given storage."""
     for text in texts:
         with suppress(ValueError):
             data = parse_json(text[: MODEL.file_bytes + 1])
@@ -210,7 +213,7 @@ def _tables_of(texts: Iterable[bytes], storage: str) -> Iterator[str]:
 
 
 def _check(pack: Pack, name: str) -> None:
-    """Refuse what is twice in a pack, or of another storage than it says."""
+    """Refuse duplicates and parts that belong to another storage than the pack's."""
     identities = [one.study_id for one in pack.lessons] + [model_id(m) for m in pack.models]
     identities += pack.tables
     if len(set(identities)) != len(identities):
@@ -222,7 +225,7 @@ def _check(pack: Pack, name: str) -> None:
         )
 
 
-def _only(storages: set[str]) -> str:
+def _single_storage(storages: set[str]) -> str:
     if not storages:
         raise ConfigurationError(
             "there is nothing to pack: no study is remembered and no model is kept; begin with "

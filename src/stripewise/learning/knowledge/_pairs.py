@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes pairs of a pattern and H5Tuner's XML of its best settings."""
+"""Imports and exports pairs of a pattern and H5Tuner's XML with its best settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from stripewise.storage.simulation import workload_from_notation
 
 MOST_PATTERNS = 64
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,120}\.xml")
-"""Name of an XML file: in the directory itself, and nothing that a shell takes apart."""
+"""Valid name of an XML file: in the directory itself and without special characters."""
 _BY_HAND = (
     "file", "pattern", "ranks", "nodes", "collective", "writing", "element_bytes", "mpi",
     "mpiio", "speedup", "source",
@@ -44,13 +44,13 @@ _KEYS = {*_BY_HAND, "storage", "date", "lost", "case", "study", "effect", "part"
 def import_pairs(
     directory: Path, machine: Callable[[], Machine]
 ) -> tuple[list[Lesson], list[str]]:
-    """Read pairs; nothing is taken if one of them is malformed.
+    """Import pairs; if one of them is malformed, none is used.
 
-    A pair that Stripewise exported holds its case.  One from elsewhere says its pattern, ranks,
-    MPI and speed-up: it counts as found on this machine.
+    A pair that Stripewise exported contains its case.  One from elsewhere gives its pattern,
+    ranks, MPI and speed-up, and is treated as if it was found on this machine.
 
     Returns:
-        The lessons, and warnings of the XML files.
+        The lessons, and warnings about the XML files.
 
     Args:
         directory: Directory with the index and the XML files.
@@ -64,11 +64,11 @@ def import_pairs(
     warnings: list[str] = []
     for number, entry in enumerate(_pairs(path), start=1):
         try:
-            lesson, said = _lesson(entry, directory, machine, path.stat().st_mtime)
+            lesson, lesson_warnings = _lesson(entry, directory, machine, path.stat().st_mtime)
         except (StripewiseError, ValueError, TypeError, OverflowError) as error:
             raise ConfigurationError(f"{path}: pair {number}: {error}") from error
         found.append(lesson)
-        warnings += said
+        warnings += lesson_warnings
     return found, warnings
 
 
@@ -133,7 +133,7 @@ def _lesson(
 
 
 def _effect(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the effect of a pair; of a bare speed-up, half is taken for sure (assumed)."""
+    """Return the effect of a pair; a speed-up without interval may be half as large (assumed)."""
     if isinstance(entry.get("effect"), dict):
         effect: dict[str, Any] = entry["effect"]
         return effect
@@ -193,7 +193,7 @@ def _case(entry: Mapping[str, Any], machine: Machine) -> Case:
 
 
 def settings_of(configuration: Configuration) -> dict[str, Value]:
-    """Return the settings that a configuration makes, those for some files with their globs."""
+    """Return the settings of a configuration; those for some files have their globs."""
     return {
         scoped(f"{layer}.{key}", "" if rule.match == "*" else rule.match): value
         for rule in configuration.files
@@ -216,7 +216,7 @@ def _truth(entry: Mapping[str, Any], name: str) -> bool:
     return value
 
 
-# Pairs of a pattern and H5Tuner's XML, written: an XML for each answer, and an index.
+# Export of pairs: an XML file for each pattern's answer, and an index.
 #
 # Source: Behzad et al., "Pattern-driven parallel I/O tuning" (PDSW 2015): tuned parameter sets in
 # XML files, looked up by pattern.
@@ -231,8 +231,8 @@ class Exported:
     """Result of an export.
 
     Attributes:
-        pairs: How many.
-        notes: What was left out or lost, a line each.
+        pairs: Number of exported pairs.
+        notes: What was left out or lost, one line each.
     """
 
     pairs: int
@@ -242,7 +242,7 @@ class Exported:
 def export_pairs(lessons: Iterable[Lesson], directory: Path) -> Exported:
     """Write an XML for each improvement and each class of its files, and the index of patterns.
 
-    Files of the same names are replaced, others stay.
+    Existing files of the same names are replaced; others are kept.
 
     Raises:
         StorageError: The directory cannot be written.
@@ -270,7 +270,7 @@ def export_pairs(lessons: Iterable[Lesson], directory: Path) -> Exported:
 
 
 def _facts(case: Case) -> ProgramFacts:
-    """Return what settings that go with others depend on."""
+    """Return the facts on which dependent settings are based."""
     print_, stack = case.fingerprint, case.stack
     return ProgramFacts(
         n_ranks=print_.n_ranks,
@@ -288,7 +288,7 @@ def _file_name(study: Lesson, number: int) -> str:
 def _entry(
     lesson: Lesson, match: str, case: Case, name: str, lost: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return what people read of a pair first, then what the look-up needs."""
+    """Return an index entry: first the part for human readers, then the part for look-ups."""
     print_, machine, stack = case.fingerprint, case.machine, case.stack
     case = replace(case, machine=replace(machine, described=""))
     found = {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses which settings of earlier studies are worth a trial in a new one."""
+"""Selects settings of earlier studies that are worth a trial in a new one."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _FAILURES = {
 }
 _BY_CLASS = "memory: each class of files as in the studies nearest to it"
 _WORSE = 2.0
-"""Ratio that stands for a trial without one: it failed."""
+"""Ratio assumed for a failed trial, which has none."""
 
 
 @dataclass(frozen=True)
 class Avoided:
-    """Settings that are not to be tried first, and why."""
+    """Settings that should not be tried first, and the reason."""
 
     settings: Mapping[str, Value]
     why: str
@@ -57,14 +57,14 @@ class Avoided:
 
 @dataclass(frozen=True)
 class Recollection:
-    """What a study begins with.
+    """Suggestions of earlier studies for a new one.
 
     Attributes:
-        case: The study's own.
+        case: Case of the new study.
         seeds: Settings to try first, the best first.
-        avoided: Settings of this program to try last.
-        text: One line for the user; "" if nothing is remembered at all.
-        warnings: For the user.
+        avoided: Settings to try last because they failed with this program.
+        text: One line for the user; empty if no study is stored.
+        warnings: Warnings for the user.
     """
 
     case: Case
@@ -81,14 +81,14 @@ def recall(
     facts: ProgramFacts,
     known: int | None = None,
 ) -> Recollection:
-    """Choose what a study should try first, and last.
+    """Select what a study should try first and last.
 
     Args:
-        case: The study's.
-        lessons: What is kept, all of it or what is near.
-        space: What may be tried.
+        case: Case of the study.
+        lessons: Stored lessons, either all or those of similar cases.
+        space: Space of permitted settings.
         facts: Facts of the program.
-        known: Studies that are kept in all; None: the lessons are all.
+        known: Total number of stored studies; None if `lessons` contains them all.
     """
     alike = [(match.lesson, match.likeness) for match in matches_of(case, lessons)]
     bad = failures(case, lessons)
@@ -109,7 +109,7 @@ def recall(
 
 
 def effect_phrase(lesson: Lesson) -> str:
-    """Say what a study's candidate gave: "4.8x [4.1-5.6], 2026-11-03"."""
+    """Return the effect of a study's candidate in words: "4.8x [4.1-5.6], 2026-11-03"."""
     effect = lesson.effect
     if effect is None:
         return f"no effect shown, {lesson.date}"
@@ -122,11 +122,11 @@ def effect_phrase(lesson: Lesson) -> str:
 def supported(
     alike: Alike, space: Space, facts: ProgramFacts, avoided: Sequence[Avoided] = ()
 ) -> list[Support]:
-    """Return the settings that studies alike speak for, brought into a space, the best first.
+    """Return settings that similar studies recommend, fitted into a space, the best first.
 
     Args:
-        alike: The studies, the nearest first.
-        space: What may be set.
+        alike: Similar studies, the nearest first.
+        space: Space of permitted settings.
         facts: Facts of the program.
         avoided: Settings that no point may contain.
     """
@@ -149,7 +149,7 @@ def supported(
 
 
 def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
-    """Return what failed for the program of this name under this MPI, whatever the machine."""
+    """Return settings that failed for a program of this name and MPI, on any machine."""
     found: dict[PointKey, Avoided] = {}
     for lesson in lessons:
         if not _is_same_work(case, lesson.case):
@@ -162,7 +162,7 @@ def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
 
 
 def _is_same_work(case: Case, other: Case) -> bool:
-    """Return whether failures of one are to be expected of the other: name, MPI, and like I/O."""
+    """Return whether failures of one also concern the other: same name, same MPI, similar I/O."""
     mine, theirs = case.fingerprint, other.fingerprint
     return (
         mine.program == theirs.program
@@ -179,12 +179,12 @@ def _reason(support: Support) -> str:
 
 
 def _summary(alike: Alike, known: int, chosen: Sequence[Support]) -> str:
-    """Say in one line what is remembered, and what follows from it.
+    """Return one line that says what is known and what follows from it.
 
     Args:
-        alike: Studies like the one at hand, the nearest first.
-        known: Studies that are kept in all.
-        chosen: What is tried first.
+        alike: Studies similar to the present one, the nearest first.
+        known: Total number of stored studies.
+        chosen: Settings that are tried first.
     """
     if not known:
         return ""
@@ -205,7 +205,7 @@ def _summary(alike: Alike, known: int, chosen: Sequence[Support]) -> str:
 
 
 def _against(alike: Alike, settings: Mapping[str, Value]) -> int:
-    """Return how many studies alike contradict: these settings brought them no gain."""
+    """Return the number of similar studies in which these settings brought no gain."""
     return sum(
         any(
             dict(tried.settings) == dict(settings) and (tried.io_ratio or _WORSE) >= 1
@@ -216,33 +216,33 @@ def _against(alike: Alike, settings: Mapping[str, Value]) -> int:
     )
 
 
-# Which remembered configurations are worth a trial, weighed over all studies that are alike.
+# Selection of remembered configurations, weighed over all similar studies.
 
 MOST_SEEDS = 3
 WORTH = 1 / 3
-"""A seed has at least so much of what speaks for the best one."""
+"""Least share of the best configuration's score that a seed must have."""
 DOUBT = 0.5
-"""Weight of the assumption that a configuration does nothing, against that of the studies."""
+"""Weight of the prior assumption that a configuration has no effect."""
 TRIED_WEIGHT = 0.25
-"""Weight of a trial's one or two runs, against the fresh pairs of a winner."""
+"""Weight of a trial with one or two runs, relative to the confirmation pairs of a winner."""
 HALF = 0.5
-"""A part of the best configuration is tried too if it gave at least so much of its gain."""
+"""Least share of the best configuration's gain at which a part of it is tried as well."""
 _SMALLEST_RATIO = 0.01
 
 Alike = Sequence[tuple[Lesson, Likeness]]
-"""Studies like the one at hand, the nearest first."""
+"""Studies similar to the present one, the nearest first."""
 Fit = Callable[[Mapping[str, Value]], dict[str, Value]]
 IsAllowed = Callable[[Mapping[str, Value]], bool]
 
 
 @dataclass(eq=False)
 class Support:
-    """All that is known of one configuration.
+    """Evidence for one configuration from all studies.
 
     Attributes:
         settings: The configuration, in the present space.
-        weight / gain: Sum of the weights that were added, weighted sum of log speed-ups.
-        shown: The nearest study that proved it; None if none did.
+        weight / gain: Sum of the weights that were added; weighted sum of log speed-ups.
+        shown: Nearest study that proved the configuration; None if there is none.
     """
 
     settings: dict[str, Value]
@@ -251,13 +251,13 @@ class Support:
     shown: tuple[Lesson, Likeness] | None = None
 
     def add(self, weight: float, gain: float) -> None:
-        """Add what one study says."""
+        """Add the evidence of one study."""
         self.weight += weight
         self.gain += weight * gain
 
     @property
     def score(self) -> float:
-        """Return the mean logarithm of the speed-up, drawn towards none."""
+        """Return the mean logarithm of the speed-up, shrunk towards zero."""
         return self.gain / self.weight
 
 
@@ -273,7 +273,7 @@ def _improvements(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> dict[PointK
 
 
 def _weigh(found: Mapping[PointKey, Support], lesson: Lesson, weight: float, fits: Fit) -> None:
-    """Add what one study says of each configuration: its pairs, or else its trial."""
+    """Add a study's evidence for each configuration: its pairs or, without them, its trial."""
     proved = key_of(fits(lesson.candidate))
     if proved in found and lesson.effect is not None:
         median = lesson.effect.median
@@ -286,9 +286,9 @@ def _weigh(found: Mapping[PointKey, Support], lesson: Lesson, weight: float, fit
 
 
 def _part_of(best: Support, alike: Alike, fits: Fit, is_allowed: IsAllowed) -> Support | None:
-    """Return the fastest tried point that sets a part of the best one and gives half as much.
+    """Return the fastest tried part of the best configuration with enough of its gain.
 
-    Without it a setting that once won by luck would be handed on from study to study.
+    Otherwise a setting that once won by chance would be passed on from study to study.
     """
     parts = [
         tried
@@ -308,7 +308,7 @@ def _gain(tried: Tried) -> float:
     return -log(max(tried.io_ratio, _SMALLEST_RATIO)) if tried.io_ratio else 0.0
 
 
-# What studies say to each class of a program's files, put together to one configuration.
+# Recommendations for each class of a program's files, combined into one configuration.
 
 
 def by_class(
@@ -318,17 +318,17 @@ def by_class(
     facts: ProgramFacts,
     avoided: Sequence[Avoided],
 ) -> dict[str, Value]:
-    """Return settings for each class of files, as the studies nearest to that class found them.
+    """Return settings for each class of files, from the studies nearest to that class.
 
-    What acts on the whole job cannot differ: the class with most I/O time decides on it.
+    Settings of the whole job cannot differ; the class with most I/O time decides on them.
 
     Returns:
-        Empty unless at least two classes get settings, and these differ.
+        Empty unless at least two classes get settings and these differ.
 
     Args:
         case: Case that is looked up.
-        lessons: Everything that may be alike.
-        space: What may be set.
+        lessons: Lessons that may be similar.
+        space: Space of permitted settings.
         facts: Facts of the program.
         avoided: Settings that no point may contain.
     """
@@ -352,15 +352,15 @@ def by_class(
     return together
 
 
-# Settings of another study, brought into the space of the one at hand.
+# Settings of another study, fitted into the present space.
 
 
 def fit(settings: Mapping[str, Value], space: Space, facts: ProgramFacts) -> dict[str, Value]:
-    """Return what of the settings can be tried here; empty if nothing can.
+    """Return those of the settings that can be tried here; empty if there are none.
 
-    The space holds what the program, the stack, the policy, the class and the user allow.
-    Tunables outside of it are left out, as are settings for files that this program has no class
-    of; numbers go to the nearest rung of the ladder.
+    The space is limited by the program, the stack, the policy, the safety class and the user.
+    Tunables outside of it are left out, as are settings for classes of files that this program
+    does not have; numbers are moved to the nearest rung of the ladder.
     """
     dimensions = {d.tunable.name: d for d in space.dimensions}
     globs = {"", *(one.match for one in facts.file_classes)}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the records of a lesson: a study's case, its classes of files, trials and effect."""
+"""Defines the records of a lesson: a study's case, classes of files, trials and effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stripewise.core import FileClass, PatternSummary
 from stripewise.settings.tunables import scopes, settings_on
 
 Text = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
-"""One line that a terminal can show."""
+"""One line of text that a terminal can show."""
 Digest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{8,64})?$")]
 Identity = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 Name = Annotated[
@@ -26,7 +26,7 @@ Name = Annotated[
         pattern=r"^[a-z0-9_]{1,40}\.[A-Za-z0-9_.]{1,80}(@[^\x00-\x1f\x7f-\x9f]{1,300})?$"
     ),
 ]
-"""Name of a setting: the tunable's, and behind `@` the glob of the files that it is for."""
+"""Name of a setting: that of the tunable, optionally with `@` and the glob of its files."""
 Word = Annotated[str, StringConstraints(max_length=1000, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 Count = Annotated[int, Field(ge=0, le=1 << 62)]
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -39,7 +39,7 @@ Settings = Annotated[Mapping[Name, Setting], Field(max_length=200)]
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine without its name: studies on nodes of one kind are of one machine.
+    """Description of a machine without its name, so that nodes of one kind are one machine.
 
     Attributes:
         architecture: Architecture, as `uname -m` names it.
@@ -48,13 +48,14 @@ class Machine:
         memory_bytes: Memory of the node.
         kernel: Release of the operating system's kernel.
         filesystem: Type of the file system of the study's directory.
-        device: What it lies on: "rotational", "solid state", "virtual", "network", "memory".
-        storage: Digest of a network file system's source, which nodes have in common; of an
-            emulated storage, of its description.
-        emulated: Storage that is emulated there, in slow motion: "archer2-hdd@1/64"; "" where
-            the storage is what it is.
-        described: Name of the description that stands for the file system, which is not
-            exported; "" if none does.
+        device: Kind of device below it: "rotational", "solid state", "virtual", "network",
+            "memory".
+        storage: Digest of the source of a network file system, which is the same on all nodes, or
+            of the description of an emulated storage.
+        emulated: Storage that is emulated in slow motion: "archer2-hdd@1/64"; empty if the
+            storage is real.
+        described: Name of the description that is used for the file system, which is not
+            exported; empty if there is none.
     """
 
     architecture: Text = ""
@@ -71,14 +72,14 @@ class Machine:
 
 @dataclass(frozen=True)
 class Stack:
-    """The I/O libraries; "" where a version is not known.
+    """Versions of the I/O libraries; empty if unknown.
 
     Attributes:
-        mpi_family / mpi_version: E.g. "openmpi", "4.1.4".
-        mpiio: Implementation of MPI-IO that the program has by default.
-        mpiio_driver: Driver of ROMIO for the file system: "LUSTRE", "UFS".
-        hdf5 / netcdf / pnetcdf / adios2: Interface numbers of the libraries that the
-            executable names, e.g. "so.103"; "" for those that it does not name.
+        mpi_family / mpi_version: For example "openmpi" and "4.1.4".
+        mpiio: Implementation of MPI-IO that the program uses by default.
+        mpiio_driver: ROMIO's driver for the file system: "LUSTRE", "UFS".
+        hdf5 / netcdf / pnetcdf / adios2: Interface versions of the libraries that the executable
+            links, for example "so.103"; empty for those that it does not link.
     """
 
     mpi_family: Text = ""
@@ -93,23 +94,23 @@ class Stack:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """A program and what its first run did.
+    """Properties of a program and of its first run.
 
     Attributes:
-        program: Its name.
-        executable_sha256: Of its file; "" if that cannot be read.
-        n_ranks / n_hosts: Where it ran.
-        collective_share / independent_share / posix_share: Collective share and independent share
-            and posix share of the bytes, by interface.
-        read_share: Share of the bytes moved that were read.
-        noncontiguous: It set a noncontiguous file view.
-        bytes_per_call_log2 / calls_per_rank_log2: Logarithms of means; 0 for none.
-        shared_files: Files that more than one rank used.
-        uses_*: Libraries seen at work.
-        patterns: How its ranks divide the datasets, with volume and class of files; empty where
-            that is not known.
-        volume_log2: Logarithm of the bytes that all ranks asked to move; 0 where not known.
-        file_classes: Classes of files that behave differently; empty where all behave alike.
+        program: Name of the program.
+        executable_sha256: Digest of its file; empty if it cannot be read.
+        n_ranks / n_hosts: Number of ranks and of hosts.
+        collective_share / independent_share / posix_share: Share of the bytes that was moved by
+            collective MPI-IO, independent MPI-IO and POSIX calls.
+        read_share: Share of the moved bytes that was read.
+        noncontiguous: Whether it set a noncontiguous file view.
+        bytes_per_call_log2 / calls_per_rank_log2: Logarithms of the means; 0 without calls.
+        shared_files: Number of files that more than one rank used.
+        uses_*: Whether the library was observed in use.
+        patterns: How the ranks divide the datasets, with volume and class of files; empty if
+            unknown.
+        volume_log2: Logarithm of the bytes requested by all ranks; 0 if unknown.
+        file_classes: Classes of files that behave differently; empty if all behave alike.
     """
 
     program: Text = ""
@@ -135,12 +136,12 @@ class Fingerprint:
 
 
 LIBRARIES = tuple(part.name for part in fields(Fingerprint) if part.name.startswith("uses_"))
-"""Members of a fingerprint that tell which libraries were seen at work."""
+"""Members of a fingerprint that record which libraries were observed in use."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What studies are compared by.
+    """Description of a study by which studies are compared.
 
     Attributes:
         synced: Whether data was on the storage when the clock stopped.
@@ -153,31 +154,31 @@ class Case:
 
 
 class TriedState(StrEnum):
-    """What became of a configuration."""
+    """Result of trying a configuration."""
 
     COMPLETE = "complete"
     SLOWER = "slower"
     FAILED = "failed"
     HUNG = "hung"
-    """It ran into its time limit."""
+    """The run exceeded its time limit."""
     REJECTED = "rejected"
-    """Its output differed."""
+    """The output differed."""
 
     @property
     def is_bad(self) -> bool:
-        """Whether such settings are not to be tried first again."""
+        """Whether such settings should not be tried first again."""
         return self in (TriedState.FAILED, TriedState.HUNG, TriedState.REJECTED)
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A configuration that was tried.
+    """Configuration that was tried.
 
     Attributes:
         settings: Tunable name to value.
-        io_ratio: I/O time relative to the baseline beside it; None for a failure.
-        n_runs: How many runs it had in the search.
-        class_ratios: The same as `io_ratio` for each class of files that has a glob, by that.
+        io_ratio: I/O time relative to the adjacent baseline; None for a failure.
+        n_runs: Number of its runs in the search.
+        class_ratios: Glob of a class of files to `io_ratio` of that class.
     """
 
     settings: Settings
@@ -191,7 +192,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Effect:
-    """A speed-up from fresh pairs; bounds are None where there were too few of them."""
+    """Speed-up from confirmation pairs; the bounds are None if there were too few pairs."""
 
     median: Ratio
     low: Ratio | None = None
@@ -201,20 +202,19 @@ class Effect:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One study.
+    """Result of one study.
 
     Attributes:
         study_id: 32 hexadecimal digits.
-        recorded_unix_seconds: When it ended.
-        stripewise: Version that made it.
+        recorded_unix_seconds: End of the study.
+        stripewise: Version of Stripewise that ran the study.
         improved: Whether the candidate was shown to be an improvement.
-        candidate: Settings that came to the fresh pairs; empty if none did.
-        effect / elapsed_effect: Effect and elapsed effect of the candidate, on I/O time and on the
-            whole time.
-        resolution: What the study could see, in plain words.
-        tried: Every trial.
-        n_runs: Executions in all.
-        strategy: Its name.
+        candidate: Settings that reached the confirmation pairs; empty if none did.
+        effect / elapsed_effect: Effect of the candidate on the I/O time and on the elapsed time.
+        resolution: Smallest effect that the study could detect, in plain words.
+        tried: All trials.
+        n_runs: Total number of runs.
+        strategy: Name of the strategy.
     """
 
     study_id: Identity
@@ -232,13 +232,13 @@ class Lesson:
 
     @property
     def date(self) -> str:
-        """Day on which it ended, local time."""
+        """Day on which the study ended, in local time."""
         return time.strftime("%Y-%m-%d", time.localtime(self.recorded_unix_seconds))
 
     def ratios(self) -> Iterator[tuple[Settings, float]]:
-        """Yield settings with their I/O time relative to that with nothing set.
+        """Yield settings with their I/O time relative to nothing set.
 
-        Of the candidate it is what the pairs say, where there were pairs.
+        The candidate's ratio is that of its pairs if there are any.
         """
         proved = {} if self.effect is None else self.candidate
         for tried in self.tried:
@@ -249,21 +249,21 @@ class Lesson:
 
     @property
     def bad(self) -> tuple[Tried, ...]:
-        """What failed, hung or changed the output."""
+        """Trials that failed, hung or changed the output."""
         return tuple(tried for tried in self.tried if tried.state.is_bad)
 
 
-# Classes of a program's files as cases of their own, so that each can learn by itself.
+# Classes of a program's files as separate cases, so that each can learn from others.
 
 WHOLE = ""
-"""Glob of the part that is all of a program's files."""
+"""Glob of the part that consists of all files of a program."""
 
 
 def parts_of(case: Case) -> dict[str, Case]:
-    """Return the case itself and, by its glob, each class of files as if there were no others."""
+    """Return the whole case and, by glob, each class of files as if there were no others."""
     print_ = case.fingerprint
     classes = {
-        one.match: replace(case, fingerprint=_of_class(print_, one, number))
+        one.match: replace(case, fingerprint=_fingerprint_of_class(print_, one, number))
         for number, one in enumerate(print_.file_classes, start=1)
         if one.match
     }
@@ -271,15 +271,15 @@ def parts_of(case: Case) -> dict[str, Case]:
 
 
 def as_part(lesson: Lesson, match: str) -> Lesson:
-    """Return what a study says of one part of its program, without settings for other files.
+    """Return a study's lesson for one part of its program, without settings for other files.
 
-    What acted on a class is known of each trial.  A winner with settings for some files says
-    nothing of all files alike: then the trials alone speak.  The interval of a class's gain is
-    as wide, relative to it, as that of the whole.
+    The effect of each trial on a class of files is known.  A winner with settings for only some
+    files has no ratio for all files; then only the other trials are used.  The interval of a
+    class's gain has the same relative width as that of the whole.
 
     Args:
         lesson: Lesson of a study.
-        match: Glob of one of its classes; "" for all files.
+        match: Glob of one of the study's classes; empty for all files.
     """
     if match:
         tried = tuple(_on_class(trial, match) for trial in lesson.tried)
@@ -308,8 +308,8 @@ def _scaled(effect: Effect | None, ratio: float | None) -> Effect | None:
     return Effect(1 / ratio, low, high, effect.n_pairs)
 
 
-def _of_class(whole: Fingerprint, files: FileClass, number: int) -> Fingerprint:
-    patterns = _alone([one for one in whole.patterns if one.file_class == number])
+def _fingerprint_of_class(whole: Fingerprint, files: FileClass, number: int) -> Fingerprint:
+    patterns = _as_only_patterns([one for one in whole.patterns if one.file_class == number])
     volume = sum(one.bytes for one in patterns)
     logarithm = log2(volume) if volume else whole.volume_log2
     call = log2(files.call_bytes) if files.call_bytes else 0.0
@@ -335,6 +335,6 @@ def _of_class(whole: Fingerprint, files: FileClass, number: int) -> Fingerprint:
     )
 
 
-def _alone(patterns: list[PatternSummary]) -> tuple[PatternSummary, ...]:
+def _as_only_patterns(patterns: list[PatternSummary]) -> tuple[PatternSummary, ...]:
     whole = sum(one.share for one in patterns) or 1.0
     return tuple(replace(one, share=round(one.share / whole, 4), file_class=0) for one in patterns)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows remembered studies: one a line, or one in detail."""
+"""Shows remembered studies, one per line or one in detail."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from stripewise.settings.tunables import format_settings
 
 
 def lessons_table(found: Sequence[tuple[Lesson, str]]) -> list[str]:
-    """Return a line a study: id, date, program, where, what came of it."""
+    """Return one line per study: id, date, program, machine, result."""
     rows = [("STUDY", "DATE", "PROGRAM", "RANKS", "PATTERN", "STACK", "STORAGE", "FROM", "FOUND")]
     return aligned(rows + [_row(lesson, origin) for lesson, origin in found])
 
 
 def lesson_lines(lesson: Lesson, origin: str) -> Iterator[str]:
-    """Yield everything about a study."""
+    """Yield all details of a study."""
     yield f"study {lesson.study_id} ({origin}), {lesson.date}"
     for title, text in _facts(lesson.case):
         yield f"  {title:<14}{printable(text)}"
@@ -97,7 +97,7 @@ def _facts(case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _patterns(case: Case) -> Iterator[tuple[str, str]]:
-    """Yield the patterns of each class of files, the one that moved most first."""
+    """Yield the patterns of each class of files, starting with the one that moved most bytes."""
     program = case.fingerprint
     for one in program.patterns:
         words = [

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures how alike two cases are, and matches a study or a class of its files.
+"""Measures the similarity of two cases, and matches a study or a class of its files.
 
-A distance is a sum of weighted differences, each between 0 and 1.  Weights and NEAR are fitted by
-benchmarks/likeness.py on what settings lose that are carried over from one simulated case to
-another; docs/design/memory.md has the table, the errors, and which weights are assumed.
+A distance is a sum of weighted differences, each between 0 and 1.  The weights and NEAR are
+fitted by benchmarks/likeness.py to the loss of settings that are transferred from one simulated
+case to another; docs/design/memory.md lists them, the errors, and which weights are assumed.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ from stripewise.learning.knowledge._records import (
 )
 
 SAME = 0.05
-"""Behaviours up to so far apart are the same: clocks, dates and retries differ that much."""
+"""Distance up to which behaviours count as the same: clocks, dates and retries vary."""
 NEAR = 0.2
-"""Cases farther apart than this are not alike."""
+"""Distance beyond which cases are not similar."""
 STACK_WEIGHT = 0.26
 MACHINE_WEIGHT = 0.5
-"""How much a stack, a machine that has nothing in common adds to the distance."""
+"""Distance added by a stack or a machine that has nothing in common."""
 SCALE_WEIGHT = 0.26
-"""How much quite another scale adds to the distance."""
+"""Distance added by an entirely different scale."""
 RANK_OCTAVES = 5.0
 VOLUME_OCTAVES = 10.0
-"""Factors of two in ranks or nodes, in bytes, that are quite another scale."""
+"""Factors of two in ranks or nodes, and in bytes, that make an entirely different scale."""
 CALL_OCTAVES = 10.0
-"""Factors of two in bytes per call, and in calls, that are quite another behaviour."""
+"""Factors of two in bytes per call, and in calls, that make an entirely different behaviour."""
 OCTAVES = 1.67
-"""Loss to expect of settings that are carried over to a case at a distance of 1, in octaves."""
+"""Expected loss, in factors of two, of settings that are transferred over a distance of 1."""
 COUNTED_WEIGHTS = {
     "shares": 0.15, "read": 0.13, "noncontiguous": 0.08, "call": 0.28, "calls": 0.21,
     "shared": 0.05, "libraries": 0.10,
 }  # fmt: skip
-"""What counters tell of behaviour: each difference and its weight."""
+"""Differences of behaviour that counters show, with their weights."""
 PATTERN_WEIGHT = 0.46
-"""Share of the behaviour that is how the datasets are divided, where both are known."""
+"""Share of the behaviour that is the division of datasets, if it is known for both."""
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """Two cases, compared.
+    """Comparison of two cases.
 
     Attributes:
-        behaviour / scale / stack / machine: Distances from 0, the same, to 1.
-        same_program: The same executable on as many ranks, behaving the same.
+        behaviour / scale / stack / machine: Distances from 0 (the same) to 1.
+        same_program: Whether executable, number of ranks and behaviour are the same.
     """
 
     behaviour: float
@@ -70,12 +70,12 @@ class Likeness:
 
     @property
     def log_loss(self) -> float:
-        """Natural logarithm of how much slower settings of the one are expected to be here."""
+        """Log of the expected slow-down of settings transferred between them."""
         return self.distance * OCTAVES * log(2)
 
     @property
     def distance(self) -> float:
-        """The whole distance; behaviour that is the same adds nothing."""
+        """Total distance; behaviour that is the same adds nothing."""
         behaviour = 0.0 if self.same_program else self.behaviour
         return (
             behaviour
@@ -91,12 +91,12 @@ class Likeness:
 
     @property
     def closeness(self) -> float:
-        """Closeness, from 1 for the same to 0 at the limit."""
+        """Closeness, from 1 for the same case to 0 at the limit."""
         return max(0.0, 1.0 - self.distance / NEAR)
 
     @property
     def words(self) -> str:
-        """What is alike, for people."""
+        """Description of the common features, for users."""
         program = "same program" if self.same_program else "like I/O"
         stack = "same stack" if not self.stack else "other version of the stack"
         if self.stack >= _OTHER_MPIIO:
@@ -120,7 +120,7 @@ def compare(first: Case, second: Case) -> Likeness:
 
 
 def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
-    """Return how differently two programs do their I/O; patterns count where both are known."""
+    """Return the distance of two programs' I/O; patterns count if both are known."""
     counted = _counted_distance(a, b)
     if not a.patterns or not b.patterns:
         return counted
@@ -129,7 +129,7 @@ def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
 
 
 def pattern_distance(a: Fingerprint, b: Fingerprint) -> float:
-    """Return how differently datasets are divided: each against the nearest one, by its bytes."""
+    """Return the mean distance of each dataset's division to the nearest, weighted by bytes."""
     there = distances(_patterns(a), _patterns(b))
     back = zip(*there, strict=True)
     return (_nearest(a.patterns, there) + _nearest(b.patterns, back)) / 2
@@ -147,7 +147,7 @@ def _patterns(print_: Fingerprint) -> list[Pattern]:
 
 
 def scale_distance(a: Fingerprint, b: Fingerprint) -> float:
-    """Return how different the scales of two programs are; a volume may be unknown."""
+    """Return the distance of two programs' scales; a volume may be unknown."""
     volume = _scaled(a.volume_log2, b.volume_log2, VOLUME_OCTAVES)
     return (
         0.18 * _octaves(a.n_ranks, b.n_ranks, RANK_OCTAVES)
@@ -179,7 +179,7 @@ _OTHER_DRIVER = 0.8
 
 
 def stack_distance(a: Stack, b: Stack) -> float:
-    """Return how different two stacks are; what is not known of one does not count."""
+    """Return the distance of two stacks; what is unknown for one of them does not count."""
     if a.mpi_family != b.mpi_family:
         return 1.0
     distance = _OTHER_MPIIO if a.mpiio != b.mpiio else 0.0
@@ -193,10 +193,10 @@ def stack_distance(a: Stack, b: Stack) -> float:
 
 
 def machine_distance(a: Machine, b: Machine) -> float:
-    """Return how different two machines are, the storage before all.
+    """Return the distance of two machines, which depends on the storage most.
 
-    What was learnt on an emulated storage says nothing about another one, nor about this host's;
-    how many ranks a node of it has is a matter of scale.
+    Results from an emulated storage do not apply to another one, nor to this host's own; its
+    number of ranks per node is a matter of scale.
     """
     if _emulated(a) != _emulated(b):
         return 1.0
@@ -213,7 +213,7 @@ def machine_distance(a: Machine, b: Machine) -> float:
 
 
 def _emulated(machine: Machine) -> tuple[str, ...]:
-    """Return what makes an emulated storage another one; empty for a host's own."""
+    """Return what distinguishes emulated storages; empty for a host's own storage."""
     words = (word for word in machine.emulated.split(", ") if not word.endswith("ranks a node"))
     return (*words, machine.storage) if machine.emulated else ()
 
@@ -224,7 +224,7 @@ def _same_executable(a: Fingerprint, b: Fingerprint) -> bool:
 
 
 def _versions(a: str, b: str) -> float:
-    """Compare versions: another major number, another minor one, another patch."""
+    """Return the distance of two versions by their first different number."""
     if not a or not b or a == b:
         return 0.0
     mine, other = a.split("."), b.split(".")
@@ -238,20 +238,20 @@ def _scaled(a: float, b: float, whole: float) -> float:
 
 
 def _octaves(a: int, b: int, whole: float) -> float:
-    """Return how many factors of two lie between two numbers, as a share of so many."""
+    """Return the number of factors of two between two numbers, as a share of a maximum."""
     return _scaled(log2(max(1, a)), log2(max(1, b)), whole)
 
 
-# A study whose program, or a class of its files, is like a case.
+# Studies whose program, or a class of its files, is similar to a case.
 
 
 @dataclass(frozen=True)
 class Match:
-    """What is like a case.
+    """Study that is similar to a case.
 
     Attributes:
-        study: Study as it is kept.
-        match: Glob of the class of files that is alike; "" for the whole program.
+        study: Study as it is stored.
+        match: Glob of the similar class of files; empty for the whole program.
         likeness: Likeness of the case and that part.
     """
 
@@ -261,9 +261,9 @@ class Match:
 
     @cached_property
     def lesson(self) -> Lesson:
-        """What the study says of a case like this part of its own.
+        """Lesson of the study for the part that is similar.
 
-        The same program has files of the same names: settings for some of them stay.
+        The same program has files of the same names, so settings for some of them are kept.
         """
         if self.likeness.same_program and self.match == WHOLE:
             return self.study
@@ -271,21 +271,21 @@ class Match:
 
     @property
     def order(self) -> tuple[float, bool, float]:
-        """The nearest first; of equal ones the whole before a part, then the newest."""
+        """Sort key: nearest first; if equal, the whole before a part, then the newest."""
         newest = -self.study.recorded_unix_seconds
         return (self.likeness.distance, self.match != WHOLE, newest)
 
 
 def match_of(case: Case, lesson: Lesson) -> Match | None:
-    """Return how a study is like a case; None where it is not, or cannot be learned from."""
+    """Return how a study is similar to a case; None if it is not or has nothing to learn."""
     found = nearest_part(case, lesson.case)
     return Match(lesson, *found) if found else None
 
 
 def nearest_part(case: Case, other: Case) -> tuple[str, Likeness] | None:
-    """Return the glob of the part of another case that is most like a case, and how alike it is.
+    """Return the glob and likeness of the part of another case that is nearest to a case.
 
-    Of equally near parts the whole comes first; None: no part is near.
+    If parts are equally near, the whole program is preferred; None if no part is near.
     """
     if other.synced != case.synced:
         return None
@@ -299,7 +299,7 @@ def nearest_part(case: Case, other: Case) -> tuple[str, Likeness] | None:
 
 
 def _may_be_near(case: Case, other: Case) -> bool:
-    """Return whether two cases can be near by all but their patterns, which take the time."""
+    """Return whether two cases can be near, leaving out patterns, which take the time."""
     counted = (1 - PATTERN_WEIGHT) * _counted_distance(case.fingerprint, other.fingerprint)
     least = Likeness(
         counted,
@@ -312,6 +312,6 @@ def _may_be_near(case: Case, other: Case) -> bool:
 
 
 def matches_of(case: Case, lessons: Iterable[Lesson]) -> list[Match]:
-    """Return the studies that are like a case, the nearest first."""
+    """Return the studies that are similar to a case, the nearest first."""
     found = [match for lesson in lessons if (match := match_of(case, lesson)) is not None]
     return sorted(found, key=lambda match: match.order)

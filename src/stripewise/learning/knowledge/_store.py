@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps and finds the lessons in a store."""
+"""Stores and finds lessons."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from stripewise.learning.knowledge._similarity import nearest_part
 from stripewise.present import plural
 
 MOST_LESSONS = 5000
-"""The newest so many are looked at."""
+"""Maximum number of lessons that are read, the newest first."""
 MOST_NEAREST = 16
-"""Studies like a case that are read, unless more are asked for."""
+"""Default number of similar studies that are read."""
 SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
 PACKED = "knowledge.sqlite"
-"""The store in the directory of an installed pack."""
+"""Name of the store in the directory of an installed pack."""
 T = TypeVar("T")
 _Near = tuple[float, bool, float, str]
-"""A study that is near, as it is sorted: distance, whether only a part of it is, age, and id."""
+"""Sort key of a near study: distance, whether only a part of it is near, age, and id."""
 
 
 class Store(StoreFile):
-    """Lessons in a file; a file that does not exist holds none.
+    """Lessons in a file; a file that does not exist contains none.
 
     Attributes:
-        damage: What the last reading passed over, in words; "" for nothing.
+        damage: What the last reading skipped, in words; empty if nothing.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Take the path; nothing is opened yet."""
+        """Store the arguments; nothing is opened yet."""
         super().__init__(path, read_only=read_only)
         self.damage = ""
 
@@ -50,12 +50,12 @@ class Store(StoreFile):
         program: str = "",
         most: int | None = MOST_LESSONS,
     ) -> list[Lesson]:
-        """Return what is kept, the newest first; damaged rows are passed over.
+        """Return the stored lessons, the newest first; damaged rows are skipped.
 
         Args:
-            mpi_family: Only studies of this one; None: of any.
-            program: Only studies of the program of this name; "": of any.
-            most: The newest so many; None: all.
+            mpi_family: MPI of the studies to return; None for any.
+            program: Name of the program of the studies to return; empty for any.
+            most: Maximum number of lessons, the newest first; None for all.
 
         Raises:
             StorageError: The file cannot be read.
@@ -64,7 +64,7 @@ class Store(StoreFile):
         return [lesson for lesson, _ in found]
 
     def identities(self, program: str = "") -> list[str]:
-        """Return the ids of all studies, or of a program's; damaged ones too.
+        """Return the ids of all studies or of one program's, including damaged ones.
 
         Raises:
             StorageError: The file cannot be read.
@@ -95,7 +95,7 @@ class Store(StoreFile):
             given = {name: value for name, value in wanted.items() if value is not None}
             where = " AND ".join(["1", *(f"{name} = ?" for name in given)])
             newest = "ORDER BY recorded_unix_seconds DESC, id"
-            # The newest are chosen before any document is read.
+            # The newest rows are selected before any document is read.
             rows = connection.execute(
                 "SELECT document, origin FROM study WHERE id IN"
                 f" (SELECT id FROM study WHERE {where} {newest} LIMIT ?) {newest}",
@@ -104,7 +104,7 @@ class Store(StoreFile):
         return self._decoded(rows)
 
     def _decoded(self, rows: Iterable[tuple[str, T]], damaged: int = 0) -> list[tuple[Lesson, T]]:
-        """Return the lessons in documents, each with what stands beside it; count the damaged."""
+        """Return the decoded lessons, each with its second column; count the damaged rows."""
         found = []
         for document, beside in rows:
             try:
@@ -117,13 +117,13 @@ class Store(StoreFile):
         return found
 
     def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Lesson], int]:
-        """Return the studies that are most like a case, and how many there are of its MPI.
+        """Return the studies most similar to a case, and the number of studies with its MPI.
 
-        Of all these only the cases are read and compared, of the nearest ones the whole studies.
+        Only the cases of all studies are read and compared; the nearest studies are read entirely.
 
         Args:
-            case: Case that is looked up, with its classes of files.
-            most: Studies that are returned for all files, and for each class.
+            case: Case to look up, with its classes of files.
+            most: Number of studies to return for all files, and for each class.
 
         Raises:
             StorageError: The file cannot be read.
@@ -131,11 +131,11 @@ class Store(StoreFile):
         self.damage = ""
         if not self.path.exists():
             return [], 0
-        asked = list(parts_of(case).values())
+        cases = list(parts_of(case).values())
         with self.opened(writing=False) as connection:
             if not version_of(connection):
                 return [], 0
-            known, damaged, chosen = _nearest(connection, asked, most)
+            known, damaged, chosen = _nearest(connection, cases, most)
             marks = ",".join("?" * len(chosen))
             query = f"SELECT id, document FROM study WHERE id IN ({marks})"
             documents = dict(connection.execute(query, chosen))
@@ -143,11 +143,11 @@ class Store(StoreFile):
         return [lesson for lesson, _ in lessons], known
 
     def add(self, lessons: Sequence[Lesson], origin: str = "own") -> int:
-        """Keep lessons in one transaction; return how many were new.
+        """Store lessons in one transaction; return how many were new.
 
         Raises:
             StorageError: The file cannot be written.
-            ConfigurationError: A lesson holds what cannot be kept.
+            ConfigurationError: A lesson contains something that cannot be stored.
         """
         rows = [_row(lesson, origin) for lesson in lessons]
         self.create()
@@ -156,7 +156,7 @@ class Store(StoreFile):
             return sum(connection.execute(query, row).rowcount for row in rows)
 
     def forget(self, study_ids: Sequence[str]) -> int:
-        """Remove studies; return how many there were.
+        """Remove studies; return how many existed.
 
         Raises:
             StorageError: The file cannot be written.
@@ -174,7 +174,7 @@ def own_store() -> Store:
 
 
 def site_stores(policy_paths: Sequence[str]) -> tuple[Store, ...]:
-    """Return stores that are never written to: of policies, the environment, installed packs."""
+    """Return the read-only stores of policies, the environment and installed packs."""
     named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
     packed = [path / PACKED for path in installed_packs()]
     paths = dict.fromkeys([*(Path(path) for path in named if path), *packed])
@@ -202,24 +202,24 @@ def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:
 
 
 def _nearest(
-    connection: sqlite3.Connection, asked: Sequence[Case], most: int
+    connection: sqlite3.Connection, cases: Sequence[Case], most: int
 ) -> tuple[int, int, list[str]]:
-    """Compare the cases of all studies of an MPI.
+    """Compare a case with those of all studies with the same MPI.
 
     Returns:
-        How many there are, how many cannot be read, and the ids of the studies nearest to each of
-        the cases that are asked for.
+        Number of studies, number that cannot be read, and the ids of the studies nearest to each
+        of the requested cases.
     """
-    near: list[list[_Near]] = [[] for _ in asked]
+    near: list[list[_Near]] = [[] for _ in cases]
     known = damaged = 0
     for study, recorded, document in connection.execute(
         "SELECT id, recorded_unix_seconds, document FROM study WHERE mpi_family = ?",
-        (asked[0].stack.mpi_family,),
+        (cases[0].stack.mpi_family,),
     ):
         known += 1
         try:
             other = decode_case(document)
-            alike = [nearest_part(case, other) for case in asked]
+            alike = [nearest_part(case, other) for case in cases]
         except (ValueError, TypeError):
             damaged += 1
             continue

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models of performance: trained once for a machine, asked for every program on it."""
+"""Performance models: trained once for a machine, used for every program on it."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes what models look at: effective settings, and what the program moves."""
+"""Computes the features of models: settings in effect, and the data a program moves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRIPE_COUNT, STRIPE_SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
 AGGREGATORS, CO_RATIO = "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio"
 MULTIPLIER, CONFIG_LIST = "mpiio.cray_cb_nodes_multiplier", "mpiio.cb_config_list"
 PHYSICAL = frozenset({STRIPE_COUNT, STRIPE_SIZE, AGGREGATORS, CO_RATIO, MULTIPLIER, CONFIG_LIST})
-"""Settings whose whole effect is in the features c, s and a."""
+"""Settings whose entire effect is contained in the features c, s and a."""
 OF_SETTINGS = ("c", "s", "a")
 RATIOS = ("a/c", "turn")
 OF_PROGRAM = ("f", "ranks", "nodes", "block", "piece")
@@ -23,7 +23,7 @@ _MIB, _GB = 1 << 20, 1e9
 
 
 def dominant_pattern(facts: ProgramFacts) -> PatternSummary | None:
-    """Return the pattern that moved most bytes; None if none was recognised."""
+    """Return the pattern that moved most bytes; None if no pattern was recognised."""
     return max(facts.patterns, key=lambda one: one.share, default=None)
 
 
@@ -36,10 +36,10 @@ def class_of_program(facts: ProgramFacts) -> PatternClass | None:
 
 
 def program_features(facts: ProgramFacts) -> dict[str, float]:
-    """Return what of the program matters, whatever is set.
+    """Return the features of a program that do not depend on settings.
 
-    f: GB that it moves in the direction of its pattern; ranks; nodes; block: bytes that a rank
-    moves of a dataset; piece: of these, bytes that lie together in the file.
+    f: GB moved in the direction of its pattern; ranks; nodes; block: bytes of a dataset moved by
+    a rank; piece: contiguous bytes in the file within a block.
     """
     pattern = dominant_pattern(facts)
     assert pattern is not None
@@ -60,10 +60,10 @@ def features_of(
     settings: Mapping[str, Value],
     levels: Mapping[str, Sequence[Value]],
 ) -> dict[str, float]:
-    """Return all features of a program under settings; other settings have theirs by place.
+    """Return all features of a program with settings, including the level numbers of others.
 
-    Two are ratios, which patterns and scales have in common: aggregators for each stripe, and
-    turn: what all stripes hold once, in relation to a dataset.
+    Two features are ratios, which are comparable between patterns and scales: aggregators per
+    stripe, and turn: bytes of one stripe on all targets, relative to a dataset.
     """
     placed = {
         name: float(1 + list(values).index(settings[name])) if name in settings else 0.0
@@ -77,13 +77,13 @@ def features_of(
 def setting_features(
     facts: ProgramFacts, stack: str, settings: Mapping[str, Value]
 ) -> dict[str, float]:
-    """Return stripe count c, stripe size s in MiB and number of aggregators a, as they act."""
+    """Return stripe count c, stripe size s in MiB and number of aggregators a, as in effect."""
     striping = facts.striping or Striping(1)
     if stack == "romio-lustre":
         count = lustre_stripes(settings, striping)
     else:
-        asked = _whole(settings, STRIPE_COUNT) or striping.stripe_count
-        count = striping.targets if asked == -1 else min(asked, max(striping.targets, 1))
+        requested = _whole(settings, STRIPE_COUNT) or striping.stripe_count
+        count = striping.targets if requested == -1 else min(requested, max(striping.targets, 1))
     size = _whole(settings, STRIPE_SIZE) or striping.stripe_size
     wanted = _aggregators(facts, stack, settings, max(count, 1))
     return {"c": float(max(count, 1)), "s": max(size, 1) / _MIB, "a": float(max(wanted, 1))}
@@ -105,7 +105,7 @@ def _aggregators(
 
 
 def _piece(pattern: PatternSummary) -> int:
-    """Return the bytes that lie together in the file, of what a rank moves."""
+    """Return the number of contiguous bytes in the file within the block of a rank."""
     size = pattern.element_bytes
     for length, places, name in reversed(
         list(zip(pattern.block, pattern.grid, pattern.distributions, strict=True))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits models to samples, a regression or boosted trees for each class of patterns."""
+"""Fits models to samples: a regression or boosted trees for each class of patterns."""
 
 from __future__ import annotations
 
@@ -47,37 +47,41 @@ from stripewise.learning.performance._rows import Row, levels_of, samples_in_num
 
 _SHOWN = 1000
 _NEAR, _PHYSICS_REACH = 2.0, 32.0
-"""How far beyond its training a feature may lie where nothing was left out so far (assumed);
-the larger one for sizes of blocks and pieces, which a simulation knows the effect of."""
+"""Factor by which a feature may exceed its training range if no samples were left out beyond it
+(assumed); the larger one for block and piece sizes, whose effect a simulation knows.
+"""
 _ALIKE = 1.1
-"""Errors of this ratio are alike, and the simpler kind is kept (assumed)."""
+"""Ratio of errors up to which the simpler kind of model is preferred (assumed)."""
 _LEAST_DIFFERENT = 4
-"""Values of a feature of programs below which it would only tell these programs apart."""
+"""Least number of different values of a program feature; fewer only identify programs."""
 
 
 def fit(training: Training) -> tuple[Model, ...]:
-    """Fit a model for each class of patterns of which there are samples enough.
+    """Fit a model for each class of patterns that has enough samples.
 
-    Where the storage is described, that is a correction of its simulation: by trees, for which
-    scikit-learn has to be installed, or by a constant factor.  Elsewhere it is the regression.
+    If the storage is described, the model corrects its simulation, with trees if scikit-learn is
+    installed, otherwise with a constant factor.  Without a description it is the regression.
     """
     classes: dict[PatternClass, list[Sample]] = {}
     for sample in training.samples:
         found = class_of_program(sample.facts)
         if found is not None:
             classes.setdefault(found, []).append(sample)
-    models = (_of_class(training, one, samples) for one, samples in classes.items())
+    models = (_model_of_class(training, one, samples) for one, samples in classes.items())
     return tuple(model for model in models if model is not None)
 
 
-def _of_class(training: Training, of: PatternClass, samples: Sequence[Sample]) -> Model | None:
-    """Return the model of one class; None: there are too few samples."""
+def _model_of_class(
+    training: Training, pattern_class: PatternClass, samples: Sequence[Sample]
+) -> Model | None:
+    """Return the model of one class; None if there are too few samples."""
     levels = levels_of(samples)
     rows = samples_in_numbers(samples, training.ground, levels)
     share = len(rows) / max(len(training.samples), 1)
     empty = Model(
-        training.ground, of, REGRESSION, way=training.way, runs=round(training.runs * share),
-        run_seconds=training.run_seconds * share, trained_unix_seconds=time.time(),
+        training.ground, pattern_class, REGRESSION, way=training.way,
+        runs=round(training.runs * share), run_seconds=training.run_seconds * share,
+        trained_unix_seconds=time.time(),
     )  # fmt: skip
     found = []
     simulated = [row for row in rows if row.simulated is not None]
@@ -90,7 +94,7 @@ def _of_class(training: Training, of: PatternClass, samples: Sequence[Sample]) -
 
 
 def _best_correction(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Model:
-    """Return the simulation with a constant factor, or with trees if these err less."""
+    """Return the simulation corrected by a constant factor, or by trees if their error is less."""
     constant = _boosted(empty, rows, samples, trees=False)
     if missing("models"):
         return constant
@@ -118,7 +122,7 @@ def _regression(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Mod
 
 
 def _boosted(empty: Model, rows: list[Row], samples: Sequence[Sample], *, trees: bool) -> Model:
-    """Return the simulation, corrected by trees or by a constant factor alone."""
+    """Return the simulation, corrected by trees or only by a constant factor."""
 
     def fitted(rest: Sequence[Row]) -> Predictor:
         model = _corrected(empty, rest, trees)
@@ -168,10 +172,10 @@ def _with_scores(
 def _range(
     name: str, rows: Sequence[Row], remained: Sequence[tuple[Score, list[Row]]], reach: float
 ) -> Range:
-    """Return where a feature lay, and how far beyond it predictions hold.
+    """Return the range of a feature in training, and how far beyond it predictions are valid.
 
-    That is as far as left-out groups lay from the others and were ranked well; where none lay
-    so far, a distance that is assumed.
+    That is the largest distance of a left-out group that was ranked well, or an assumed distance
+    if no group was that far away.
     """
     values = [row.features[name] for row in rows]
     low, high = min(values), max(values)
@@ -189,20 +193,20 @@ def _range(
     return Range(low, high, max(held, reach if name in ("block", "piece") else _NEAR))
 
 
-# The published regression: products of powers of the settings and the size of the file.
+# The published regression: products of powers of the settings and of the file size.
 #
 # Source: Behzad et al., "Dynamic Model-driven Parallel I/O Performance Tuning", IEEE Cluster 2015;
 # "Optimizing I/O Performance of HPC Applications with Autotuning", ACM TOPC 5(4):15, 2019, doi
 # 10.1145/3309205: 81 candidates, forward selection, least squares on the minimum over repeats.
 
 MOST_TERMS = 6
-"""Terms besides the constant, as in the longest of the published models."""
+"""Maximum number of terms besides the constant, as in the longest published model."""
 _INDEPENDENT = 1e-6
-"""Share of a term that others do not have, from which it is a term of its own."""
+"""Least share of a term that is independent of the other terms for it to be selected."""
 CANDIDATES = tuple(
     dict(zip(BASES, powers, strict=True)) for powers in itertools.product((0, -1, 1), repeat=4)
 )
-"""Exponents of all terms, the constant first."""
+"""Exponents of all candidate terms, the constant first."""
 
 Floats = NDArray[np.float64]
 
@@ -210,11 +214,11 @@ Floats = NDArray[np.float64]
 def fit_terms(rows: Sequence[Mapping[str, float]], seconds: Sequence[float]) -> tuple[Term, ...]:
     """Select terms one after another and fit their coefficients.
 
-    A term is taken while it improves Schwarz's criterion.
+    A term is added if it improves Schwarz's criterion.
 
     Args:
         rows: Features of each sample.
-        seconds: The least I/O time of each.
+        seconds: Least I/O time of each sample.
     """
     columns, aim = _weighted(CANDIDATES, rows, seconds)
     varied = {name for name in BASES if len({row[name] for row in rows}) > 1}
@@ -233,7 +237,7 @@ def fit_coefficients(
     Args:
         powers: Powers of each term.
         rows: Features of each sample.
-        seconds: The least I/O time of each.
+        seconds: Least I/O time of each sample.
     """
     columns, aim = _weighted(powers, rows, seconds)
     scale = np.linalg.norm(columns, axis=0)
@@ -255,11 +259,11 @@ def _weighted(
     rows: Sequence[Mapping[str, float]],
     seconds: Sequence[float],
 ) -> tuple[Floats, Floats]:
-    """Return the terms' columns and the times.
+    """Return the weighted columns of the terms and the weighted times.
 
-    Errors count in relation to the root of the time: between absolute ones, of which the largest
-    file would have nearly all, and relative ones, which would fit fast points at the cost of all
-    others.  Of the three this predicts left-out scales and patterns best (docs/models.md).
+    Errors are weighted by the root of the time.  With absolute errors the largest file would
+    dominate; with relative errors fast points would be fitted at the expense of all others.  Of
+    the three, this predicts left-out scales and patterns best (docs/models.md).
     """
     times = np.asarray(seconds, dtype=np.float64)
     factor = 1 / np.sqrt(times)
@@ -269,10 +273,10 @@ def _weighted(
 
 
 def _selected(columns: Floats, aim: Floats) -> list[int]:
-    """Return the columns that forward selection takes, the first one always.
+    """Return the columns chosen by forward selection, which always include the first.
 
-    The columns that are left are kept orthogonal to those that were taken, so that the gain of
-    each is known at once.
+    The remaining columns are kept orthogonal to the selected ones, so that the gain of each is
+    known at once.
     """
     n = len(aim)
     whole = np.sum(columns**2, axis=0)
@@ -295,7 +299,7 @@ def _selected(columns: Floats, aim: Floats) -> list[int]:
     return chosen
 
 
-# Gradient boosting of what a simulation leaves: log(measured / simulated).
+# Gradient boosting of the simulation's residuals: log(measured / simulated).
 
 _TREES, _DEPTH, _RATE, _LEAF, _SHARE = 60, 3, 0.08, 8, 0.7
 
@@ -303,14 +307,14 @@ _TREES, _DEPTH, _RATE, _LEAF, _SHARE = 60, 3, 0.08, 8, 0.7
 def fit_trees(
     rows: Sequence[Sequence[float]], residuals: Sequence[float]
 ) -> tuple[float, tuple[Tree, ...]]:
-    """Fit trees; the same samples give the same trees.
+    """Fit trees deterministically: the same samples give the same trees.
 
     Args:
         rows: (n_samples, n_features).
-        residuals: Log of measured over simulated, of each sample.
+        residuals: Log of measured over simulated time of each sample.
 
     Returns:
-        The mean of the residuals, and the trees, whose leaves hold what they add to it.
+        Mean of the residuals, and the trees, whose leaves contain offsets to the mean.
 
     Raises:
         RuntimeMissingError: scikit-learn is not installed.

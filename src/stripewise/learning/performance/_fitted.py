@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks trained models what settings cost a program on a storage."""
+"""Predicts the I/O time of settings on a storage with trained models."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from stripewise.storage.simulation import SimulatedProgram
 
 LEAST_RHO = 0.5
-"""Rank correlation on what was left out below which a model is not used (assumed)."""
+"""Rank correlation on left-out samples below which a model is not used (assumed)."""
 _LEAST_SHARE = 0.01
-"""Share of the default's time below which a regression is no longer believed (assumed)."""
+"""Share of the default's time below which a regression is not believed (assumed)."""
 
 
 class Fitted(NamedTuple):
-    """What models say of a program.
+    """Model that applies to a program, if any, and its prediction.
 
     Attributes:
-        prediction: None: no model holds for it.
-        why: What model it is, or why there is none; one sentence.
-        model: Behind the prediction.
+        prediction: Prediction of the model; None if no model applies to the program.
+        why: Name of the model, or why there is none; one sentence.
+        model: Model of the prediction.
     """
 
     prediction: Prediction | None
@@ -57,13 +57,13 @@ def fitted_prediction(
     models: Sequence[Model],
     program: SimulatedProgram | None = None,
 ) -> Fitted:
-    """Return the prediction of the model that holds for a program; never an extrapolated one.
+    """Return the prediction of the model that applies to a program, without extrapolation.
 
     Args:
-        facts: Facts of its first run.
-        ground: Ground that it runs on.
+        facts: Facts of the program's first run.
+        ground: Ground on which the program runs.
         models: Models, as `load_models` returns them.
-        program: Its simulation on that ground, where the caller has it already.
+        program: Simulation of the program on that ground, if the caller already has it.
     """
     found = class_of_program(facts)
     if found is None:
@@ -92,13 +92,13 @@ def fitted_prediction(
 
 
 def _simulated(model: Model, facts: ProgramFacts) -> SimulatedProgram | None:
-    from stripewise.learning.performance._rows import program_on  # which takes a tenth of a second
+    from stripewise.learning.performance._rows import program_on  # takes a tenth of a second
 
     return program_on(model.ground, facts)
 
 
 def outside(model: Model, features: Mapping[str, float]) -> str:
-    """Say which feature lies outside of what a model was trained in; "" if none does."""
+    """Return which feature is outside of a model's training range; empty if none is."""
     for name in features.keys() & model.ranges.keys():
         one, value = model.ranges[name], features[name]
         if not one.holds(value):
@@ -132,9 +132,9 @@ def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None
 
 
 def _with_ranks(model: Model, facts: ProgramFacts) -> Model:
-    """Return the model with aggregators as far beyond its training as the ranks are, if they are.
+    """Return the model with its range of aggregators extended as far as that of the ranks.
 
-    Aggregators are a part of the ranks: a program of twice as many may have twice as many.
+    Aggregators are a share of the ranks: with twice as many ranks there may be twice as many.
     """
     ranks, aggregators = model.ranges.get("ranks"), model.ranges.get("a")
     if ranks is None or aggregators is None or facts.n_ranks <= ranks.high:
@@ -144,7 +144,7 @@ def _with_ranks(model: Model, facts: ProgramFacts) -> Model:
 
 
 def _above_zero(seconds: float, least: float) -> float:
-    """Return seconds that keep their order and are above 0: a sum of terms may be below."""
+    """Return positive seconds in the same order; a sum of terms may be negative."""
     if seconds >= least or least <= 0:
         return seconds
     return least * exp(max(seconds / least - 1, -500.0))
@@ -166,9 +166,9 @@ def _value(
 
 
 def why_useless(model: Model) -> str:
-    """Say why a model must not be used; "" if it may be.
+    """Return why a model must not be used; empty if it may be.
 
-    Noise may leave no order to predict: such a model is judged by the best five that it predicts.
+    Noise may leave no ranking to predict; such a model is judged by its five best predictions.
     """
     rho, error = model.rho, model.error
     if rho is None or error is None or rho >= LEAST_RHO or error <= GOOD_ERROR:
@@ -186,5 +186,5 @@ def _words(model: Model, features: Mapping[str, float]) -> str:
         for name, one in model.ranges.items()
         if name in features and not replace(one, reach=1.0).holds(features[name])
     ]
-    said = f"; {', '.join(beyond)} its training, within reach" if beyond else ""
-    return f'model of {model.ground} for "{model.pattern_class}" ({model.kind}{error}{said})'
+    note = f"; {', '.join(beyond)} its training, within reach" if beyond else ""
+    return f'model of {model.ground} for "{model.pattern_class}" ({model.kind}{error}{note})'

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Identifies the storage and software a model holds for, and where models are kept."""
+"""Identifies the storage and software to which a model applies, and locates stored models."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ground:
-    """Where a model holds.
+    """Storage and software to which a model applies.
 
     Attributes:
-        storage: As users name it: "hopper@1/16" is emulated, "archer2-hdd" described; otherwise
-            the type of the file system.
-        digest: Digest of the description; of a file system without one, what nodes have in common
-            of it, or "".
-        stack: A name of `stripewise.storage.stacks`: "romio-lustre", "cray", "ompio".
+        storage: Name that users know: "hopper@1/16" is emulated, "archer2-hdd" described;
+            otherwise the type of the file system.
+        digest: Digest of the description; without one, of what all nodes know of the file system;
+            may be empty.
+        stack: Name of a stack in `stripewise.storage.stacks`: "romio-lustre", "cray", "ompio".
     """
 
     storage: str
@@ -36,7 +36,7 @@ class Ground:
         return f"{self.storage} with {self.stack}" if self.stack else self.storage
 
     def why_not(self, other: Ground) -> str:
-        """Say why a model of this ground does not hold on another; "" if it does."""
+        """Return why a model of this ground does not apply to another; empty if it does."""
         if self.storage != other.storage and (not self.digest or self.digest != other.digest):
             return f"it is of {self.storage}, not of {other.storage}"
         if self.digest != other.digest:
@@ -47,12 +47,12 @@ class Ground:
 
 
 def ground_of(facts: ProgramFacts, storage: Storage | None = None, stack: str = "") -> Ground:
-    """Return the ground that a program runs on.
+    """Return the ground on which a program runs.
 
     Args:
-        facts: Facts of its first run.
-        storage: Its description; None: there is none.
-        stack: "": what the facts tell.
+        facts: Facts of the program's first run.
+        storage: Description of the storage; None if there is none.
+        stack: Name of the stack; empty for the one that the facts show.
     """
     from stripewise.storage.simulation import stack_of
 
@@ -69,13 +69,13 @@ def ground_on(storage: Storage | None, filesystem: str, stack: str = "") -> Grou
     return Ground(f"{storage.name}{slow}", description_digest(storage), stack)
 
 
-# Directories of models; apart from their reading, since every adopted run looks there.
+# Directories of models; a separate part because every automatic run needs them.
 
 OWN_VARIABLE, SITE_VARIABLE = "STRIPEWISE_MODELS", "STRIPEWISE_SITE_MODELS"
 PACKED_MODELS = "models"
-"""The directory of models in that of an installed pack."""
+"""Name of the directory of models within an installed pack."""
 TABLES = "series"
-"""The directory, in one of models, of tables of settings for first runs."""
+"""Name of the directory of tables for first runs within a directory of models."""
 
 
 def own_models() -> Path:
@@ -86,7 +86,7 @@ def own_models() -> Path:
 
 
 def site_models(policy_paths: Sequence[str] = ()) -> tuple[Path, ...]:
-    """Return the directories of policies, of the environment, and of installed packs."""
+    """Return the model directories of policies, the environment and installed packs."""
     named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
     packed = [path / PACKED_MODELS for path in installed_packs()]
     return tuple(dict.fromkeys([*(Path(path) for path in named if path), *packed]))

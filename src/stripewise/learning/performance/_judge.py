@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a model's error on samples that it was not fitted to."""
+"""Measures a model's error on samples to which it was not fitted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from stripewise.learning.performance._rows import Row, name_of
 Predictor = Callable[[Row], float]
 Fitter = Callable[[Sequence[Row]], Predictor]
 PredictedTime = tuple[object, float, float]
-"""The program at its scale, measured and predicted seconds."""
+"""Program at its scale, measured seconds and predicted seconds."""
 
 LEAST_LEFT = 12
-"""Samples that have to remain."""
+"""Least number of samples that must remain for fitting."""
 _FOLDS = 5
 WITHIN = 1.05
 BEST = 5
@@ -30,11 +30,11 @@ BEST = 5
 def leave_out_groups(
     rows: Sequence[Row], fitter: Fitter
 ) -> tuple[list[Score], list[tuple[Row, float]], list[tuple[Score, list[Row]]]]:
-    """Leave out each pattern, each scale; without either, a fifth of the configurations.
+    """Fit without each pattern and each scale; otherwise without a fifth of the configurations.
 
     Returns:
-        Scores; the rows of the hardest question with their predictions; scores with the rows
-        that remained, to see how far from them the group lay.
+        Scores; the rows of the hardest question with their predictions; and scores with the
+        remaining rows, to see how far from them the group was.
     """
     scores: list[Score] = []
     shown: list[tuple[Row, float]] = []
@@ -71,7 +71,7 @@ def _left_out(
 
 
 def score_of(kind: str, name: str, predictions: Sequence[PredictedTime]) -> Score:
-    """Score the predictions of a group."""
+    """Return the score of a group's predictions."""
     cases: dict[object, list[tuple[float, float]]] = {}
     for case, measured, predicted in predictions:
         cases.setdefault(case, []).append((measured, predicted))
@@ -82,7 +82,7 @@ def score_of(kind: str, name: str, predictions: Sequence[PredictedTime]) -> Scor
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
-    """Return Spearman's rank correlation; 0 where either side is all equal."""
+    """Return Spearman's rank correlation; 0 if all values of one side are equal."""
     from scipy.stats import rankdata
 
     ranks = rankdata(np.round(pairs, 12), axis=0)
@@ -92,21 +92,21 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def holds_the_best(pairs: Sequence[tuple[float, float]]) -> bool:
-    """Return whether the best predicted ones contain one within 5 % of the best measured."""
+    """Return whether the five best predicted ones include one within 5 % of the best measured."""
     tried = sorted(pairs, key=lambda pair: pair[1])[:BEST]
     return min(one for one, _ in tried) <= WITHIN * min(one for one, _ in pairs)
 
 
-# A model against samples that it may never have seen.
+# Validation of a model with samples that it need not have been fitted to.
 
 
 class Validated(NamedTuple):
-    """How well samples were predicted.
+    """Comparison of predicted with measured samples.
 
     Attributes:
-        scores: One for each program at its scale; of "samples".
-        points: Name of the program, measured and predicted seconds.
-        refused: Why others were not predicted, a line each.
+        scores: One score for each program at its scale, with "samples" as what was left out.
+        points: Name of the program, measured seconds and predicted seconds.
+        refused: Why other samples were not predicted, one line each.
     """
 
     scores: tuple[Score, ...]
@@ -115,7 +115,7 @@ class Validated(NamedTuple):
 
 
 def validated(model: Model, samples: Sequence[Sample]) -> Validated:
-    """Predict samples and compare; those of other classes do not count."""
+    """Compare predictions with samples; those of other pattern classes are ignored."""
     cases: dict[str, list[PredictedTime]] = {}
     refused: dict[str, int] = {}
     predictions: dict[object, tuple[Prediction | None, str]] = {}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts the points of a space, and corrects the predictions by measured runs."""
+"""Predicts the points of a space and corrects the predictions by measured runs."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from stripewise.learning.performance._records import Prediction
 from stripewise.settings.tunables import Space, is_valid
 
 Places = tuple[int, ...]
-"""A point of a space: the place of each tunable's value on its ladder, 0 for the default."""
+"""Point of a space: the index of each tunable's value on its ladder, 0 for the default."""
 
 MOST_PREDICTIONS = 4000
-"""Points whose time is predicted; larger spaces are searched with the model itself (assumed)."""
+"""Maximum number of predicted points; larger spaces are searched with the model (assumed)."""
 _STARTS = 4
 _EQUAL = 1e-3
 _TIDIED = 30
 
 
 class Predicted(NamedTuple):
-    """What a model says of a space.
+    """Predictions of a model for a space.
 
     Attributes:
-        ratios: Places -> predicted I/O time relative to the default, of all points, or towards
-            the best.
-        inert: Places in a point of the tunables that the model knows to make no difference.
+        ratios: Places to predicted I/O time relative to the default, of all points or of those on
+            the way to the best.
+        inert: Axes of the tunables that make no difference in the model.
     """
 
     ratios: dict[Places, float]
@@ -50,15 +50,15 @@ def predict(
     starts: Sequence[Places] = (),
     most: int = MOST_PREDICTIONS,
 ) -> Predicted:
-    """Return what a model says of the points of a space.
+    """Return a model's predictions for the points of a space.
 
     Args:
-        space: Space to choose from.
+        space: Space of permitted settings.
         facts: Facts of the program.
-        prediction: The model.
-        seed: Seed of the points that the search begins from in a space that is too large.
-        starts: Further points that it begins from there.
-        most: Points whose time is predicted.
+        prediction: Model of the program.
+        seed: Seed of the random starting points in a space that is too large.
+        starts: Further starting points for such a space.
+        most: Maximum number of points to predict.
     """
     default = prediction.seconds({})
     if default is None or not 0 < default < inf:
@@ -87,7 +87,7 @@ def predict(
 
 
 def distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
-    """Keep one point of those that the model holds for equal: the one with fewest settings."""
+    """Return only one of those points that are equal in the model, with the fewest settings."""
     found: dict[float, Places] = {}
     for places in sorted(ratios, key=lambda each: sum(map(bool, each))):
         found.setdefault(round(ratios[places] / _EQUAL), places)
@@ -95,7 +95,7 @@ def distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
 
 
 class _Moves:
-    """Where one can go from a point by one setting, and what that setting needs."""
+    """Moves from a point by one setting together with the settings that it requires."""
 
     def __init__(self, space: Space, facts: ProgramFacts, prediction: Prediction) -> None:
         axes = {d.tunable.name: axis for axis, d in enumerate(space.dimensions)}
@@ -111,7 +111,7 @@ class _Moves:
         ]
 
     def near(self, places: Places) -> Iterator[Places]:
-        """Yield the points that differ in one tunable and what it needs."""
+        """Yield the points that differ in one tunable and the settings that it requires."""
         for axis, choice in enumerate(self.choices):
             needs = self._needs.get(axis, (0,) * len(places))
             for place in choice:
@@ -121,7 +121,7 @@ class _Moves:
                     yield tuple(moved)
 
     def starts(self, random: Random) -> Iterator[Places]:
-        """Yield the default and some points at random."""
+        """Yield the default and some random points."""
         yield tuple(0 for _ in self.choices)
         for _ in range(_STARTS):
             yield tuple(random.choice(choice) for choice in self.choices)
@@ -134,7 +134,7 @@ def _descend(
     starts: Sequence[Places],
     most: int,
 ) -> None:
-    """Predict along ladders from several starts, until the model's own optima are known."""
+    """Predict along ladders from several starts until the model's optima are known."""
     for start in starts:
         best, further = start, True
         while further and len(known) < most:
@@ -149,7 +149,7 @@ def _descend(
 
 
 def _acting(choices: list[range], known: Mapping[Places, float]) -> list[range]:
-    """Return the choices without those of tunables that made no difference anywhere so far."""
+    """Return the choices of tunables; those that made no difference so far keep the default."""
 
     def acts(axis: int) -> bool:
         pairs = ((p, (*p[:axis], 0, *p[axis + 1 :])) for p in known if p[axis])
@@ -163,7 +163,7 @@ def _acting(choices: list[range], known: Mapping[Places, float]) -> list[range]:
 
 
 def _without_the_needless(best: Places, ratio: Callable[[Places], float]) -> None:
-    """Predict the point without each setting that does nothing there."""
+    """Predict the point without each of those settings that have no effect there."""
     for axis in range(len(best)):
         without = (*best[:axis], 0, *best[axis + 1 :])
         if best[axis] and ratio(without) <= ratio(best) * (1 + _EQUAL):
@@ -179,21 +179,21 @@ Floats = NDArray[np.float64]
 PRIOR = 0.3
 """Standard deviation of the log of a model's error before anything is measured (assumed)."""
 LEAST_PRIOR, MOST_PRIOR = 0.05, 1.0
-"""No model is taken for better than this, nor for worse (assumed)."""
+"""Bounds of the standard deviation assumed for a model's log error (assumed)."""
 _NORMAL = 1.4826
-"""Standard deviation of a normal distribution over the median of its distances from 0."""
+"""Standard deviation of a normal distribution relative to its median distance from 0."""
 PRIOR_WEIGHT = 3.0
 """Number of measured errors that weighs as much as the prior (assumed)."""
 REACH = 0.5
-"""Distance, in shares of a ladder, over which an error is alike (assumed)."""
+"""Correlation length of the error, as a share of a ladder (assumed)."""
 LEAST_NOISE = 0.02
 
 
 def prior_of(error: float | None) -> float:
-    """Return the standard deviation of the log error of a model whose median error is known.
+    """Return the standard deviation of the log error of a model with a known median error.
 
     Args:
-        error: Median of |predicted - measured| / measured; None: not known.
+        error: Median of |predicted - measured| / measured; None if unknown.
     """
     if error is None:
         return PRIOR
@@ -201,12 +201,12 @@ def prior_of(error: float | None) -> float:
 
 
 class Corrected(NamedTuple):
-    """What a model, corrected by the errors seen, says of a point.
+    """Prediction for one point, corrected by the observed errors.
 
     Attributes:
         places: Places of the point.
-        ratio: Its time relative to the default, the median of what it may be.
-        spread: Standard deviation of its logarithm.
+        ratio: Median of the predicted time relative to the default.
+        spread: Standard deviation of the logarithm of the ratio.
     """
 
     places: Places
@@ -214,13 +214,13 @@ class Corrected(NamedTuple):
     spread: float
 
     def chance_below(self, limit: float) -> float:
-        """Return the probability that the time, relative to the default, is below a limit."""
+        """Return the probability that the time relative to the default is below a limit."""
         return (1 + erf(self._steps(limit) / sqrt(2))) / 2
 
     def gain(self, best: float) -> float:
-        """Return by how much the point is expected to cut the best time, if it is run.
+        """Return the expected reduction of the best time if the point is run.
 
-        Expected improvement of the logarithm; a point that turns out worse costs nothing.
+        This is the expected improvement of the logarithm; a worse point counts as 0.
 
         Source: Jones, Schonlau and Welch, Journal of Global Optimization 13 (1998) 455.
         """
@@ -233,15 +233,15 @@ class Corrected(NamedTuple):
 
 
 class Residuals:
-    """Errors at points that were run, and what they say of the others."""
+    """Errors at measured points, from which errors at other points are estimated."""
 
     def __init__(self, lengths: Sequence[int], prior: float = PRIOR, own: float = 0.0) -> None:
-        """Begin without error at the default.
+        """Start with no error at the default.
 
         Args:
-            lengths: Number of values of each tunable, the default not counted.
-            prior: Standard deviation of the log of the model's error, before any run.
-            own: Share of its variance that is each point's own: no neighbour tells of it.
+            lengths: Number of values of each tunable without the default.
+            prior: Standard deviation of the log of the model's error before any run.
+            own: Share of its variance that is specific to each point, unrelated to its neighbours.
         """
         self._prior, self._own = prior, own
         self._scale = np.maximum(np.asarray(lengths, np.float64), 1.0)
@@ -253,15 +253,15 @@ class Residuals:
     def add(
         self, places: Places, error: float, noise: float = 0.0, shift: float = 0.0, source: int = 0
     ) -> None:
-        """Learn the log of measured over predicted at a point.
+        """Add the log of measured over predicted time at a point.
 
         Args:
             places: Places of the point.
-            error: Error that was seen there.
-            noise: Standard deviation of its logarithm, where that is more than usual.
-            shift: The same of what all points of a source have in common: measured with a program
-                that is only like this one, whose default is not as bad as the one here.
-            source: Number of that program.
+            error: Error measured there.
+            noise: Standard deviation of the error if it is larger than usual.
+            shift: Standard deviation of an error that all points of a source have in common: they
+                were measured with a similar program whose default differs from the one here.
+            source: Number of the program that was measured.
         """
         self._points.append(places)
         self._errors.append(error)
@@ -270,10 +270,10 @@ class Residuals:
         self._sources.append(source)
 
     def corrected(self, ratios: Mapping[Places, float], noise: float) -> list[Corrected]:
-        """Return what the corrected model says of points, in their order.
+        """Return the corrected predictions of points, in their order.
 
         Args:
-            ratios: Points -> predicted time relative to the default.
+            ratios: Points to predicted time relative to the default.
             noise: Relative noise of a measured ratio.
         """
         if not ratios:
@@ -291,7 +291,7 @@ class Residuals:
         return [Corrected(*row) for row in columns]
 
     def _noise(self, noise: float) -> Floats:
-        """Return the covariance of what errors were measured with, over the prior variance."""
+        """Return the covariance of the measurement errors relative to the prior variance."""
         own = np.maximum(max(noise, LEAST_NOISE), np.asarray(self._noises)) / self._prior
         shifts = np.asarray(self._shifts) / self._prior
         shared = np.outer(shifts, shifts) * np.equal.outer(self._sources, self._sources)
@@ -299,7 +299,7 @@ class Residuals:
         return whole
 
     def _alike(self, one: Floats, other: Floats) -> Floats:
-        """Return the correlation of the errors, shape (n, m)."""
+        """Return the correlation of the errors between points, shape (n, m)."""
         apart = (one[:, None, :] - other[None, :, :]) / (self._scale * REACH)
         distance = np.square(apart).sum(axis=2)
         correlation: Floats = (1 - self._own) * np.exp(-distance / 2) + self._own * (distance == 0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines samples, models and predictions, and computes a model's value at one point."""
+"""Defines samples, models and predictions, and evaluates a model at one point."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from stripewise.evidence.patterns import PatternClass
 from stripewise.learning.performance._ground import Ground
 
 BASES = ("c", "s", "a", "f")
-"""Features of a regression: stripe count, stripe size, aggregators, size of the file."""
+"""Features of a regression: stripe count, stripe size, aggregators and file size."""
 GOOD_RHO, GOOD_ERROR = 0.7, 0.15
 REGRESSION, BOOSTED = "regression", "boosted"
 _ROUNDING = 1e-9
 
 
 class Way(StrEnum):
-    """How configurations are measured."""
+    """Way in which configurations are measured."""
 
     REAL = "real"
     EMULATED = "emulated"
@@ -30,13 +30,14 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Sample:
-    """One configuration of one program.
+    """Measured I/O time of one configuration of one program.
 
     Attributes:
-        facts: Facts of the program's first run, at its scale.
-        settings: Tunable name -> value; others were at their default.
-        seconds: I/O seconds of each repeat; at least one.
-        name: Name of the program: samples of one name are left out together. "": its pattern.
+        facts: Facts of the program's first run at its scale.
+        settings: Tunable name to value; other tunables had their defaults.
+        seconds: I/O time of each repeat in seconds; at least one.
+        name: Name of the program, by which samples are left out together; empty for the name of
+            its pattern.
     """
 
     facts: ProgramFacts
@@ -47,12 +48,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Training:
-    """What models are fitted to.
+    """Input to which models are fitted.
 
     Attributes:
-        ground: Where all samples were taken.
-        samples: Samples of any classes of patterns.
-        runs / run_seconds: What the training cost, whole runs of programs.
+        ground: Ground on which all samples were taken.
+        samples: Samples of any pattern classes.
+        runs / run_seconds: Number and total time of the training's runs of whole programs.
         way: How the samples were taken.
     """
 
@@ -65,13 +66,13 @@ class Training:
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a regression: a product of powers of features, times a coefficient."""
+    """Term of a regression: a product of powers of features, times a coefficient."""
 
     powers: Mapping[str, int]
     coefficient: float
 
     def of(self, row: Mapping[str, float]) -> float:
-        """Return the product of the powers of features, without the coefficient."""
+        """Return the product of the powers of features without the coefficient."""
         value = 1.0
         for name, power in self.powers.items():
             value = value * row[name] if power > 0 else value / row[name]
@@ -86,12 +87,12 @@ class Term:
 
 @dataclass(frozen=True)
 class Tree:
-    """A regression tree as arrays, node 0 the root; a feature of -1 marks a leaf.
+    """Regression tree as arrays; node 0 is the root, and a feature of -1 marks a leaf.
 
     Attributes:
         feature: Index into the model's `features`.
-        threshold: Up to it the left child is next.
-        left / right: Children; always later nodes.
+        threshold: Largest value for which the left child is taken.
+        left / right: Indices of the children, which are always later nodes.
         value: Value of a leaf.
     """
 
@@ -104,12 +105,12 @@ class Tree:
 
 @dataclass(frozen=True)
 class Range:
-    """Where a feature lay in training.
+    """Range of a feature in training.
 
     Attributes:
-        low / high: Ends.
-        reach: How far beyond, as a factor, predictions were found to hold by leaving out the
-            samples there.
+        low / high: Ends of the range.
+        reach: Factor beyond the range within which predictions were accurate when the samples
+            there were left out.
     """
 
     low: float
@@ -117,27 +118,28 @@ class Range:
     reach: float = 1.0
 
     def holds(self, value: float) -> bool:
-        """Return whether a value lies there, or within reach."""
+        """Return whether a value is in the range or within its reach."""
         low, high = self.low / self.reach, self.high * self.reach
         return low * (1 - _ROUNDING) <= value <= high * (1 + _ROUNDING)
 
 
 LEFT_OUT = ("pattern", "scale", "configuration")
-"""What scores leave out, the hardest question first."""
+"""Kinds of groups that scores leave out, the hardest question first."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """How well a group of samples was predicted by a model fitted to the others.
+    """Accuracy of the predictions for a group by a model fitted to the other samples.
 
     Attributes:
-        left_out: "pattern", "scale" or "configuration": what the group has in common.
+        left_out: What the group has in common: "pattern", "scale" or "configuration".
         name: Name of the group.
-        n: Samples in it.
+        n: Number of samples in the group.
         error: Median of |predicted - measured| / measured.
-        rho: Spearman's rank correlation within a program at its scale, the median of those.
-        top5: Of the programs at their scale, the share in which the five that the model holds
-            for best contain one within 5 % of the best.
+        rho: Spearman's rank correlation within a program at its scale, as the median over
+            those.
+        top5: Share of the programs at their scale for which the five best predictions include one
+            configuration within 5 % of the best.
     """
 
     left_out: str
@@ -149,28 +151,28 @@ class Score:
 
     @property
     def is_good(self) -> bool:
-        """Whether the group is ranked well, or so exactly predicted that its ranks are noise."""
+        """Whether the ranking is good, or the error so small that the ranking is noise."""
         return self.rho >= GOOD_RHO or self.error <= GOOD_ERROR
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model of one class of patterns on one ground.
+    """Performance model of one class of patterns on one ground.
 
     Attributes:
-        ground: Where it holds.
-        pattern_class: What it holds for.
-        kind: "regression": seconds are the sum of `terms`; "boosted": they are those of a
+        ground: Ground to which the model applies.
+        pattern_class: Class of patterns to which it applies.
+        kind: "regression" if seconds are the sum of `terms`; "boosted" if they are those of a
             simulation, times e to the power of `initial` plus the sum of `trees`.
         features: Names of the trees' features.
-        tunables: Names of those whose effect it knows.
-        levels: Tunable -> values seen, of those that are features by themselves.
-        ranges: Feature -> where it lay.
-        scores: Scores on what was left out.
+        tunables: Names of the tunables whose effect the model knows.
+        levels: Tunable name to observed values, for tunables that are features themselves.
+        ranges: Feature name to its range in training.
+        scores: Scores on left-out samples.
         runs / run_seconds / way: Cost and way of the training.
-        points: Measured and left-out predicted seconds, for pictures.
-        programs: Names of those it was trained with.
-        trained_unix_seconds: When.
+        points: Measured seconds and left-out predictions in seconds, for charts.
+        programs: Names of the programs in training.
+        trained_unix_seconds: Time of the training.
     """
 
     ground: Ground
@@ -193,12 +195,12 @@ class Model:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether its error says how well it knows a simulation, not how well the storage."""
+        """Whether the samples are simulated, so that the error does not refer to real storage."""
         return self.way == Way.SIMULATED
 
     @property
     def judged(self) -> tuple[Score, ...]:
-        """The scores of the hardest question that was asked: patterns, scales, configurations."""
+        """Scores of the hardest question: pattern, otherwise scale, otherwise configuration."""
         for kind in LEFT_OUT:
             if found := tuple(one for one in self.scores if one.left_out == kind):
                 return found
@@ -206,27 +208,27 @@ class Model:
 
     @property
     def error(self) -> float | None:
-        """Median relative error of what was left out; None: nothing could be."""
+        """Median relative error on left-out samples; None if none could be left out."""
         return median(one.error for one in self.judged) if self.judged else None
 
     @property
     def rho(self) -> float | None:
-        """Median rank correlation of what was left out."""
+        """Median rank correlation on left-out samples."""
         return median(one.rho for one in self.judged) if self.judged else None
 
 
-# What any model says of settings: the record that strategies and adoption take.
+# Prediction by any model: the record that strategies and adoption use.
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """A model of what settings cost on a storage.
+    """Predicts the I/O time of a program with given settings on a storage.
 
     Attributes:
-        source: What the model describes, for people: "archer2-hdd".
-        tunables: Names of the tunables that it knows the effect of.
-        seconds: Settings -> I/O time of the program in seconds; None: it cannot tell.
-        error: Median relative error on programs that it was not fitted to; None: not known.
+        source: Name for users of what the model describes: "archer2-hdd".
+        tunables: Names of the tunables whose effect the model knows.
+        seconds: Returns the I/O time in seconds for given settings; None if it cannot predict it.
+        error: Median relative error on programs to which it was not fitted; None if unknown.
     """
 
     source: str
@@ -235,7 +237,7 @@ class Prediction:
     error: float | None = None
 
 
-# What a model says of one point, without numpy: one point at a time this is faster.
+# Evaluation of a model at one point without numpy, which is faster one point at a time.
 
 
 def regressed(terms: Sequence[Term], row: Mapping[str, float]) -> float:
@@ -244,7 +246,7 @@ def regressed(terms: Sequence[Term], row: Mapping[str, float]) -> float:
 
 
 def added(trees: Sequence[Tree], row: Sequence[float]) -> float:
-    """Return the sum of what trees say of a row."""
+    """Return the sum of the values of all trees for a row."""
     total = 0.0
     for tree in trees:
         node = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows models of performance: what they are, where they hold, how far off they are."""
+"""Shows performance models: their kind, the ground they apply to, and their errors."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def models_lines(found: Sequence[Model], paths: Sequence[Path], own: Path) -> It
     owners = ["" if path.parent == own else "site's" for path in paths]
     models = zip(models_json(found, paths), owners, strict=True)
     rows = [{**one, "owner": owner} for one, owner in models]
-    empty = "no model is kept; `stripewise knowledge train` makes them"
+    empty = "no model is stored; `stripewise knowledge train` creates models"
     yield from block_lines(Table("models", "", columns, rows, empty=empty))
 
 
 def model_lines(model: Model, path: Path) -> Iterator[str]:
-    """Yield all that there is to know of a model."""
+    """Yield all details of a model."""
     ground = model.ground
     digest = f", description {ground.digest}" if ground.digest else ""
     title = f"model {model_id(model)}: {model.pattern_class}, on {ground.storage}{digest}"
@@ -83,7 +83,7 @@ def _ranges(model: Model) -> Table:
 
 
 def _scores(scores: Sequence[Score]) -> Table:
-    """Return how far off predictions were of what was left out."""
+    """Return a table of the errors on left-out samples."""
     columns = (
         Column("left_out", "Left out"),
         Column("name", "Name"),
@@ -99,7 +99,7 @@ def _scores(scores: Sequence[Score]) -> Table:
 
 
 def validated_lines(found: Validated) -> Iterator[str]:
-    """Yield how well samples were predicted."""
+    """Yield a table of the errors on given samples."""
     scores = _scores(found.scores)
     empty = "no sample is of the model's class and within its range"
     yield from block_lines(replace(scores, empty=empty))
@@ -107,7 +107,7 @@ def validated_lines(found: Validated) -> Iterator[str]:
 
 
 def models_json(found: Sequence[Model], paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return what a list shows."""
+    """Return the JSON of the list of models."""
     return [
         {
             "id": model_id(model), "path": str(path), "kind": model.kind,
@@ -120,7 +120,7 @@ def models_json(found: Sequence[Model], paths: Sequence[Path]) -> list[dict[str,
 
 
 def model_json(model: Model) -> dict[str, Any]:
-    """Return all of a model."""
+    """Return the JSON of all details of a model."""
     return {"id": model_id(model), **model_to_json(model)}
 
 
@@ -128,7 +128,7 @@ def draw_model(points: Sequence[tuple[str, float, float]], path: Path, title: st
     """Draw a dot for each left-out sample.
 
     Raises:
-        UsageError: The suffix is of no picture, or there is nothing to draw.
+        UsageError: The suffix is not that of a picture, or there is nothing to draw.
         StorageError: The file cannot be written.
     """
     rows = [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns samples into rows of numbers, with the simulated time below a boosted model."""
+"""Converts samples to rows of features, with the simulated time for boosted models."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from stripewise.storage.simulation import SimulatedProgram, simulated_program
 
 @dataclass(frozen=True)
 class Row:
-    """A sample in numbers.
+    """Sample as numbers.
 
     Attributes:
-        features: What a model may look at, by name.
-        least / usual: Least and median I/O seconds of its repeats.
-        simulated: Seconds that the description promises; None: it cannot be simulated.
+        features: Features of the sample by name.
+        least / usual: Least and median I/O seconds of the repeats.
+        simulated: Simulated I/O seconds; None if the sample cannot be simulated.
         name: Name of the program.
-        physical: All that is set acts through stripe count, stripe size and aggregators.
+        physical: Whether all its settings act only by stripe count, stripe size and aggregators.
     """
 
     features: Mapping[str, float]
@@ -41,12 +41,12 @@ class Row:
 
     @property
     def case(self) -> tuple[str, float]:
-        """The program at its scale."""
+        """Program at its scale."""
         return self.name, self.features["ranks"]
 
 
 def levels_of(samples: Iterable[Sample]) -> dict[str, tuple[Value, ...]]:
-    """Return the values seen of each tunable that is no part of the features c, s and a."""
+    """Return the observed values of each tunable other than the features c, s and a."""
     seen: dict[str, dict[Value, None]] = {}
     for sample in samples:
         for name, value in sample.settings.items():
@@ -60,7 +60,7 @@ def samples_in_numbers(
     ground: Ground,
     levels: Mapping[str, Sequence[Value]] = MappingProxyType({}),
 ) -> list[Row]:
-    """Return a row for each sample whose times are of use."""
+    """Return a row for each sample with usable times."""
     programs: dict[ProgramFacts, SimulatedProgram | None] = {}
     rows = []
     for sample in samples:
@@ -83,18 +83,18 @@ def samples_in_numbers(
 
 
 def name_of(facts: ProgramFacts) -> str:
-    """Return the pattern of a program, without its scale, as its name."""
+    """Return the pattern of a program without its scale, as its name."""
     pattern = dominant_pattern(facts)
     assert pattern is not None
     words = ",".join(pattern.distributions)
     return f"({words}) {','.join(map(str, pattern.block))} x {pattern.element_bytes} B"
 
 
-# The simulation below a boosted model: of the storage that its ground names.
+# The simulation that boosted models correct, of the storage that the ground names.
 
 
 def program_on(ground: Ground, facts: ProgramFacts) -> SimulatedProgram | None:
-    """Return what can be simulated of a program; None where nothing can."""
+    """Return the simulation of a program; None if it cannot be simulated."""
     storage = _described(ground.storage, ground.digest)
     if storage is None:
         return None

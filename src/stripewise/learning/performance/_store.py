@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes models as JSON files, the user's own and the site's."""
+"""Reads and writes models as JSON files, those of the user and of the site."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from stripewise.learning.performance._ground import OWN_VARIABLE, own_models, si
 from stripewise.learning.performance._records import BASES, BOOSTED, REGRESSION, Model, Tree
 
 MOST_FILES = 500
-"""Files of a directory that are looked at."""
+"""Maximum number of files of a directory that are read."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """Models that were read.
+    """Models that were read, with their files.
 
     Attributes:
-        models: The user's own first.
-        paths: Their files.
-        warnings: One line for each file that is damaged.
+        models: All models, the user's own first.
+        paths: Files of the models.
+        warnings: One line for each damaged file.
     """
 
     models: tuple[Model, ...] = ()
@@ -42,12 +42,13 @@ class Loaded:
 
 
 def load_models(directories: Iterable[Path] | None = None) -> Loaded:
-    """Read all models; what is damaged is passed over and said.
+    """Read all models; damaged files are skipped with a warning.
 
-    Of those that hold for the same, the first counts: the user's own before the site's.
+    If several models apply to the same, the first counts: the user's own before the site's.
 
     Args:
-        directories: None: the user's own, then the site's without its policy's.
+        directories: Directories to read; None for the user's own and the site's, without those of
+            policies.
     """
     found: dict[str, tuple[Path, Model]] = {}
     warnings: list[str] = []
@@ -68,7 +69,7 @@ def read_model(path: Path) -> Model:
     """Read one model.
 
     Raises:
-        StorageError: It cannot be read, or is damaged.
+        StorageError: The file cannot be read or is damaged.
     """
     try:
         return model_from_json(parse_json(read_input(path, MODEL)))
@@ -80,14 +81,14 @@ def read_model(path: Path) -> Model:
 
 
 def save_model(model: Model, directory: Path | None = None) -> Path:
-    """Keep a model in place of an older one of the same ground and class.
+    """Write a model, replacing an older one of the same ground and class.
 
     Args:
-        model: Model to keep.
-        directory: None: the user's own.
+        model: Model to write.
+        directory: Directory of models; None for the user's own.
 
     Raises:
-        StorageError: It cannot be written.
+        StorageError: The model cannot be written.
     """
     path = make_home(directory) / f"{model_id(model)}.json"
     write_file(path, json.dumps(model_to_json(model), separators=(",", ":")) + "\n")
@@ -95,13 +96,13 @@ def save_model(model: Model, directory: Path | None = None) -> Path:
 
 
 def make_home(directory: Path | None = None) -> Path:
-    """Make the directory of models, if need be, and return it.
+    """Create the directory of models if necessary, and return it.
 
     Args:
-        directory: None: the user's own.
+        directory: Directory of models; None for the user's own.
 
     Raises:
-        StorageError: Nothing can be kept in it.
+        StorageError: The directory cannot be created or written.
     """
     home = directory or own_models()
     try:
@@ -117,7 +118,7 @@ def make_home(directory: Path | None = None) -> Path:
 
 
 def model_id(model: Model) -> str:
-    """Return 12 hexadecimal digits of what a model holds for: ground and class."""
+    """Return 12 hexadecimal digits that identify what a model applies to: ground and class."""
     ground = model.ground
     words = (ground.storage, ground.digest, ground.stack, str(model.pattern_class))
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
@@ -136,7 +137,7 @@ def _files(directory: Path, warnings: list[str]) -> list[Path]:
     return found[:MOST_FILES]
 
 
-# Models to and from JSON, with bounds on all that comes from a file.
+# Conversion of models to and from JSON, with bounds on everything that is read from a file.
 
 FORMAT, VERSION = "stripewise-model", 1
 _MOST_TREES, _MOST_NODES, _MOST_TERMS, _MOST_POINTS = 2000, 1023, 81, 100_000
@@ -152,7 +153,7 @@ def model_from_json(data: Any) -> Model:
     """Read a model.
 
     Raises:
-        ValueError: It is none, of another version, or a value is impossible.
+        ValueError: The data is not a model, has another version, or contains an impossible value.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError("it is not a model")
@@ -198,7 +199,7 @@ def _check(model: Model) -> None:
 
 
 def _check_features(model: Model) -> None:
-    """Refuse a feature that none is, and one without a range: nothing would be beyond it."""
+    """Refuse unknown features, and features without a range, which would be unlimited."""
     used = {name for term in model.terms for name in term.powers} | set(model.features)
     known = {*OF_SETTINGS, *RATIOS, *OF_PROGRAM, *model.levels}
     _require(used <= known, "features", sorted(used - known))
@@ -207,7 +208,7 @@ def _check_features(model: Model) -> None:
 
 
 def _check_tree(name: str, tree: Tree, features: int) -> None:
-    """Refuse a tree that does not end, or looks at what is not there."""
+    """Refuse a tree that does not terminate or refers to missing nodes or features."""
     size = len(tree.feature)
     lengths = {len(one) for one in (tree.threshold, tree.left, tree.right, tree.value)}
     _require(1 <= size <= _MOST_NODES and lengths == {size}, name, size)

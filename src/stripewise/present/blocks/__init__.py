@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes what a page or report says as blocks, before HTML, CSV, JSON or terminal lines."""
+"""Describes pages and reports as blocks, independent of HTML, CSV, JSON or terminal lines."""
 
 from typing import TYPE_CHECKING
 

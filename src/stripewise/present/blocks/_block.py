@@ -11,16 +11,16 @@ from typing import Any
 
 Row = Mapping[str, Any]
 Grid = tuple[Sequence[str], Sequence[Sequence[Any]]]
-"""Names of columns, and rows, for CSV."""
+"""Column names and rows for CSV."""
 
 
 @dataclass(frozen=True)
 class Block(ABC):
-    """Part of a page.
+    """Part of a page or report.
 
     Attributes:
-        name: For machines, unique on its page.
-        title: For people; "" for none.
+        name: Name for programs, unique on its page.
+        title: Title for people; empty if there is none.
     """
 
     name: str
@@ -28,28 +28,28 @@ class Block(ABC):
 
     @property
     def needs_script(self) -> bool:
-        """Whether a script draws or sorts it in a page by itself."""
+        """Whether a self-contained page needs a script to draw or sort the block."""
         return False
 
     @abstractmethod
     def data(self) -> Any:
-        """Return what JSON says."""
+        """Return the block's data for JSON."""
 
     def grid(self) -> Grid | None:
-        """Return what CSV says; None: the block is no table."""
+        """Return the block as rows for CSV; None if it is not a table."""
         return None
 
 
 @dataclass(frozen=True)
 class Section(Block):
-    """Several blocks under one heading; `is_folded`: readers of a page open it."""
+    """Several blocks under one heading, which is collapsed on a page if `is_folded`."""
 
     blocks: Sequence[Block]
     is_folded: bool = False
 
     @property
     def needs_script(self) -> bool:
-        """Whether any of them does."""
+        """Whether any of the blocks needs a script."""
         return any(block.needs_script for block in self.blocks)
 
     def data(self) -> Any:
@@ -57,22 +57,23 @@ class Section(Block):
         return {block.name: block.data() for block in self.blocks}
 
 
-# A page as a whole.
+# Whole pages.
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a page or report says.
+    """Content of a page or report.
 
     Attributes:
-        title: Of the page.
-        lead: The conclusion, in a sentence or two.
-        blocks: In their order.
-        audited: What of somebody else was looked at, for the audit; "": nothing.
-        subject: What it is about, in a few words above the title of a report.
-        tone: "good" if the conclusion is a success, otherwise "calm".
-        command: That was run, or what was simulated; "": none.
-        badges: Short remarks below the conclusion, each with "ok", "warn" or "bad".
+        title: Title of the page.
+        lead: Conclusion, in one or two sentences.
+        blocks: Blocks, in order.
+        audited: Data of another user that the page shows, for the audit log; empty if there are
+            none.
+        subject: Subject in a few words, shown above the title of a report.
+        tone: Tone of the conclusion: "good" if the conclusion is a success, otherwise "calm".
+        command: Command that was run or simulated; empty if there is none.
+        badges: Short remarks below the conclusion, each with a level "ok", "warn" or "bad".
     """
 
     title: str
@@ -86,29 +87,29 @@ class Content:
 
     @property
     def has_table(self) -> bool:
-        """Whether CSV can say something of it."""
+        """Whether any block can be written as CSV."""
         return any(block.grid() is not None for block in self.blocks)
 
     @property
     def sections(self) -> list[tuple[str, str]]:
-        """Name and title of each block that a page links to."""
+        """Names and titles of the blocks that a page links to."""
         return [(block.name, block.title) for block in self.blocks if block.title]
 
     @property
     def needs_script(self) -> bool:
-        """Whether a page by itself needs its script."""
+        """Whether a self-contained page needs the script."""
         return any(block.needs_script for block in self.blocks)
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file in place of a page.
+    """A file that is sent instead of a page.
 
     Attributes:
-        name: Of the file; plain ASCII.
-        text: Content.
-        media_type: As in "application/toml".
-        audited: As of `Content`.
+        name: Name of the file, in plain ASCII.
+        text: Content of the file.
+        media_type: Media type, such as "application/toml".
+        audited: See `Content`.
     """
 
     name: str

@@ -18,17 +18,19 @@ class Column:
     """One column of a table.
 
     Attributes:
-        name: Key of the rows.
-        title: For people.
-        kind: How a value is written: see `_values.WRITERS`.
-        kinds: Key of the rows with the kind, where it differs from row to row; "": `kind` it is.
-        link: Key of the rows with the address that a value leads to; "" for none.
-        sort: Address that sorts by this column; "" if the list cannot.
-        sorted: "ascending" or "descending" if the list is sorted so now.
-        instead: Key of the rows with a text that is shown where the value is not known; "": none.
-        is_shown: False: it is in CSV and JSON alone.
-        small: Key of the rows with a text below the value, on pages; "": none.
-        order: Key of the rows with the number to sort by, where readers can; "": by the text.
+        name: Key of the values in the rows.
+        title: Heading for people.
+        kind: Format of the values: a key of `_values.WRITERS`.
+        kinds: Key in the rows of the format, if it differs from row to row; empty if `kind`
+            applies to all.
+        link: Key in the rows of the address that the value links to; empty for none.
+        sort: Address that sorts the list by this column; empty if it cannot be sorted.
+        sorted: Current order: "ascending" or "descending" if the list is currently sorted by this
+            column.
+        instead: Key in the rows of a text that is shown if the value is unknown; empty for none.
+        is_shown: Whether people see the column; if false, only CSV and JSON contain it.
+        small: Key in the rows of a text that pages show below the value; empty for none.
+        order: Key in the rows of the number by which readers can sort; empty to sort by the text.
     """
 
     name: str
@@ -48,17 +50,17 @@ class Column:
 class Table(Block):
     """Rows with named columns.
 
-    "missing" of a row says why some are not, or not all, known; "look" how it stands out: "best",
-    "failed" or "doubtful".
+    The member "missing" of a row says why values are unknown or incomplete; "look" highlights the
+    row as "best", "failed" or "doubtful".
 
     Attributes:
-        columns: In their order.
-        rows: Values by name of column, and addresses of links.
-        note: What a reader should know of the figures.
-        empty: What is said if there are no rows.
-        next: Address of the next page of rows; "" at the end.
-        total: How many there are in all, in words.
-        is_sortable: Whether readers of a page by itself can sort it.
+        columns: Columns, in order.
+        rows: Values by column name, and addresses of links.
+        note: Remark on the figures for readers.
+        empty: Text that is shown if there are no rows.
+        next: Address of the next page of rows; empty on the last page.
+        total: Total number of rows, in words.
+        is_sortable: Whether readers of a self-contained page can sort the table.
     """
 
     columns: Sequence[Column]
@@ -71,16 +73,16 @@ class Table(Block):
 
     @property
     def needs_script(self) -> bool:
-        """Whether it can be sorted."""
+        """Whether readers can sort the table, which needs a script."""
         return self.is_sortable
 
     @property
     def shown(self) -> list[Column]:
-        """The columns that people see."""
+        """Columns that people see."""
         return [one for one in self.columns if one.is_shown]
 
     def texts(self, row: Row) -> list[str]:
-        """Return what stands in each column that people see, where a cell is one text."""
+        """Return the text of each column that people see, where a cell is one text."""
         missing = row.get("missing", {})
         texts = []
         for one in self.shown:
@@ -91,7 +93,7 @@ class Table(Block):
         return texts
 
     def data(self) -> Any:
-        """Return rows, and where the next ones are in the same form."""
+        """Return the rows, and the address of the next ones in the same format."""
         names = [one.name for one in self.columns]
         names += dict.fromkeys(one.link for one in self.columns if one.link)
         rows = [{name: row.get(name) for name in names} | self._missing(row) for row in self.rows]
@@ -99,23 +101,23 @@ class Table(Block):
         return {"rows": rows, "next": following}
 
     def grid(self) -> Grid | None:
-        """Return the rows; where some are not all known, the last column says why."""
+        """Return the rows; if values are incomplete, a last column gives the reasons."""
         names = [one.name for one in self.columns]
         rows = [[row.get(name) for name in names] for row in self.rows]
         if not any("missing" in row for row in self.rows):
             return names, rows
-        why = [_said(self._missing(row).get("missing", {})) for row in self.rows]
-        return [*names, "missing"], [[*row, said] for row, said in zip(rows, why, strict=True)]
+        why = [_reasons_text(self._missing(row).get("missing", {})) for row in self.rows]
+        return [*names, "missing"], [[*row, text] for row, text in zip(rows, why, strict=True)]
 
     def _missing(self, row: Row) -> dict[str, dict[str, str]]:
-        """Return the reasons of a row, of its columns alone; nothing where rows have none."""
+        """Return the reasons for missing values of a row, for its columns only."""
         if "missing" not in row:
             return {}
         names = {one.name for one in self.columns}
         return {"missing": {name: why for name, why in row["missing"].items() if name in names}}
 
 
-def _said(missing: Mapping[str, str]) -> str:
+def _reasons_text(missing: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {why}" for name, why in missing.items())
 
 
@@ -124,10 +126,11 @@ class Fact:
     """One figure.
 
     Attributes:
-        value: None: not known; `note` says why.
-        kind: How it is written.
-        link: Address that it leads to.
-        why: Why it is not known, or the least that it can be; "": it is known, or does not apply.
+        value: Value of the figure; None if unknown, with the reason in `note`.
+        kind: Format of the value.
+        link: Address that the value links to.
+        why: Why the value is unknown or only a lower bound; empty if it is known or not
+            applicable.
     """
 
     name: str
@@ -141,12 +144,12 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts(Block):
-    """Figures with names.
+    """Named figures.
 
     Attributes:
-        items: An item without a title goes on with the one before.
-        is_large: They are the few that matter most.
-        is_listed: Each stands in a line of its own, beside its title: they are long.
+        items: Figures; one without a title continues the one before.
+        is_large: Whether the figures are the most important ones, shown in large type.
+        is_listed: Whether each figure has its own line beside its title, since they are long.
     """
 
     items: Sequence[Fact]
@@ -154,7 +157,7 @@ class Facts(Block):
     is_listed: bool = False
 
     def data(self) -> Any:
-        """Return values by name, and why some are not, or not all, known."""
+        """Return the values by name, and the reasons for those that are unknown or incomplete."""
         missing = {item.name: item.why for item in self.items if item.why}
         return {item.name: item.value for item in self.items} | (
             {"missing": missing} if missing else {}
@@ -168,9 +171,9 @@ class Facts(Block):
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure of several things; each value is written as `kind` says, None is not known.
+    """One figure of several subjects, formatted as `kind` says; None if unknown.
 
-    `whys` says of each value why it is not known, or the least; (): nothing is said.
+    `whys` says for each value why it is unknown or only a lower bound; it may be empty.
     """
 
     name: str
@@ -183,12 +186,12 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison(Block):
-    """Figures of several things side by side.
+    """Figures of several subjects side by side.
 
     Attributes:
-        heads: What is compared, in words.
-        rows: Each has a value for each of them.
-        links: Address of each; () for none.
+        heads: Names of the subjects that are compared.
+        rows: Figures, each with a value for every subject.
+        links: Address of each subject; () for none.
     """
 
     heads: Sequence[str]
@@ -198,7 +201,7 @@ class Comparison(Block):
     links: Sequence[str] = ()
 
     def data(self) -> Any:
-        """Return the values of each figure, by its name."""
+        """Return the values of each figure by name."""
         return {"heads": list(self.heads), **{one.name: list(one.values) for one in self.rows}}
 
     def grid(self) -> Grid | None:
@@ -208,7 +211,7 @@ class Comparison(Block):
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a whole; colours are "io", "rest", "read", "write", "meta", "cost", "stake"."""
+    """Part of a whole; its colour is a name such as "io", "read", "write" or "rest"."""
 
     name: str
     title: str
@@ -218,10 +221,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Split(Block):
-    """A whole in its parts, as one bar.
+    """A whole divided into parts, as one bar.
 
     Attributes:
-        kind: How values are written.
+        kind: Format of the values.
     """
 
     parts: Sequence[Part]
@@ -237,12 +240,12 @@ class Split(Block):
         return ("name", "value"), [(part.name, part.value) for part in self.parts]
 
 
-# Figures over time: curves, and who was busy when.
+# Figures over time: curves, and the activity of ranks or nodes.
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve of a chart; None: nothing is known there, and the curve has a gap."""
+    """One curve of a chart; None marks a gap where nothing is known."""
 
     name: str
     title: str
@@ -251,7 +254,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Span:
-    """Part of a chart's time that is marked: a job, an event."""
+    """Marked part of a chart's time: a job or an event."""
 
     title: str
     begin: float
@@ -263,12 +266,12 @@ class Chart(Block):
     """Curves over time.
 
     Attributes:
-        at: Moments in seconds since 1970 (or since the start of a run, with `is_clock` False).
-        lines: As long as `at`.
-        kind: How values are written.
+        at: Times in seconds since 1970 (or since the start of a run if `is_clock` is false).
+        lines: Curves, each with as many values as `at`.
+        kind: Format of the values.
         spans: Parts of the time that are marked.
-        description: The curves in words, for those who do not see them.
-        style: "line", "steps" or "points".
+        description: Description of the curves, for readers who cannot see them.
+        style: Style of the curves: "line", "steps" or "points".
     """
 
     at: Sequence[float]
@@ -287,23 +290,23 @@ class Chart(Block):
         return bool(self.at)
 
     def data(self) -> Any:
-        """Return moments and curves."""
+        """Return times and curves."""
         return {"at": list(self.at), **{one.name: list(one.values) for one in self.lines}}
 
     def grid(self) -> Grid | None:
-        """Return a row for each moment."""
+        """Return a row for each time."""
         names = ["at", *(one.name for one in self.lines)]
         return names, list(zip(self.at, *(one.values for one in self.lines), strict=True))
 
 
 @dataclass(frozen=True)
 class Bars(Block):
-    """How many there are of each class, as bars.
+    """Number of items in each class, as bars.
 
     Attributes:
-        labels: Of the classes.
-        counts: As long as `labels`.
-        of_what: What is counted, in the plural: "requests".
+        labels: Labels of the classes.
+        counts: Number of items in each class, as many as `labels`.
+        of_what: Name of the counted items, in the plural: "requests".
     """
 
     labels: Sequence[str]
@@ -313,7 +316,7 @@ class Bars(Block):
 
     @property
     def shares(self) -> list[float]:
-        """Share of each class in all."""
+        """Share of each class in the total."""
         whole = sum(self.counts)
         return [count / whole if whole else 0.0 for count in self.counts]
 
@@ -328,12 +331,12 @@ class Bars(Block):
 
 @dataclass(frozen=True)
 class Heat(Block):
-    """Who was busy when: a row of cells for each rank or node, 0 to 1.
+    """Heat map of activity over time: a row of cells, from 0 to 1, for each rank or node.
 
     Attributes:
-        labels: Of the rows.
-        bin_seconds: Time that one column stands for.
-        cells: Share of the time that was spent in I/O; rows by columns.
+        labels: Labels of the rows.
+        bin_seconds: Time covered by one column.
+        cells: Share of the time that was spent in I/O, by row and column.
     """
 
     labels: Sequence[str]
@@ -364,11 +367,11 @@ class Heat(Block):
 
 @dataclass(frozen=True)
 class Drawings(Block):
-    """Charts of any kind, which a page draws and text describes.
+    """Charts of any kind, which a page draws and a text describes.
 
     Attributes:
-        charts: One below the other, or with `is_grid` side by side.
-        legend: Glyph, colour and name of what they share.
+        charts: Charts, one below the other or, with `is_grid`, side by side.
+        legend: Glyph, colour and name of each entry of the common legend.
     """
 
     charts: Sequence[chart.Chart]
@@ -378,9 +381,9 @@ class Drawings(Block):
 
     @property
     def needs_script(self) -> bool:
-        """Whether there is any."""
+        """Whether there are any charts."""
         return bool(self.charts)
 
     def data(self) -> Any:
-        """Return what the charts show."""
+        """Return the data of the charts."""
         return [one.description for one in self.charts]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns Markdown into safe HTML: no HTML of the text, no images, no addresses that run scripts."""
+"""Turns Markdown into safe HTML: without embedded HTML, images, or addresses that run scripts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from markupsafe import Markup
 from stripewise.present._printable import printable
 
 _READER = MarkdownIt("js-default", {"linkify": False, "typographer": False}).disable("image")
-"""The preset that markdown-it recommends for text of others: `html` is off, and addresses other
-than http, https, mailto and relative ones are no links."""
+"""The preset that markdown-it recommends for untrusted text: `html` is off, and only http, https,
+mailto and relative addresses become links."""
 _BELOW_TITLE = {"h1": "h2", "h2": "h3", "h3": "h4", "h4": "h5", "h5": "h6"}
 
 
 def markdown(text: str) -> Markup:
-    """Return the HTML of a text; its headings stand below the title of the page."""
+    """Return a text as HTML, with its headings ranked below the title of the page."""
     shown = "\n".join(printable(line.replace("\t", "    ")) for line in text.splitlines())
     tokens = _READER.parse(shown)
     for token in tokens:
@@ -31,4 +31,4 @@ def _adapt(token: Token) -> None:
     token.tag = _BELOW_TITLE.get(token.tag, token.tag)
     if token.type == "link_open":
         token.attrSet("rel", "noreferrer nofollow")
-    token.attrs.pop("style", None)  # of cells in tables: the content policy forbids it
+    token.attrs.pop("style", None)  # for cells of tables, which the content policy forbids

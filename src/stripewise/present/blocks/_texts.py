@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines blocks of words: findings, notices, lines to copy, links, forms that search."""
+"""Defines blocks of text: findings, notices, lines to copy, links and search forms."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from stripewise.present.numbers import seconds_text
 
 @dataclass(frozen=True)
 class Advice:
-    """One finding with what to do.
+    """One finding with its remedy.
 
     Attributes:
-        code: Of the finding.
-        severity: "high", "warn" or "info".
-        title: In words.
-        text: The evidence in words; "" where names of files are hidden.
-        cost_seconds: What the change saves; None: no gain is claimed.
-        least_seconds: Lower end of that.
-        most_seconds: Upper end of that.
+        code: Code of the finding.
+        severity: Severity: "high", "warn" or "info".
+        title: Title in words.
+        text: Evidence in words; empty if file names are hidden.
+        cost_seconds: Time that the change saves; None if no gain is claimed.
+        least_seconds: Lower bound of the time saved.
+        most_seconds: Upper bound of the time saved.
         remedy: What to do.
-        lines: Of a job script, which need no Stripewise.
-        command: That tries and measures it.
-        basis: Where the cost comes from, or why none is claimed.
-        proof: What pairs of runs showed; "": not proved yet; None: nothing is said of it.
-        evidence: Numbers behind it, by name.
-        stake_seconds: What the calls concerned take; None: not said.
-        of_seconds: Of the whole run; None: not said.
-        parts: Cost and stake in the run, as a bar; () for none.
-        files: That are concerned.
-        n_files: How many there are, with those that are not named.
+        lines: Lines for a job script that work without Stripewise.
+        command: Command that tries and measures the remedy.
+        basis: Source of the cost, or why none is claimed.
+        proof: Result of pairs of runs; empty if not yet proved; None to show nothing about it.
+        evidence: Numbers behind the finding, by name.
+        stake_seconds: Time that the calls concerned take; None if not shown.
+        of_seconds: Time of the whole run; None if not shown.
+        parts: Cost and stake as parts of the run, for a bar; () for none.
+        files: Names of the files concerned.
+        n_files: Total number of files concerned, including those not named.
     """
 
     code: str
@@ -59,12 +59,12 @@ class Advice:
 
     @property
     def severity_words(self) -> str:
-        """Its severity for people."""
+        """Severity in words."""
         return _SEVERITIES[self.severity]
 
     @property
     def saving(self) -> str:
-        """What a change saves, in a sentence, with where that comes from."""
+        """Sentence that says what the change saves, and the source of this figure."""
         concerned = ""
         if self.stake_seconds:
             concerned = f"the calls concerned take {seconds_text(self.stake_seconds)}"
@@ -81,14 +81,14 @@ _SEVERITIES = {"high": "costly", "warn": "worth a look", "info": "for informatio
 
 
 def saving_text(cost: float, least: float | None, most: float | None) -> str:
-    """Say what a change saves: "a change saves about 25 s (20 s to 28 s)"."""
+    """Return what a change saves, in words: "a change saves about 25 s (20 s to 28 s)"."""
     ends = " to ".join(seconds_text(value) for value in (least, most) if value is not None)
     return f"a change saves about {seconds_text(cost)}" + (f" ({ends})" if ends else "")
 
 
 @dataclass(frozen=True)
 class Findings(Block):
-    """What costs time, and what to do; the most costly first."""
+    """Findings with their remedies, the most costly first."""
 
     items: Sequence[Advice]
     empty: str = "Nothing was found that costs much time."
@@ -114,10 +114,11 @@ class Point:
     """One sentence of a list.
 
     Attributes:
-        tone: "": plain; "good" and "bad": what holds and what does not; "warn": a warning.
-        lines: To copy, such as the commands that follow from it.
-        language: Of these lines.
-        note: What it follows from.
+        tone: Empty for a plain sentence; "good" or "bad" for a claim that is true or false; "warn"
+            for a warning.
+        lines: Lines to copy, such as the commands that follow from the sentence.
+        language: Language of these lines.
+        note: Source of the sentence.
     """
 
     text: str
@@ -129,14 +130,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Points(Block):
-    """A list of sentences; `note` stands below it."""
+    """A list of sentences, with `note` below it."""
 
     items: Sequence[Point]
     note: str = ""
 
     @classmethod
     def of(cls, name: str, title: str, texts: Iterable[str]) -> Points:
-        """Make a list of plain sentences."""
+        """Create a list of plain sentences."""
         return cls(name, title, [Point(text) for text in texts])
 
     def data(self) -> Any:
@@ -170,7 +171,7 @@ class Lines(Block):
 
 @dataclass(frozen=True)
 class Prose(Block):
-    """Text in Markdown, of the site; HTML in it stands there as text."""
+    """Markdown text of the site, in which HTML is shown as text."""
 
     text: str
 
@@ -181,7 +182,7 @@ class Prose(Block):
 
 @dataclass(frozen=True)
 class Link:
-    """Something to go to, or to download."""
+    """A link to another page or to a download."""
 
     title: str
     address: str
@@ -191,7 +192,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Links(Block):
-    """Where to go from here; `is_row`: side by side, such as the choice of a time."""
+    """Links from this page; side by side if `is_row`, such as the choice of a period."""
 
     items: Sequence[Link]
     is_row: bool = False
@@ -203,12 +204,12 @@ class Links(Block):
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a form that searches.
+    """One field of a search form.
 
     Attributes:
-        choices: (value, words); () for a field to type in.
-        has_any: Whether none of the choices may be chosen.
-        kind: "search", "text", "date", "number".
+        choices: Choices as (value, words); () for a text field.
+        has_any: Whether "any" is offered besides the choices.
+        kind: Kind of the field: "search", "text", "date", "number".
     """
 
     name: str
@@ -221,13 +222,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Search(Block):
-    """A form that searches; it changes nothing.
+    """A search form, which changes nothing.
 
     Attributes:
         action: Address of the page.
-        more: Fields that few need, folded away; open if one of them is used.
-        kept: Further words of the address, by name.
-        button: What the button says.
+        more: Rarely used fields, collapsed unless one of them is in use.
+        kept: Further parameters of the address, by name.
+        button: Label of the button.
     """
 
     action: str
@@ -237,5 +238,5 @@ class Search(Block):
     button: str = "Search"
 
     def data(self) -> Any:
-        """Return what is asked."""
+        """Return the values of the fields."""
         return {one.name: one.value for one in (*self.fields, *self.more) if one.value}

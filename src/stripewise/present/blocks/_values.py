@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes values for people, by their kind."""
+"""Formats values for people, by their kind."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _LAST_MOMENT = 253_402_300_799  # end of the year 9999
 
 
 def written(value: Any, kind: str, why: str = "") -> str:
-    """Return a value in words; what does not apply or is not told is a dash.
+    """Return a value in words; a dash if it does not apply or is not reported.
 
     Args:
-        value: None: not known.
+        value: Value; None if unknown.
         kind: A key of `WRITERS`.
-        why: Why it is not known ("unknown"), or the least that it can be ("at least 3 s").
+        why: Why the value is unknown ("unknown") or only a lower bound ("at least 3 s").
     """
     if value is None:
         return UNKNOWN_FIGURE if why else UNKNOWN
@@ -40,14 +40,14 @@ def written(value: Any, kind: str, why: str = "") -> str:
 
 
 def moment(at: float) -> str:
-    """Return a moment as day and minute, in UTC."""
+    """Return a time as date, hour and minute in UTC."""
     if not 0 <= at <= _LAST_MOMENT:
         return UNKNOWN
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
 
 
 def _instant(at: float) -> str:
-    """Return a moment with its second; "" where it is not known."""
+    """Return a time with its seconds; empty if unknown."""
     if not 0 < at <= _LAST_MOMENT:
         return ""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S UTC}"
@@ -58,7 +58,7 @@ def _day(at: float) -> str:
 
 
 def _hours(seconds: float) -> str:
-    """Return hours as a number: what is little is not written as nothing."""
+    """Return seconds as a number of hours, in which small values are not rounded to zero."""
     hours = seconds / 3600
     if hours == 0 or hours >= 0.095:
         return f"{hours:,.1f}"
@@ -96,5 +96,5 @@ WRITERS: dict[str, Callable[[Any], str]] = {
 NUMBERS = frozenset(WRITERS) - {
     *("text", "code", "path", "flag", "picture", "moment", "instant", "day"),
 }
-"""Kinds that stand at the right of their column; "figure" is one that is written already.
-"picture" is one that pages alone show, and a terminal shows the end of a long "path" alone."""
+"""Kinds that are right-aligned in their column; a "figure" is already formatted. Only pages show a
+"picture", and a terminal shows only the end of a long "path"."""

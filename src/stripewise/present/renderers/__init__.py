@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws a title, a conclusion and blocks as HTML, JSON, CSV, lines of a terminal or Markdown."""
+"""Renders a title, a conclusion and blocks as HTML, JSON, CSV, terminal lines or Markdown."""
 
 from typing import TYPE_CHECKING
 

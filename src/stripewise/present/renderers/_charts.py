@@ -16,7 +16,8 @@ Values = Sequence[float | None]
 Row = dict[str, float | str | None]
 
 _COLOURS = [f"var(--{name})" for name in ("read", "write", "meta", "good", "bad", "muted")]
-"""Of the page's style: its script puts the colours of the light or the dark in their place."""
+"""Colours by their names in the page's style; its script inserts those of the light or dark
+mode."""
 _DIGITS = 6
 _HEIGHT = 220
 _CLOCK = {
@@ -56,14 +57,15 @@ def _curves(block: Chart) -> chart.Chart:
     if block.style != "points":
         is_steps = block.style == "steps"
         how = "step-after" if is_steps else "linear"
-        rows = _rows(*_held(at, lines)) if is_steps else _rows(at, lines)
+        rows = _rows(*_extended(at, lines)) if is_steps else _rows(at, lines)
         parts.append(_with_data(rows, "line", {"x": x, "y": y, **looks}, interpolate=how,
                                 strokeWidth=2))  # fmt: skip
-    dots = lines if block.style == "points" else [_alone(line) for line in lines]
+    dots = lines if block.style == "points" else [_isolated(line) for line in lines]
     if block.style == "steps" and len(at) > 1:
-        dots = []  # each value is a line of its own
+        dots = []  # each value has its own line
     if rows := [row for row in _rows(at, dots) if row["value"] is not None]:
-        # The first line's dots are larger: those of several lines in one place are all seen.
+        # The dots of the first line are larger, so that coinciding dots of several lines are all
+        # visible.
         large = {"condition": {"test": "datum.line === 'line0'", "value": 70}, "value": 34}
         parts.append(_with_data(rows, "point", {"x": x, "y": y, "size": large, **looks},
                                 filled=True))  # fmt: skip
@@ -74,7 +76,7 @@ def _curves(block: Chart) -> chart.Chart:
 
 
 def _unit(kind: str, most: float) -> tuple[str, float]:
-    """Return what an axis counts in, and how many base units that is."""
+    """Return the unit of an axis and its size in base units."""
     if kind in ("bytes", "rate"):
         place = min(max(int(most).bit_length() - 1, 0) // 10, len(_SIZES) - 1)
         return _SIZES[place] + ("/s" if kind == "rate" else ""), 1024.0**place
@@ -101,10 +103,10 @@ def _time(block: Chart) -> chart.Spec:
 
 
 def _looks(titles: Sequence[str], style: str) -> chart.Spec:
-    """Return the colour and dash of each line; more lines than colours are told by their dash."""
+    """Return the colour and dash of each line; dashes distinguish lines of the same colour."""
     names = [f"line{place}" for place in range(len(titles))]
-    said = json.dumps(dict(zip(names, map(printable, titles), strict=True)))
-    legend = {"title": None, "labelExpr": f"({said})[datum.value]", "columns": 3,
+    names_map = json.dumps(dict(zip(names, map(printable, titles), strict=True)))
+    legend = {"title": None, "labelExpr": f"({names_map})[datum.value]", "columns": 3,
               "labelLimit": 260, "symbolType": "circle" if style == "points" else "stroke",
               "symbolStrokeWidth": 2}  # fmt: skip
     colours = {"domain": names, "range": [_COLOURS[n % len(_COLOURS)] for n in range(len(names))]}
@@ -117,7 +119,7 @@ def _looks(titles: Sequence[str], style: str) -> chart.Spec:
 
 
 def _rows(at: Sequence[float], lines: Sequence[Values]) -> list[Row]:
-    """Return a row for each moment and line."""
+    """Return a row for each time and line."""
     return [
         {"at": moment_at, "line": f"line{place}", "value": value}
         for place, values in enumerate(lines)
@@ -126,29 +128,29 @@ def _rows(at: Sequence[float], lines: Sequence[Values]) -> list[Row]:
 
 
 def _with_data(rows: Sequence[Row], mark: str, places: chart.Spec, **looks: object) -> chart.Spec:
-    """Return a layer that has data of its own."""
+    """Return a layer with its own data."""
     return {"data": {"values": rows}, **chart.layer(mark, places, clip=True, **looks)}
 
 
-def _held(at: Sequence[float], lines: Sequence[Values]) -> tuple[list[float], list[Values]]:
-    """Let each value hold up to the next moment, and the last one as long as the one before it."""
+def _extended(at: Sequence[float], lines: Sequence[Values]) -> tuple[list[float], list[Values]]:
+    """Extend each value to the next time, and the last one as long as the one before it."""
     last = at[-1] - at[-2] if len(at) > 1 else 1.0
-    held: list[Values] = [
+    extended: list[Values] = [
         [value if value is not None else before
          for value, before in zip((*values, None), (None, *values), strict=True)]
         for values in lines
     ]  # fmt: skip
-    return [*at, at[-1] + last], held
+    return [*at, at[-1] + last], extended
 
 
-def _alone(values: Values) -> Values:
-    """Keep the values with gaps on both sides, which no line leads to."""
+def _isolated(values: Values) -> Values:
+    """Return the values with gaps on both sides, which no line connects."""
     around = zip((None, *values), values, (*values[1:], None), strict=False)
     return [one if before is after is None else None for before, one, after in around]
 
 
 def _spans(block: Chart) -> list[Row]:
-    """Return the marked parts of the time that the chart shows."""
+    """Return the marked parts of the time range that the chart shows."""
     factor = 1000 if block.is_clock else 1
     first, last = min(block.at), max(block.at)
     return [
@@ -162,7 +164,7 @@ def _spans(block: Chart) -> list[Row]:
 def _pointer(
     block: Chart, at: Sequence[float], lines: dict[str, Values], titles: Sequence[str], unit: str
 ) -> chart.Spec:
-    """Return a line where the pointer is, which tells all values of that moment."""
+    """Return a line at the pointer with a tooltip of all values at that time."""
     when = moment if block.is_clock else partial(written, kind="seconds")
     rows: list[Row] = [
         {"at": one, "when": when(block.at[place]),
@@ -170,9 +172,9 @@ def _pointer(
         for place, one in enumerate(at)
     ]  # fmt: skip
     ends = f", {unit}" if unit else ""
-    told = {f"said{place}": title + ends for place, title in enumerate(titles)}
-    tips = chart.tips(**{"when": "UTC" if block.is_clock else "time"}, **told)
-    said = [
+    titles_by_field = {f"said{place}": title + ends for place, title in enumerate(titles)}
+    tips = chart.tips(**{"when": "UTC" if block.is_clock else "time"}, **titles_by_field)
+    transform = [
         {"calculate": f"isValid(datum.{name}) ? format(datum.{name}, ',.3~r') : '{UNKNOWN}'",
          "as": f"said{place}"}
         for place, name in enumerate(lines)
@@ -183,7 +185,7 @@ def _pointer(
     places = {"x": _time(block), "opacity": shown, "tooltip": tips}
     rule = _with_data(rows, "rule", places, color="var(--muted)")
     pointer = {"name": "pointer", "select": point}
-    return {**rule, "transform": said, "params": [pointer, chart.ZOOM]}
+    return {**rule, "transform": transform, "params": [pointer, chart.ZOOM]}
 
 
 @drawn.register

@@ -28,8 +28,8 @@ def as_csv(content: Content, name: str = "") -> str:
     """Return one table of a page as CSV.
 
     Args:
-        content: Of the page.
-        name: Of the block; "" for the first that is a table.
+        content: Content of the page.
+        name: Name of the block; empty for the first that is a table.
 
     Raises:
         UsageError: There is no such table.
@@ -47,5 +47,5 @@ def as_csv(content: Content, name: str = "") -> str:
 
 
 def _first_table(blocks: Sequence[Block]) -> str:
-    """Return the name of the first table of several; "" without one."""
+    """Return the name of the first block that is a table; empty if there is none."""
     return next((one.name for one in blocks if isinstance(one, Table)), "")

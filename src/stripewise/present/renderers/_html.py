@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws pages: all text is escaped, and control characters are made visible."""
+"""Renders pages as HTML: all text is escaped, and control characters are made visible."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 def as_page(content: Content) -> str:
-    """Return one self-contained page; the same content gives the same page.
+    """Return a self-contained page; the same content always gives the same page.
 
     Raises:
-        RuntimeMissingError: What makes pages is not installed.
+        RuntimeMissingError: The template library is not installed.
     """
     require("report", "a page or a picture")
     return template_environment().get_template("report_page.html.j2").render(page=content)
@@ -38,7 +38,7 @@ def as_page(content: Content) -> str:
 
 @lru_cache(maxsize=2)
 def template_environment(package: str = "stripewise.present") -> Environment:
-    """Return what reads the templates of a package, and those of the blocks beside them."""
+    """Return the environment that loads the templates of a package and those of the blocks."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     places = [(package, "templates"), ("stripewise.present", "templates")]
@@ -70,44 +70,44 @@ _STATIC = ("stripewise.present", "static")
 
 
 class _Script:
-    """The script of pages: what draws their charts, and what sorts tables and copies lines.
+    """The script of pages, which draws charts, sorts tables and copies lines.
 
-    A self-contained page has it within; its policy lets no other script run, by its hash.
+    A self-contained page contains it, and its content policy allows only this script, by its hash.
     """
 
     @cached_property
-    def _own(self) -> str:
+    def _page_code(self) -> str:
         return (files("stripewise.present") / "templates" / "page.js").read_text("utf-8")
 
     @cached_property
     def text(self) -> Markup:
-        """The script; it takes a second to make."""
+        """Text of the script, which takes a second to build."""
         import vl_convert as vega
 
-        text = vega.javascript_bundle(self._own, vl_version=VEGA_VERSION)
+        text = vega.javascript_bundle(self._page_code, vl_version=VEGA_VERSION)
         return Markup(text.replace("</script", "<\\/script"))
 
     @cached_property
     def compressed(self) -> bytes:
-        """The script as servers send it, in gzip's format: a third of its length."""
+        """The script in gzip format, as servers send it: a third of its size."""
         return gzip.compress(self.text.encode("utf-8"), mtime=0)
 
     @cached_property
     def digest(self) -> str:
-        """Its hash, as a policy names it."""
+        """Hash of the script, as in a content policy."""
         digest = hashlib.sha256(self.text.encode("utf-8")).digest()
         return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
     @cached_property
     def version(self) -> str:
-        """What changes whenever it does, without making it: for its address."""
-        made_of = f"{version('vl-convert-python')} {VEGA_VERSION} {self._own}"
+        """Version for the address of the script, computed without building it."""
+        made_of = f"{version('vl-convert-python')} {VEGA_VERSION} {self._page_code}"
         return hashlib.sha256(made_of.encode("utf-8")).hexdigest()[:16]
 
 
 @lru_cache(maxsize=1)
 def page_script() -> _Script:
-    """Return the script of pages, which is made once in a process."""
+    """Return the script of pages, which is built once per process."""
     return _Script()
 
 
@@ -117,11 +117,11 @@ def _finalize(value: object) -> object:
     return printable(value)
 
 
-# How texts and figures stand in a page.
+# Texts and figures in a page.
 
 
 def prose(text: str) -> Markup:
-    """Escape a sentence; what stands between backticks becomes code."""
+    """Escape a sentence, and turn text between backticks into code."""
     parts = [escape(printable(part)) for part in text.split("`")]
     if len(parts) % 2 == 0:
         return Markup("`").join(parts)
@@ -132,21 +132,21 @@ def prose(text: str) -> Markup:
 
 
 def slug(text: str) -> str:
-    """Return text as the name of a file or an anchor."""
+    """Return a text as a name for a file or an anchor."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def _without_notice(style: str) -> Markup:
-    """Return a style sheet without the notice of its licence, for the pages of others."""
+    """Return a style sheet without its licence notice, for pages that users generate."""
     return Markup(style.partition("*/\n")[2])
 
 
 def _markdown(text: str) -> Markup:
-    from stripewise.present.blocks import markdown  # what reads Markdown comes with the portal
+    from stripewise.present.blocks import markdown  # needs an extra
 
     return markdown(text)
 
 
 def _lines(text: str) -> Markup:
-    """Escape a text of several lines, each printable."""
+    """Escape a text of several lines, with only printable characters."""
     return Markup("\n").join(escape(printable(line)) for line in text.splitlines())

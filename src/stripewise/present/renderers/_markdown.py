@@ -27,7 +27,7 @@ _ACTS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 
 
 def as_markdown(content: Content) -> str:
-    """Return the page; nothing in it depends on when it was made."""
+    """Return the page as Markdown, which does not depend on the time it is made."""
     parts = [f"# {_marked(content.title)}", _marked(content.lead)]
     for block in content.blocks:
         parts += [f"## {_marked(block.title)}" if block.title else "", *_parts(block)]
@@ -35,13 +35,13 @@ def as_markdown(content: Content) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return foreign text that Markdown shows as it is."""
+    """Return foreign text escaped, so that Markdown shows it unchanged."""
     return _ACTS.sub(r"\\\1", printable(text))
 
 
 @singledispatch
 def _parts(block: Block) -> Iterator[str]:
-    """Yield the paragraphs of a block; what Markdown cannot show is left out."""
+    """Yield the paragraphs of a block, without parts that Markdown cannot show."""
     yield from ()
 
 
@@ -55,7 +55,7 @@ def _points(block: Points) -> Iterator[str]:
 
 
 def _fenced(lines: Sequence[str], language: str = "text") -> str:
-    """Return lines to copy; a line cannot end the fence that it stands in."""
+    """Return lines to copy in a fence that none of them can end."""
     code = [printable(line).replace("```", "'''") for line in lines]
     return "\n".join([f"```{language}", *code, "```"])
 

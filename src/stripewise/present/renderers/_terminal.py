@@ -30,7 +30,7 @@ _PATH_WIDTH = 44
 
 
 def as_lines(content: Content, width: int | None = None) -> Iterator[str]:
-    """Yield the lines of a report; `width` as of `block_lines`."""
+    """Yield the lines of a report; for `width` see `block_lines`."""
     yield printable(content.title)
     if content.lead:
         yield printable(content.lead)
@@ -45,15 +45,15 @@ def block_lines(block: Block, width: int | None = None) -> Iterator[str]:
     """Yield the lines of a block without its title, each printable.
 
     Args:
-        block: Of a page or report.
-        width: That all but lines to copy keeps to; None: all is as wide as it is.
+        block: Block of a page or report.
+        width: Maximum width of all lines except lines to copy; None for no limit.
     """
     yield from map(printable, _body(block, width))
 
 
 @singledispatch
 def _body(block: Block, width: int | None) -> Iterator[str]:
-    """Yield the lines of a block; what cannot be drawn is left out."""
+    """Yield the lines of a block, without parts that a terminal cannot show."""
     yield from ()
 
 
@@ -108,8 +108,12 @@ def _findings(block: Findings, width: int | None) -> Iterator[str]:
 def _facts(block: Facts, width: int | None) -> Iterator[str]:
     longest = max((len(item.title) for item in block.items), default=0)
     left = max(LABEL, longest + 2)
+    said = {"not known"}  # adds nothing to "unknown", as does a reason that was given before
     for item in block.items:
-        note = f" ({item.why or item.note})" if item.why or item.note else ""
+        note = item.why if item.why not in said else ""
+        note = note or ("" if item.value is None else item.note)
+        said.add(item.why)
+        note = f" ({note})" if note else ""
         text = written(item.value, item.kind, item.why) + note
         yield from labelled(item.title.ljust(longest), _wrapped(text, width and width - left))
 
@@ -145,7 +149,7 @@ def _note(text: str, width: int | None = None) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
-    """Return the lines of a text, each printable; words and paths stay whole."""
+    """Return the wrapped lines of a text, printable and without breaks inside words and paths."""
     if width is None:
         return [text]
     return textwrap.wrap(printable(text), width, break_long_words=False, break_on_hyphens=False)

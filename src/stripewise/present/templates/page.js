@@ -6,6 +6,19 @@
 
   const drawers = new Map(); // of the charts of the page: what draws each anew
 
+  // The width of the labels of a chart: its own if it asks for more, but half of the page at most.
+  function roomOfLabels(part, usual, wide) {
+    let room = usual;
+    (part.layer || [part]).forEach(function (layer) {
+      const axis = layer.encoding && layer.encoding.y && layer.encoding.y.axis;
+      if (!axis || !(axis.maxExtent > usual)) { return; }
+      axis.maxExtent = Math.min(axis.maxExtent, Math.floor(wide / 2));
+      axis.labelLimit = axis.maxExtent - 8;
+      room = Math.max(room, axis.maxExtent);
+    });
+    return room;
+  }
+
   // The specification with colours of the page, as wide as there is room.
   function fitted(figure, wide) {
     const style = getComputedStyle(figure);
@@ -19,7 +32,7 @@
       const axis = { minExtent: labels, maxExtent: labels, labelLimit: labels - 8 };
       Object.assign(spec.config.axisY, axis);
       spec.config.title.limit = spec.config.title.subtitleLimit = wide - 50;
-      spec.vconcat.forEach(function (part) { part.width = wide - labels - 64; });
+      spec.vconcat.forEach(function (part) { part.width = wide - roomOfLabels(part, labels, wide) - 64; });
     }
     return spec;
   }

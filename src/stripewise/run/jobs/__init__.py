@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads users' job scripts and changes them so that every change can be taken back."""
+"""Reads users' job scripts, and changes them so that every change can be reverted."""
 
 from typing import TYPE_CHECKING
 

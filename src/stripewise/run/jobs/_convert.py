@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Converts a user's job script to work on a burst buffer, as Slurm here has it."""
+"""Converts a user's job script to work on a burst buffer of this Slurm installation."""
 
 from __future__ import annotations
 
@@ -38,22 +38,23 @@ from stripewise.run.tiers import (
 )
 
 Say = Callable[[str], None]
-"""Takes what the user should know of a script."""
+"""Function that receives remarks on a script for the user."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a converted script is to use.
+    """Burst buffer and directories that a converted script should use.
 
     Attributes:
         tier: Kind of burst buffer.
-        nodes: Of the burst buffer; 0: none.
-        persistent: Name of an existing persistent burst buffer to work on; "": none.
-        pool: Where its nodes come from; "": the site's default.
-        granularity_bytes: Of that pool; 0: what Slurm reports.
-        access: "striped" or "private".
-        stage_in / stage_out: Directories of the job's inputs and results; None: the job's own.
-        template: File with the site's directives, for the tier lua.
+        nodes: Number of burst-buffer nodes; 0 for none.
+        persistent: Name of an existing persistent burst buffer to work on; empty for none.
+        pool: Pool of its nodes; empty for the site's default.
+        granularity_bytes: Granularity of that pool; 0 for the one that Slurm reports.
+        access: Access mode: "striped" or "private".
+        stage_in / stage_out: Directories of the job's inputs and results; None for the job's own
+            directory.
+        template: File with the site's directives, for the tier "lua".
         place: Directory on the tier, or the variable that names it.
     """
 
@@ -72,23 +73,23 @@ class Wanted:
 def convert_script(
     script: Path, data: bytes, wanted: Wanted, program: Path, say: Say
 ) -> tuple[bytes, bytes]:
-    """Return the script on a tier, and the program that copies its files; b"" if it needs none.
+    """Return the script converted to a tier, and the program that copies its files (or b"").
 
     Args:
-        script: The user's.
-        data: What it holds.
-        wanted: What it is to use.
-        program: Where that program will be.
-        say: Takes what the user should know.
+        script: The user's script.
+        data: Content of the script.
+        wanted: Burst buffer and directories to use.
+        program: Path at which the program will be.
+        say: Function that receives remarks for the user.
 
     Raises:
-        UsageError: The burst buffer cannot be had, or the script cannot be written.
+        UsageError: The burst buffer is not available, or the script cannot be converted.
         StorageError: Too few nodes of the burst buffer are free.
     """
     parsed = JobScript.parse(data, script.name, scripts_in(script.parent))
     parsed.check_no_submission(requeues=True)
-    said = (parsed.dos_problem, *parsed.notes, *missing_cpus(parsed, os.environ))
-    for text in filter(None, said):
+    remarks = (parsed.dos_problem, *parsed.notes, *missing_cpus(parsed, os.environ))
+    for text in filter(None, remarks):
         say(text)
     parsed.check_persistent()
     words = [(f"#{line.kind}", *line.words) for line in parsed.burst_buffer]
@@ -145,7 +146,7 @@ def convert_script(
 
 
 def _moved(script: JobScript, here: Path, say: Say) -> dict[Move, Path]:
-    """Return the moves that name this directory; say which ones leave the burst buffer."""
+    """Return the moves that name this directory, and report those that leave the burst buffer."""
     for lead, verb in ((Lead.ELSEWHERE, "leaves"), (Lead.UNKNOWN, "may leave")):
         for move in moves_to(script.moves, lead, here, os.environ):
             say(
@@ -156,7 +157,7 @@ def _moved(script: JobScript, here: Path, say: Say) -> dict[Move, Path]:
 
 
 def _check_own(script: JobScript, own: TierRequest, wanted: Wanted) -> None:
-    """Refuse what the script's own lines say otherwise."""
+    """Refuse requests that contradict the script's own burst-buffer lines."""
     if wanted.stage_in or wanted.stage_out:
         raise UsageError(
             f"--stage-in, --stage-out: {script.name} has lines for a burst buffer of its own, "
@@ -175,7 +176,7 @@ def _check_own(script: JobScript, own: TierRequest, wanted: Wanted) -> None:
 
 
 def _request(tier: Tier, own: TierRequest | None, wanted: Wanted) -> TierRequest:
-    """Return what the job asks the tier for; `own`: what the script's own lines ask for."""
+    """Return the job's request to the tier; `own` is the request in the script's own lines."""
     base = own or TierRequest(access=wanted.access)
     template = read_template(str(wanted.template)) if wanted.template else ()
     return replace(
@@ -190,10 +191,10 @@ def _request(tier: Tier, own: TierRequest | None, wanted: Wanted) -> TierRequest
 
 
 def _check_there(tier: str, name: str) -> None:
-    """Refuse a persistent burst buffer that is not there, if Slurm is here to tell.
+    """Refuse a persistent burst buffer that does not exist, if Slurm is available to check.
 
     Raises:
-        UsageError: With those that there are.
+        UsageError: It does not exist; the message lists the existing ones.
     """
     try:
         known = Slurm().burst_buffers()
@@ -203,7 +204,7 @@ def _check_there(tier: str, name: str) -> None:
 
 
 def _pools(tier: Tier, request: TierRequest, granularity_bytes: int) -> tuple[Pool, ...]:
-    """Return the pools that Slurm knows, or the one that is described by its granularity."""
+    """Return the pools that Slurm reports, or the one described by the given granularity."""
     if granularity_bytes:
         size_bytes = request.nodes * granularity_bytes
         return (Pool(request.pool, granularity_bytes, size_bytes, size_bytes),)

@@ -16,7 +16,7 @@ _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*
 _WILD = re.compile(r"\*|\?|\[[!^]?[A-Za-z0-9.-]+\]|\[[*?\[]\]")
 _EVERYTHING = ("*", ".[!.]*", "..?*")
 OURS = ("*.stripewise", "*.stripewise-*", ".stripewise-*")
-"""Studies, results beside those that somebody changed meanwhile, and copies that are under way."""
+"""Files of studies, results set aside since others changed the original, and unfinished copies."""
 
 
 def copies_program(
@@ -35,28 +35,29 @@ def copies_program(
 ) -> bytes:
     """Return a shell script that runs a job script with its files on fast storage.
 
-    It makes a directory there that no other job has, copies inputs to it as they are when the job
-    begins, runs its arguments there, copies back what they changed, and removes the directory.
-    It does so when the script fails or is ended by a signal, too.
+    The script creates a directory there for this job only, copies the inputs to it when the job
+    begins, runs its arguments there, copies changed files back, and removes the directory, also if
+    its arguments fail or are ended by a signal.
 
     Args:
         place: Directory on that storage, perhaps with environment variables.
-        source: Directory of the inputs; None: that in which the job begins.
-        results: Directory for what is changed; what others changed in it meanwhile stays.  None:
-            where the inputs are.
-        files: Names of the large files, in which * and ? are any; with these the script works
-            where it is, and only they lie there.  None of them: all files do.
-        left_out: Names below the directory of the inputs, in which * and ? are any ("[*]" is a
-            *), that are no inputs.
-        folders: Directories that are made there before the script begins.
-        variable: Of the job's environment, that names the directory in the script; "": none.
-        links: Links of `links_program` lead to these files.
-        shared: All nodes of the job see that storage, whatever it is.
-        outlives: That storage is there after the job.
-        unsaved: Directory to which the batch system copies what is left there; None: it does not.
+        source: Directory of the inputs; None for that in which the job begins.
+        results: Directory for changed files, in which files that others have changed meanwhile are
+            kept; None for the directory of the inputs.
+        files: Names of the large files, with wildcards * and ?; if given, only these are on the
+            fast storage and the script works in its own directory; if empty, all files are.
+        left_out: Names below the directory of the inputs that are not inputs, with wildcards * and
+            ? ("[*]" is a literal *).
+        folders: Directories to create there before the script begins.
+        variable: Environment variable of the job that names the directory in the script; empty for
+            none.
+        links: Whether links of `links_program` point to these files.
+        shared: Whether all nodes of the job are known to share that storage.
+        outlives: Whether that storage persists after the job.
+        unsaved: Directory to which the batch system copies remaining files; None if it does not.
 
     Raises:
-        UsageError: A name holds a NUL.
+        UsageError: A name contains a NUL.
     """
     globs, apart = tuple(files), (*OURS, *left_out)
     return "\n".join(
@@ -69,7 +70,7 @@ def copies_program(
             f"shared={'yes' if shared else ''}",
             f"outlives={'yes' if outlives else ''}",
             f"unsaved={quote(str(unsaved or ''))}",
-            # what links stood for was renamed by them: then only its content says its age
+            # links have renamed the originals, so only the content shows their age
             f"newer={'-newer' if links else '-newermc'}",
             f"expand_place() {{ printf '%s\\n' {_expanded(place)}; }}",
             f'inputs() {{ "$1" {_below("from", globs or _EVERYTHING)}; }}',
@@ -82,7 +83,7 @@ def copies_program(
 
 
 def _expanded(text: str) -> str:
-    """Return a path as a shell reads it, whose variables must be set and are not read again."""
+    """Return a path quoted for a shell, whose variables must be set and are expanded once."""
     parts, at = [], 0
     for found in _VARIABLE.finditer(text):
         parts.append(quote(text[at : found.start()]) if at < found.start() else "")
@@ -92,7 +93,7 @@ def _expanded(text: str) -> str:
 
 
 def _pattern(glob: str) -> str:
-    """Return a name with * and ? and [...] as a shell reads it; all else is quoted."""
+    """Return a name quoted for a shell except for *, ? and [...]."""
     parts, at = [], 0
     for found in _WILD.finditer(glob):
         parts += [_literal(glob[at : found.start()]), found[0].replace("[^", "[!")]
@@ -116,7 +117,7 @@ def _left_out(globs: Iterable[str]) -> Iterator[str]:
 
 
 def _remove_logs(globs: Iterable[str]) -> str:
-    """Return the command that removes those that were copied with the directory they are in."""
+    """Return the command that removes logs that were copied along with their directory."""
     deep = [glob for glob in globs if "/" in glob]
     return f"rm -rf {_below('work', deep)}" if deep else ":"
 
@@ -126,26 +127,26 @@ def _make_folders(folders: Iterable[str]) -> str:
     return f"mkdir -p {made}" if made else ":"
 
 
-# Links in a job's directory that lead large files to the burst buffer while a command runs.
+# Links in a job's directory that redirect large files to the burst buffer during a command.
 
 REPLACED = ".replaced"
-"""Ends the name of the file in which the program's names stand whose link it replaced."""
+"""Suffix of the file that lists the names whose links the program replaced."""
 
 
 def links_program(variable: str, names: Iterable[str]) -> bytes:
-    """Return a shell script that runs its arguments while links lead files elsewhere.
+    """Return a shell script that runs its arguments while links redirect files.
 
-    It makes a link for each name in the job's directory: an input that is there is set aside, and
-    a file that is not there yet is made where the link leads.  When the command has ended it takes
-    the links out and puts inputs back.  Where the program has replaced, renamed or removed a link,
-    files are left as the program would have left them without links.
+    It creates a link for each name in the job's directory: an existing input is set aside, and a
+    new file is created at the target of the link.  When the command has ended, it removes the
+    links and restores the inputs.  If the program has replaced, renamed or removed a link, files
+    are left as they would be without links.
 
     Args:
-        variable: Names the directory on the burst buffer, in the job.
-        names: Relative to the job's directory.
+        variable: Environment variable of the job that names the directory on the burst buffer.
+        names: Names relative to the job's directory.
 
     Raises:
-        UsageError: A name holds a NUL.
+        UsageError: A name contains a NUL.
     """
     calls = [f'"$1" {number} {quote(name)}' for number, name in enumerate(names, 1)]
     place = f"place=${{{variable}:?names no directory on the burst buffer}}"
@@ -154,7 +155,7 @@ def links_program(variable: str, names: Iterable[str]) -> bytes:
 
 
 def replaced_links(program: Path) -> tuple[str, ...]:
-    """Return the names whose links the program replaced; its results are in its directory."""
+    """Return the names whose links the program replaced with files in its own directory."""
     try:
         text = program.with_name(program.name + REPLACED).read_bytes()
     except OSError:
@@ -162,19 +163,19 @@ def replaced_links(program: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.decode("utf-8", "surrogateescape").split("\0")[:-1]))
 
 
-# What programs for a job are put together from: they are for any sh, and need no other file.
+# Parts of the programs for a job, which run in any sh and need no other file.
 
 
 def shell_parts(*names: str) -> tuple[str, ...]:
-    """Return files of this package, without their first lines."""
+    """Return the shell files of this package, without their first lines."""
     return tuple(map(_part, names))
 
 
 def names_function(calls: Iterable[str]) -> tuple[str, ...]:
-    """Return the lines of the function `names`, which calls its argument for each name.
+    """Return the shell function `names`, which calls its argument for each name.
 
     Args:
-        calls: Its lines, in which "$1" stands for that argument.
+        calls: Lines of the function, in which "$1" is that argument.
     """
     return ("names() {", ":", *calls, "}")
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Marks what is changed in a script, so that the original can be made again.
+"""Marks the changes in a script, so that the original can be restored.
 
-A mark says how many lines belong to it, so that no text inside can be taken for its end.  All
-marks are comments that begin at the start of a line: sbatch reads on below them, and Slurm's
-burst buffer plug-ins do too.
+A mark contains the number of lines that belong to it, so that no text inside can look like its
+end.  All marks are comments that begin at the start of a line, so that sbatch and Slurm's burst
+buffer plug-ins continue to read below them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def added_block(lines: list[bytes], eol: bytes, after_open_line: bool) -> bytes:
     """Return a marked block of new lines.
 
     Args:
-        lines: Without their ends; they may hold newlines.
-        eol: The end of a line.
-        after_open_line: The line before the block has no newline.
+        lines: Lines without their ends, which may contain newlines.
+        eol: Characters that end a line.
+        after_open_line: Whether the line before the block has no newline.
     """
     body = b"".join(line + eol for line in lines)
     suffix = _ADDED_AT_END if after_open_line else b""
@@ -42,13 +42,14 @@ def added_block(lines: list[bytes], eol: bytes, after_open_line: bool) -> bytes:
 
 
 def replaced_block(old: bytes, new: bytes, eol: bytes, is_csh: bool = False) -> bytes:
-    """Return a marked block that holds old lines as comments, and the new lines.
+    """Return a marked block that contains old lines as comments, and the new lines.
 
     Args:
-        old: With the ends of its lines; the last of the file may have none.
-        new: Likewise.
-        eol: The end of a line.
-        is_csh: The script is for csh, which may continue a comment that ends in a backslash.
+        old: Old lines with their ends, which may be missing at the end of the file.
+        new: New lines with their ends.
+        eol: Characters that end a line.
+        is_csh: Whether the script is for csh, which may continue a comment that ends in a
+            backslash.
     """
     is_open = not old.endswith(b"\n")
     kept = b"".join(_keep(line, is_csh) for line in _lines(old + eol if is_open else old))
@@ -59,12 +60,12 @@ def replaced_block(old: bytes, new: bytes, eol: bytes, is_csh: bool = False) -> 
 
 
 def is_rewritten(data: bytes) -> bool:
-    """Whether a script has marks of a rewriting."""
+    """Return whether a script has marks of changes."""
     return any(line.startswith((_BEGIN, _END)) for line in _lines(data))
 
 
 def revert(data: bytes) -> bytes:
-    """Return the script as it was before it was rewritten, byte for byte.
+    """Return the original script before it was rewritten, byte for byte.
 
     Raises:
         UsageError: There are no marks, or they are damaged.
@@ -82,32 +83,32 @@ class _Reverting:
         self._next = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the original, in pieces.
+        """Yield the original script in pieces.
 
         Raises:
             UsageError: The marks are damaged.
         """
-        held = b""  # the newline of the last line, which may be of a mark
+        pending = b""  # the newline of the last line, which may belong to a mark
         while self._next < len(self._lines):
             line = self._lines[self._next]
             added, replaced = _ADDED.fullmatch(line), _REPLACED.fullmatch(line)
             if added:
-                held = held.removesuffix(added[3]) if added[2] else held
+                pending = pending.removesuffix(added[3]) if added[2] else pending
                 self._skip(int(added[1]))
             elif replaced:
-                yield held
-                held = self._kept(int(replaced[1]), int(replaced[2]))
-                held = held.removesuffix(replaced[4]) if replaced[3] else held
+                yield pending
+                pending = self._kept(int(replaced[1]), int(replaced[2]))
+                pending = pending.removesuffix(replaced[4]) if replaced[3] else pending
             elif line.startswith((_BEGIN, _END)):
                 raise self._damaged()
             else:
-                yield held
-                held = line
+                yield pending
+                pending = line
                 self._next += 1
-        yield held
+        yield pending
 
     def _skip(self, number: int, kept: int = 0) -> None:
-        """Go past a block with so many lines."""
+        """Skip a block with a number of lines."""
         end = self._next + 1 + kept + number
         if end >= len(self._lines) or self._lines[end].rstrip(b"\r\n") != _END:
             raise self._damaged()
@@ -128,7 +129,7 @@ class _Reverting:
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
-    """Yield the lines with their newlines; a carriage return ends none."""
+    """Yield the lines with their newlines; a carriage return does not end a line."""
     place = 0
     while place < len(data):
         found = data.find(b"\n", place)

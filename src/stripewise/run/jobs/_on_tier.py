@@ -20,9 +20,9 @@ from stripewise.run.shell import Move
 from stripewise.run.tiers import Pool, Tier, TierRequest, is_plain_path
 
 LONG_SECONDS = 3600
-"""A shorter job would lose much of its time by an early end (assumed)."""
+"""Minimum length of jobs that are ended early; shorter ones would lose too much time (assumed)."""
 COPYING_SECONDS = 180
-"""Before the limit of a long job, for the copies of what it changed (assumed)."""
+"""Time before the limit of a long job that is reserved for copies of changed files (assumed)."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,17 @@ class OnTier:
     """How a job uses a tier.
 
     Attributes:
-        tier / pool: Kind of tier, and where its nodes come from.
-        request: What the job asks for; None: it uses none.
-        own: The script has lines of its own for the tier, and goes to its directory by itself.
-        source: Directory of the inputs; None: that in which the job begins.
-        results: Directory for what the job changes; None: where the inputs are.
-        files: Globs of the large files that alone lie on the tier, and the job works where it is;
-            none: all files of the job do, and it works there.
-        left_out: Globs of files that are no inputs.
-        folders: Directories that the job makes there for its large files.
-        unsaved: Directory for what a job leaves there that Slurm ends before its files are copied
-            back: Slurm takes its burst buffer at once.
+        tier / pool: Kind of tier, and the pool of its nodes.
+        request: Request of the job to the tier; None if it uses no tier.
+        own: Whether the script has its own lines for the tier and changes to its directory itself.
+        source: Directory of the inputs; None for that in which the job begins.
+        results: Directory for files that the job changes; None for that of the inputs.
+        files: Globs of the large files; if given, only these are on the tier, and the job works in
+            its own directory; if empty, all its files are, and it works there.
+        left_out: Globs of files that are not inputs.
+        folders: Directories that the job creates there for its large files.
+        unsaved: Directory for remaining files of a job that Slurm ends, and whose burst buffer it
+            removes, before its files are copied back.
     """
 
     tier: Tier
@@ -56,7 +56,7 @@ class OnTier:
 
     @property
     def saves(self) -> bool:
-        """Whether the batch system copies what is left: the job itself leaves nothing there."""
+        """Whether the batch system copies remaining files; the job itself leaves none."""
         request = self.request
         if request is None or self.own or request.persistent or self.unsaved is None:
             return False
@@ -66,7 +66,7 @@ class OnTier:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The directives; they copy what is left by a job that Slurm ends, and nothing else."""
+        """Directives for the tier, which only copy remaining files of a job that Slurm ends."""
         if self.request is None or self.keeps_lines:
             return ()
         request = self.request
@@ -77,22 +77,22 @@ class OnTier:
 
     @property
     def copies(self) -> bool:
-        """Whether the job itself copies its files, by the program of `copies_on_tier`."""
+        """Whether the job copies its files itself, with the program of `copies_on_tier`."""
         return self.request is not None and not self.own
 
     @property
     def keeps_lines(self) -> bool:
-        """Whether the script's own lines stay as they are: what they name has a size already."""
+        """Whether the script's own lines are kept, since they name an existing burst buffer."""
         return self.own and self.request is not None and bool(self.request.persistent)
 
 
 def copies_on_tier(on: OnTier, script: JobScript, *, links: bool = False) -> bytes:
-    """Return the program that starts a script of such a job, and copies its files.
+    """Return the program that starts the script of a job and copies its files.
 
     Args:
-        on: How the job uses the tier.
-        script: The user's.
-        links: Links lead to its large files.
+        on: Use of the tier by the job.
+        script: The user's script.
+        links: Whether links point to its large files.
     """
     assert on.request is not None
     return copies_program(
@@ -111,9 +111,9 @@ def copies_on_tier(on: OnTier, script: JobScript, *, links: bool = False) -> byt
 
 
 def early_end(script: JobScript, on: OnTier) -> dict[str, str | None]:
-    """Return the option that ends a long job in time for its copies, if it has none itself.
+    """Return the option that ends a long job in time for its copies, unless it has one.
 
-    At its limit Slurm takes the burst buffer of a job at once (seen: Slurm 22.05).
+    At its limit Slurm removes the burst buffer of a job at once (observed: Slurm 22.05).
     """
     seconds = script.resources.wall_seconds or 0
     if not on.copies or not on.tier.markers or seconds < LONG_SECONDS:
@@ -124,16 +124,16 @@ def early_end(script: JobScript, on: OnTier) -> dict[str, str | None]:
 
 
 def copies_note(on: OnTier) -> str:
-    """Return a comment for people: what is copied back, and where to."""
+    """Return a comment for people that says which files are copied back, and where to."""
     to = printable(str(on.results)) if on.results else "where its inputs are"
     return f"what the job changes is copied to {to} when it ends"
 
 
 def check_tier_options(script: JobScript) -> None:
-    """Refuse a burst buffer that an option of sbatch asks for; Slurm would add it to directives.
+    """Refuse sbatch options that request a burst buffer, which Slurm would add to directives.
 
     Raises:
-        UsageError: With the line and the remedy.
+        UsageError: There is such an option; the message has the line and the remedy.
     """
     for option in script.options:
         if option.name in ("bb", "bbf"):
@@ -157,24 +157,25 @@ def script_on_tier(
     exports: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> bytes:
-    """Return the script as a job that uses the tier, with marks by which it can be reverted.
+    """Return the script changed to use the tier, with marks by which it can be reverted.
 
     Args:
-        script: The user's.
-        on: How it uses the tier.
-        step: Number of the launch line that is changed; None: the only one.
-        wrap: Words in front of its program.
-        around: Words in front of its launcher.
-        job: Ranks and threads; those of the script if not given.
-        options: Options of sbatch to their values, added where the script has them not.
-        moved: Moves that name the directory of the script, or one below; where the job goes to the
-            tier, they go there instead.
+        script: The user's script.
+        on: Use of the tier by the job.
+        step: Number of the launch line to change; None for the only one.
+        wrap: Words to put before its program.
+        around: Words to put before its launcher.
+        job: Ranks and threads; as in the script if not given.
+        options: Options of sbatch to their values, which are added if the script lacks them.
+        moved: Moves that name the directory of the script, or one below; they are redirected to
+            the tier if the job works there.
         within: Words of the program that copies the job's files and starts the script.
-        exports: Variables that are set before the first command.
+        exports: Environment variables to set before the first command.
         notes: Comments for people.
 
     Raises:
-        UsageError: It cannot be changed so, or the tier cannot hold a name.
+        UsageError: The script cannot be changed in this way, or a name is not possible on the
+            tier.
     """
     if on.tier.markers:
         check_tier_options(script)
@@ -196,38 +197,39 @@ def script_on_tier(
     return rewrite(script, changes)
 
 
-# What of a job's files is staged to a tier, and the jobs whose files cannot be.
+# Files of a job to stage to a tier, and jobs whose files cannot be staged.
 #
-# All jobs stage by themselves, by the program of `copies_program`: inputs as they are when the job
-# begins, and back what it changed.  Lines that the batch system copies by would name files that
-# may be gone when the job begins, copy results back over what others wrote meanwhile, and be done
-# with that only after the next job of a chain has begun.
+# All jobs stage their own files, with the program of `copies_program`: inputs when the job begins,
+# and changed files back at its end.  Staging by the batch system could name files that are gone
+# when the job begins, could copy results over files that others wrote meanwhile, and might finish
+# only after the next job of a chain has begun.
 
 _SLURMS_LOG = "slurm-%j.out"
 _FIELD = re.compile(r"%(?:(%)|[0-9]*([A-Za-z]))")
 _SHORTEST_NAME = 3
-"""A pattern with fewer letters of its own would stand for other files, too (assumed)."""
+"""Minimum number of literal letters in a pattern; with fewer it would match other files
+(assumed)."""
 _PROBE = re.compile(
     rb"^[^#\n]*?(?:\[\[?|\btest)\s+(?:!\s+)?-[efsrdhLnotw]{1,2}\s+(?P<name>[^\s\]]+)", re.MULTILINE
 )
 _EACH_NODES_OWN = ("/tmp", "/var/tmp", "/dev/shm", "/run/user")
-"""Directories that are each node's own everywhere.
+"""Directories that are local to each node on all systems.
 
 Source: Filesystem Hierarchy Standard 3.0 and tmpfs(5); documented."""
 
 
 def logs_of(script: JobScript) -> tuple[str, ...]:
-    """Return names with * of the files to which Slurm writes what jobs of a script print.
+    """Return patterns of the files to which Slurm writes the output of a script's jobs.
 
-    They are no inputs.  One that the script itself names may be, and is not among them.
+    These are not inputs.  A file that the script itself names may be one, and is left out.
     """
-    said = [option.value for option in script.options if option.name in ("output", "error")]
-    patterns = dict.fromkeys([_SLURMS_LOG, *filter(None, said)])
+    named = [option.value for option in script.options if option.name in ("output", "error")]
+    patterns = dict.fromkeys([_SLURMS_LOG, *filter(None, named)])
     return tuple(found for text in patterns if (found := _log(script, text)))
 
 
 def _log(script: JobScript, text: str) -> str:
-    """Return the pattern of a log; "" if it is none below the job's directory, or an input."""
+    """Return the pattern of a log; empty if it is outside the job's directory or an input."""
     text = os.path.normpath(text)
     if text.startswith(("/", "../")) or "\\" in text:
         return ""
@@ -244,7 +246,7 @@ def _of_field(script: JobScript, letter: str) -> str:
 
 
 def _mentions(script: JobScript, text: str) -> bool:
-    """Whether the commands of a script hold a text."""
+    """Return whether the commands of a script contain a text."""
     commands = b"\n".join(
         line for line in script.data.splitlines() if not line.lstrip().startswith(b"#")
     )
@@ -259,17 +261,17 @@ def check_staging(
     source: Path | None = None,
     results: Path | None = None,
 ) -> None:
-    """Refuse a job whose files could not be staged without harm.
+    """Refuse a job whose files cannot be staged safely.
 
     Args:
-        script: The user's, without lines of its own for the tier.
+        script: The user's script, without its own lines for the tier.
         tier: Kind of tier.
-        request: What the job asks for.
-        source: Directory that the user names for inputs; None: that in which the job begins.
-        results: The same for results.
+        request: Request of the job to the tier.
+        source: Directory that the user names for inputs; None for that in which the job begins.
+        results: Directory that the user names for results; None as for inputs.
 
     Raises:
-        UsageError: With the reason and the remedy.
+        UsageError: They cannot; the message has the reason and the remedy.
     """
     check_parts(script, tier)
     nodes = script.resources.nodes or 1
@@ -299,7 +301,7 @@ def check_staging(
 
 
 def sharing_note(script: JobScript, tier: Tier, request: TierRequest) -> str:
-    """Return what is to be said of a place that several nodes have to share; "" if nothing is."""
+    """Return a note on a directory that several nodes have to share; empty if there is none."""
     nodes = script.resources.nodes or 1
     if tier.is_shared(request) is not None or (
         nodes < 2 and not script.resources.is_heterogeneous
@@ -313,10 +315,10 @@ def sharing_note(script: JobScript, tier: Tier, request: TierRequest) -> str:
 
 
 def check_parts(script: JobScript, tier: Tier) -> None:
-    """Refuse a heterogeneous job on a tier that the batch system gives to one of its parts.
+    """Refuse a heterogeneous job on a tier that the batch system assigns to only one part.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: The job is heterogeneous; the message has the remedy.
     """
     if script.resources.is_heterogeneous and tier.markers:
         raise UsageError(
@@ -336,7 +338,7 @@ def _is_each_nodes_own(directory: str) -> bool:
 
 
 def _probe(script: JobScript) -> int:
-    """Return the line in which a script asks for a file of its directory; 0: none does."""
+    """Return the line in which a script tests for a file of its directory; 0 if there is none."""
     for found in _probes(script):
         return script.data.count(b"\n", 0, found) + 1
     return 0

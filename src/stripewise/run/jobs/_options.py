@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the option lines of a job script as Slurm does: SBATCH, DW, BB and BB_LUA.
+"""Parses the option lines of a job script as Slurm does: SBATCH, DW, BB and BB_LUA.
 
-sbatch reads up to the first line that holds anything but a comment.  It splits each line at
+sbatch reads up to the first line that contains anything but a comment.  It splits each line at
 blanks; quotes and backslashes work nearly as in a shell, and a bare # begins a comment.
 
 Source: the manual page of sbatch (Slurm 22.05); src/sbatch/opt.c of that version.
@@ -52,16 +52,16 @@ _SEPARATORS = ("hetjob", "packjob")
 
 @dataclass(frozen=True)
 class JobOption:
-    """An option of the job.
+    """An option of a job.
 
     Attributes:
-        name: The long name without dashes; as written where it is not known; "" for a word that
-            belongs to no option that is known.
-        value: None where it has none.
-        line: Number in the script, from 1.
-        component: Part of a heterogeneous job, from 0.
-        words: As written, without quotes.
-        start / end: Its bytes in the script.
+        name: The long name without dashes; as written if the option is unknown; empty for a word
+            that belongs to no known option.
+        value: Value of the option; None if it has none.
+        line: Number of its line in the script, from 1.
+        component: Number of its part of a heterogeneous job, from 0.
+        words: Words of the option as written, without quotes.
+        start / end: Position of its bytes in the script.
     """
 
     name: str
@@ -74,12 +74,12 @@ class JobOption:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is an option of sbatch that is known here."""
+        """Whether it is a known option of sbatch."""
         return self.name in _ALL
 
     @property
     def argument(self) -> str:
-        """The option as one argument of sbatch; words of unknown options are separate."""
+        """The option as an argument of sbatch; words of unknown options are separate arguments."""
         if not self.is_known:
             return self.words[0]
         return f"--{self.name}" if self.value is None else f"--{self.name}={self.value}"
@@ -100,12 +100,12 @@ def header_lines(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def is_option_line(line: bytes) -> bool:
-    """Whether sbatch takes options from this line of the header."""
+    """Return whether sbatch reads options from a line of the header."""
     return line.startswith(_MAGIC)
 
 
 def read_options(data: bytes) -> tuple[tuple[JobOption, ...], bool]:
-    """Return the options of a job's script, and whether the job is heterogeneous."""
+    """Return the options in a job script, and whether the job is heterogeneous."""
     found: list[JobOption] = []
     component = 0
     for number, start, end in header_lines(data):
@@ -136,7 +136,7 @@ def canonical_name(name: str) -> str:
     """Return the long name of an option that is given as `-t`, `t`, `--time` or `time`.
 
     Raises:
-        UsageError: sbatch has none of that name.
+        UsageError: sbatch has no option of that name.
     """
     bare = name.lstrip("-")
     known = _long_name(_SHORT.get(bare, bare))
@@ -149,10 +149,10 @@ def canonical_name(name: str) -> str:
 
 
 def option_text(name: str, value: str | None) -> str:
-    """Return an option as it stands after #SBATCH.
+    """Return an option as it is written after #SBATCH.
 
     Raises:
-        UsageError: The value cannot stand there.
+        UsageError: The value cannot be written there.
     """
     if value is None:
         return f"--{name}"
@@ -192,7 +192,7 @@ def _split(data: bytes, place: int, end: int, number: int) -> list[_Piece]:
         if place >= end or data[place : place + 1] == b"#":
             return pieces
         text, place, is_comment = _argument(data, place, end, number)
-        if not text:  # as a backslash at the end; sbatch 22.05 reads no further there (measured)
+        if not text:  # like a backslash at the end; sbatch 22.05 stops reading there (measured)
             return pieces
         pieces.append(_Piece(text, start, place))
         if is_comment:
@@ -200,7 +200,7 @@ def _split(data: bytes, place: int, end: int, number: int) -> list[_Piece]:
 
 
 def _argument(data: bytes, place: int, end: int, number: int) -> tuple[str, int, bool]:
-    """Read one argument; also tell whether a comment follows at once."""
+    """Parse one argument, and return whether a comment follows immediately."""
     out, quote, escaped = bytearray(), b"", False
     while place < end:
         c = data[place : place + 1]
@@ -244,7 +244,7 @@ def _options(pieces: Sequence[_Piece], number: int, component: int) -> Iterator[
 
 
 def _option(word: str, following: str | None) -> tuple[str, str | None, int]:
-    """Return name, value and number of words of an option."""
+    """Return the name, value and number of words of an option."""
     if word.startswith("--") and len(word) > 2:
         written, equals, value = word[2:].partition("=")
         name = _long_name(written)
@@ -266,7 +266,7 @@ def _option(word: str, following: str | None) -> tuple[str, str | None, int]:
 
 
 def _long_name(written: str) -> str | None:
-    """Return the option of this name or of this beginning; None if there is not exactly one."""
+    """Return the option with a name or unique abbreviation; None if there is not exactly one."""
     if written not in _ALL:
         matches = [name for name in _ALL if written and name.startswith(written)]
         if len(matches) != 1:
@@ -276,13 +276,13 @@ def _long_name(written: str) -> str | None:
 
 
 def takes_value(name: str) -> bool:
-    """Whether an option of this long name must have a value."""
+    """Return whether an option with a long name requires a value."""
     return name in _VALUES
 
 
-# The burst buffer's lines in a script: #DW of DataWarp, #BB and #BB_LUA of Slurm.
+# Burst-buffer lines in a script: #DW of DataWarp, #BB and #BB_LUA of Slurm.
 #
-# Slurm's plug-ins stop at the first line that does not begin with a # (empty lines do not count).
+# Slurm's plug-ins stop at the first non-empty line that does not begin with a #.
 #
 # Source: src/plugins/burst_buffer/datawarp/burst_buffer_datawarp.c of Slurm 22.05.
 
@@ -292,13 +292,13 @@ _BEGINNING = re.compile(rb"#(DW|BB_LUA|BB)(?![A-Za-z0-9_])")
 
 @dataclass(frozen=True)
 class Directive:
-    """A line of the burst buffer.
+    """A burst-buffer line (directive).
 
     Attributes:
-        kind: "DW", "BB" or "BB_LUA".
-        words: What follows, as in ("jobdw", "type=scratch", "capacity=200GiB").
-        line: Number in the script, from 1; of the first where it is continued on others.
-        start / end: Its bytes, with the newline.
+        kind: Kind of directive: "DW", "BB" or "BB_LUA".
+        words: Words of the directive, as in ("jobdw", "type=scratch", "capacity=200GiB").
+        line: Number of its (first) line in the script, from 1.
+        start / end: Position of its bytes, including the newline.
     """
 
     kind: str
@@ -309,17 +309,17 @@ class Directive:
 
 
 def persistent_maker(directives: Iterable[Directive]) -> Directive | None:
-    """Return the line that makes or removes a persistent burst buffer; None if there is none."""
+    """Return the directive that creates or removes a persistent burst buffer; None without one."""
     return next((one for one in directives if one.kind == "BB" and one.words[:1] in _MAKERS), None)
 
 
 def is_directive_line(line: bytes) -> bool:
-    """Whether a line is one of the burst buffer's."""
+    """Return whether a line is a burst-buffer directive."""
     return _BEGINNING.match(line) is not None
 
 
 def read_directives(data: bytes) -> tuple[Directive, ...]:
-    """Return the directives of a script; a backslash at the end continues one on the next."""
+    """Return the directives of a script, which a backslash continues on the next line."""
     found: list[Directive] = []
     rest = ""
     for number, start, end in header_lines(data):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rewrites a job script: options, launch lines and environment between marks."""
+"""Rewrites options, launch lines and environment of a job script, between marks."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from stripewise.run.shell import SUBMITTED_FROM, LaunchLine, Move
 
 
 def rewrite(script: JobScript, changes: Changes) -> bytes:
-    """Return a script with changes; `revert` takes them out again.
+    """Return a script with changes, which `revert` undoes.
 
     Raises:
-        UsageError: The script is already rewritten; the launch line, or its program, is not
-            certain; or something cannot be written.
+        UsageError: The script is already rewritten; the launch line or its program is uncertain;
+            or a text cannot be written.
     """
     if is_rewritten(script.data):
         raise UsageError(
@@ -49,7 +49,7 @@ def rewrite(script: JobScript, changes: Changes) -> bytes:
 def _pieces(
     script: JobScript, replaced: dict[tuple[int, int], bytes], added: dict[int, list[bytes]]
 ) -> Iterator[bytes]:
-    """Yield the new script: blocks, and the bytes between them."""
+    """Yield the pieces of the new script: blocks, and the bytes between them."""
     data, eol = script.data, b"\r\n" if script.is_crlf else b"\n"
     blocks = [
         (start, end, replaced_block(data[start:end], new, eol, script.kind == "csh"))
@@ -67,7 +67,7 @@ def _pieces(
 
 
 def _option_lines(script: JobScript, edits: list[Edit]) -> dict[tuple[int, int], bytes]:
-    """Return the #SBATCH lines that change; one on which no option is left goes."""
+    """Return the changed #SBATCH lines; a line without remaining options is removed."""
     found: dict[tuple[int, int], bytes] = {}
     for edit in edits:
         start = script.data.rfind(b"\n", 0, edit.start) + 1
@@ -86,7 +86,7 @@ def _dropped(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes
 
 
 def _statements(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes]:
-    """Return the lines of the statements that change."""
+    """Return the changed lines of statements."""
     in_launch, moved = list(_launch_line(script, changes)), list(_moves(script, changes))
     spans = [(edit.start, edit.end) for edit in moved]
     if in_launch:
@@ -102,7 +102,7 @@ def _statements(script: JobScript, changes: Changes) -> dict[tuple[int, int], by
 def _whole_statements(
     script: JobScript, spans: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the parts of the script with these bytes, between places where a line may be put."""
+    """Yield the parts of the script around these bytes, between places for new lines."""
     breaks, last = script.breaks, (0, 0)
     for start, end in sorted(spans):
         begin = breaks[bisect.bisect_right(breaks, start) - 1]
@@ -118,7 +118,7 @@ def _whole_statements(
 
 
 def _moves(script: JobScript, changes: Changes) -> Iterator[Edit]:
-    """Yield the edits of the commands that go to the job's directory by its name."""
+    """Yield the edits of commands that change to the job's directory by its name."""
     for move, below in changes.moved.items():
         is_csh = script.kind == "csh"
         home = f'"${SUBMITTED_FROM}"' if is_csh else f'"${{{SUBMITTED_FROM}:?}}"'
@@ -185,11 +185,11 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-# Changes above the first command of a script: options, directives, and lines that are new.
+# Changes above the first command of a script: options, directives and new lines.
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 IN_PLACE = "STRIPEWISE_IN_PLACE"
-"""Variable with the number of the job whose script works in a directory of its own already."""
+"""Variable with the id of the job whose script already works in its own directory."""
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 _RESOURCES = {
     "ranks": "ntasks",
@@ -199,11 +199,11 @@ _RESOURCES = {
 
 
 def option_changes(script: JobScript, changes: Changes) -> tuple[list[Edit], list[str]]:
-    """Return the edits of #SBATCH lines, and the options that are new.
+    """Return the edits of #SBATCH lines, and the new options.
 
     Raises:
-        UsageError: An option is not known, cannot be written, or its part of a heterogeneous job
-            is not certain.
+        UsageError: An option is unknown or cannot be written, or its part of a heterogeneous job
+            is uncertain.
     """
     wanted = {canonical_name(name): value for name, value in changes.options.items()}
     standing = {option.name for option in script.options}
@@ -253,10 +253,10 @@ def _written(name: str, value: str) -> str:
 def header_blocks(
     script: JobScript, changes: Changes, options: list[str]
 ) -> dict[int, list[bytes]]:
-    """Return new lines by the position where they are to be put.
+    """Return the new lines by the position at which to insert them.
 
     Raises:
-        UsageError: One of them cannot be written.
+        UsageError: A line cannot be written.
     """
     for_plugin, for_rest = _places(script)
     blocks: dict[int, list[bytes]] = {for_plugin: [], for_rest: []}
@@ -268,7 +268,7 @@ def header_blocks(
 
 
 def _places(script: JobScript) -> tuple[int, int]:
-    """Return where directives of the burst buffer may be put, and where all other lines."""
+    """Return the positions for burst-buffer directives and for all other new lines."""
     data, is_read = script.data, True
     for_plugin = for_rest = 0
     for number, start, end in header_lines(data):
@@ -308,9 +308,9 @@ def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
 
 
 def _start_again(kind: str, words: tuple[str, ...]) -> str:
-    """Return the line that starts the script as an argument of a program, once in each job.
+    """Return the line that restarts the script as an argument of a program, once per job.
 
-    A job that is submitted from within another one inherits the variable, with another number.
+    A job that is submitted from within another job inherits the variable with another id.
     """
     written = " ".join(quote(word, kind) for word in words)
     if kind == "csh":
@@ -340,28 +340,28 @@ def _bytes_header(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-# What is to be changed in a job script.
+# Changes to make in a job script.
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of a job script.
+    """Changes to make in a job script.
 
     Attributes:
-        wrap: Words put in front of the program of launch line `step`.
-        around: Words put in front of the launcher of that line, to which the line is arguments.
-        step: Number of the launch line; None: the only one.
-        directives: New lines below the last #SBATCH or #DW line, as "#DW jobdw type=scratch".
-        drop_burst_buffer: Take the #DW, #BB and #BB_LUA lines out.
-        options: Option of sbatch to its value: replaced where it stands, or added; None takes it
-            out, and "" is for options without a value.
-        job: Ranks, ranks per node and threads go into the launch line, and into the #SBATCH
-            options where these say them; its environment and its burst buffer are not used.
-        within: Words of a program that starts the script, as its argument, in another directory;
-            the script calls it first, unless it did.
-        moved: Moves of the script that go to the directory that it is submitted from, or below, by
-            its name; they go to the one that SLURM_SUBMIT_DIR names instead, or below.
-        exports: Environment variable to value, set before the first command of the script.
+        wrap: Words to put before the program of launch line `step`.
+        around: Words to put before the launcher of that line, which takes the line as arguments.
+        step: Number of the launch line; None for the only one.
+        directives: New lines below the last #SBATCH or #DW line, such as "#DW jobdw type=scratch".
+        drop_burst_buffer: Whether to remove the #DW, #BB and #BB_LUA lines.
+        options: Option of sbatch to its value, which is replaced or added; None removes the
+            option, and an empty text is for options without a value.
+        job: Ranks, ranks per node and threads for the launch line, and for #SBATCH options that
+            set them; its environment and burst buffer are ignored.
+        within: Words of a program that starts the script, given as its argument, in another
+            directory; the script calls it first, unless it already runs in it.
+        moved: Moves of the script to the directory from which it is submitted, or below, by name;
+            they are changed to use SLURM_SUBMIT_DIR instead.
+        exports: Environment variable to value, to set before the first command of the script.
         notes: Comments for people.
     """
 
@@ -383,7 +383,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Edit:
-    """Bytes that take the place of those from `start` to `end`."""
+    """Bytes that replace those from `start` to `end`."""
 
     start: int
     end: int
@@ -391,7 +391,7 @@ class Edit:
 
 
 def apply_edits(data: bytes, edits: Sequence[Edit], start: int, end: int) -> bytes:
-    """Return a part of the data with the edits that are in it."""
+    """Return a part of the data with the edits in it applied."""
     pieces, place = [], start
     for edit in sorted(edits, key=lambda each: (each.start, each.end)):
         if start <= edit.start and edit.end <= end:
@@ -400,20 +400,20 @@ def apply_edits(data: bytes, edits: Sequence[Edit], start: int, end: int) -> byt
     return b"".join([*pieces, data[place:end]])
 
 
-# Words written so that a shell takes them as they are.
+# Quoting of words for a shell.
 
 _SAFE = re.compile(r"[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*")
 
 
 def quote(word: str, kind: str = "sh") -> str:
-    """Return a word as it is to be written in a script.
+    """Return a word quoted for a script.
 
     Args:
         word: Any text without NUL.
-        kind: "sh" or "csh", as of `JobScript.kind`.
+        kind: Kind of the shell, "sh" or "csh"; see `JobScript.kind`.
 
     Raises:
-        UsageError: No quotes can carry the word.
+        UsageError: The word cannot be quoted.
     """
     if "\0" in word:
         raise UsageError(f"{printable(word)!r} holds a NUL, which no shell can carry; take it out")

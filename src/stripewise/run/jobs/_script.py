@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a job script: the resources it asks for, and how it starts its ranks."""
+"""Parses a job script: the resources it requests, and how it starts its ranks."""
 
 from __future__ import annotations
 
@@ -40,23 +40,24 @@ from stripewise.run.shell import (
 )
 from stripewise.run.slurm import least_count, parse_seconds
 
-# What a script's options ask the batch system for.
+# Resources that a script's options request.
 
 
 @dataclass(frozen=True)
 class JobResources:
-    """Resources of a job; None where the script does not say, or not as a number.
+    """Resources of a job; None if the script does not set one as a number.
 
-    In a heterogeneous job, those of its first part.
+    For a heterogeneous job, these are the resources of its first part.
 
     Attributes:
-        nodes: The least number of nodes.
-        ranks / ranks_per_node / cpus_per_task: As of --ntasks, --ntasks-per-node,
+        nodes: Minimum number of nodes.
+        ranks / ranks_per_node / cpus_per_task: Values of --ntasks, --ntasks-per-node and
             --cpus-per-task.
-        wall_seconds: Limit of the job's time.
-        account / partition / qos / constraint / job_name / array: As written.
+        wall_seconds: Time limit of the job.
+        account / partition / qos / constraint / job_name / array: Values of these options as
+            written.
         is_heterogeneous: Whether the job has several parts.
-        requeue: Whether the script asks for, or forbids, a second start.
+        requeue: Whether the script permits or forbids to requeue the job; None if it does neither.
     """
 
     nodes: int | None = None
@@ -75,27 +76,27 @@ class JobResources:
 
 
 def read_resources(options: Sequence[JobOption], is_heterogeneous: bool) -> JobResources:
-    """Return what the options ask for; of an option that stands twice, the last one counts."""
-    said = {option.name: option.value for option in options if option.component == 0}
+    """Return the resources that options request; if an option is repeated, the last one counts."""
+    values = {option.name: option.value for option in options if option.component == 0}
     flags = [option.name for option in options if option.name in ("requeue", "no-requeue")]
     return JobResources(
-        nodes=least_count(said.get("nodes") or ""),
-        ranks=least_count(said.get("ntasks") or ""),
-        ranks_per_node=least_count(said.get("ntasks-per-node") or ""),
-        cpus_per_task=least_count(said.get("cpus-per-task") or ""),
-        wall_seconds=parse_seconds(said.get("time") or ""),
-        account=said.get("account"),
-        partition=said.get("partition"),
-        qos=said.get("qos"),
-        constraint=said.get("constraint"),
-        job_name=said.get("job-name"),
-        array=said.get("array"),
+        nodes=least_count(values.get("nodes") or ""),
+        ranks=least_count(values.get("ntasks") or ""),
+        ranks_per_node=least_count(values.get("ntasks-per-node") or ""),
+        cpus_per_task=least_count(values.get("cpus-per-task") or ""),
+        wall_seconds=parse_seconds(values.get("time") or ""),
+        account=values.get("account"),
+        partition=values.get("partition"),
+        qos=values.get("qos"),
+        constraint=values.get("constraint"),
+        job_name=values.get("job-name"),
+        array=values.get("array"),
         is_heterogeneous=is_heterogeneous,
         requeue=flags[-1] == "requeue" if flags else None,
     )
 
 
-# A job script: what it asks for, and how it starts its ranks.
+# A job script: the resources it requests, and how it starts its ranks.
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LAUNCHER = re.compile(r"(?<![\w.-])(srun|aprun|orterun|mpirun|mpiexec)(?![\w-])")
@@ -103,22 +104,23 @@ _LAUNCHER = re.compile(r"(?<![\w.-])(srun|aprun|orterun|mpirun|mpiexec)(?![\w-])
 
 @dataclass(frozen=True)
 class JobScript:
-    """A job script, as bytes and as what they say.
+    """A job script, as bytes and as its parsed parts.
 
     Attributes:
-        data: The script.
-        name: For messages.
-        kind: "sh" (sh, bash, ksh, zsh, dash), "csh" (csh, tcsh), "python" or "other".
+        data: Bytes of the script.
+        name: Name for messages.
+        kind: Kind of interpreter: "sh" (sh, bash, ksh, zsh, dash), "csh" (csh, tcsh), "python" or
+            "other".
         options: The #SBATCH options.
         burst_buffer: The #DW, #BB and #BB_LUA lines.
         launches: The commands that start MPI ranks.
         moves: The commands that change the directory.
-        resources: What the options ask for.
-        submission: The first command with which it submits a job itself; None if none.
-        heading: What its directives say.
-        problem: Why the commands were not read to the end; "" if they were.
-        is_crlf: The first line ends in a carriage return and a newline.
-        breaks: Positions of lines before which another line may be put.
+        resources: Resources that the options request.
+        submission: The first command that submits another job; None if there is none.
+        heading: Directives of batch systems in the script.
+        problem: Why the commands could not be parsed to the end; empty if they were.
+        is_crlf: Whether the first line ends in a carriage return and a newline.
+        breaks: Positions of lines before which another line may be inserted.
     """
 
     data: bytes
@@ -139,16 +141,16 @@ class JobScript:
     def parse(
         cls, data: bytes, name: str = "job script", find: Find = lambda path: None
     ) -> JobScript:
-        """Read a script.
+        """Parse a script.
 
         Args:
-            data: What it holds.
-            name: For messages.
-            find: Where the scripts are looked for that it calls.
+            data: Content of the script.
+            name: Name for messages.
+            find: Function that finds the scripts that it calls.
 
         Raises:
             UsageError: It is empty, too large, binary, for another batch system, or has no #!
-                line, or a #SBATCH line has a quote that is not closed.
+                line, or a #SBATCH line has an unclosed quote.
         """
         _check_size(data, name)
         kind, is_crlf = kind_of(data), data.partition(b"\n")[0].endswith(b"\r")
@@ -178,13 +180,14 @@ class JobScript:
         )
 
     def check_no_submission(self, *, requeues: bool = False) -> None:
-        """Refuse a script that submits jobs itself, or changes or ends some.
+        """Refuse a script that submits, changes or ends jobs itself.
 
         Args:
-            requeues: It may start its own job anew, and change others: it runs as it always did.
+            requeues: Whether it may requeue its own job and change others, since it runs
+                unchanged.
 
         Raises:
-            UsageError: With the line.
+            UsageError: It does; the message has the line.
         """
         if (found := self.submission) is not None:
             where = found.script and f" in {printable(found.script)}, which it calls,"
@@ -209,12 +212,12 @@ class JobScript:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of its directives."""
+        """Notes on its directives for the user."""
         return self.heading.notes(self.name)
 
     @property
     def dos_problem(self) -> str:
-        """Why sbatch refuses the script for its line ends; "" if it does not."""
+        """Why sbatch refuses the script because of its line ends; empty if it does not."""
         place = self.data.find(b"\r\n")
         if place < 0:
             return ""
@@ -225,10 +228,11 @@ class JobScript:
         )
 
     def check_persistent(self) -> None:
-        """Refuse lines that make or remove a persistent burst buffer.
+        """Refuse directives that create or remove a persistent burst buffer.
 
         Raises:
-            UsageError: Runs would make it again and again, or remove it under the user's data.
+            UsageError: There is one; each run would create it again, or remove it with the user's
+                data.
         """
         if line := persistent_maker(self.burst_buffer):
             raise UsageError(
@@ -240,7 +244,7 @@ class JobScript:
     def sbatch_arguments(self, drop: Collection[str] = ()) -> tuple[str, ...]:
         """Return the #SBATCH options as arguments of sbatch: `--name=value`.
 
-        Between the parts of a heterogeneous job stands ":".
+        The parts of a heterogeneous job are separated by ":".
 
         Args:
             drop: Long names of options to leave out.
@@ -248,14 +252,15 @@ class JobScript:
         return sbatch_arguments(self.options, drop)
 
     def effects(self, around: Surroundings) -> Effects:
-        """Return what the shell lines write, move and remove outside of a run's directory."""
+        """Return the effects of the shell lines on files outside a run's directory."""
         return effects_of(self.data, self.kind, around, self.is_crlf)
 
     def launch(self, step: int | None = None) -> LaunchLine:
-        """Return the launch line of a number, or the only one.
+        """Return the launch line with a number, or the only one.
 
         Raises:
-            UsageError: There is none, none of that number, or more than one and no number.
+            UsageError: There is none, none with that number, or more than one and no number is
+                given.
         """
         if not self.launches:
             raise UsageError(f"{self.name}: {self._why_none}")
@@ -277,10 +282,10 @@ class JobScript:
         return self.launches[step - 1]
 
     def certain_launch(self, step: int | None = None) -> LaunchLine:
-        """Return the launch line of a number, or the only one, if its program is certain.
+        """Return the launch line with a number, or the only one, if its program is certain.
 
         Raises:
-            UsageError: As of `launch`, or it is not.
+            UsageError: See `launch`, or its program is uncertain.
         """
         launch = self.launch(step)
         if launch.problem:
@@ -292,7 +297,7 @@ class JobScript:
 
     @cached_property
     def _is_cut(self) -> bool:
-        """Whether there may be launch lines in what could not be read."""
+        """Whether the unparsed part may contain launch lines."""
         if not self.problem:
             return False
         stopped = self.breaks[-2] if len(self.breaks) > 1 else 0
@@ -355,7 +360,7 @@ def _problem(text: str, reading: Reading) -> str:
 
 
 def _listed(launches: Sequence[LaunchLine]) -> str:
-    """Return launch lines for a message."""
+    """Return a list of launch lines for a message."""
     shown = [
         f"{each.number}: line {each.first_line}, {_short(each.text)}" for each in launches[:9]
     ]
@@ -368,10 +373,10 @@ def _short(text: str) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-# CPUs that a job asks for and its srun does not pass on to the tasks.
+# CPUs that a job requests and that srun does not pass on to its tasks.
 #
 # Source: release notes of Slurm 22.05: srun no longer reads SLURM_CPUS_PER_TASK, which sbatch
-# sets; it takes the number from --cpus-per-task of its own, or from SRUN_CPUS_PER_TASK.
+# sets; it uses its own --cpus-per-task, or SRUN_CPUS_PER_TASK.
 
 VARIABLE = "SRUN_CPUS_PER_TASK"
 _SAID = re.compile(rf"^[^#\n]*\b{VARIABLE}\b".encode(), re.MULTILINE)
@@ -380,12 +385,12 @@ _SAID = re.compile(rf"^[^#\n]*\b{VARIABLE}\b".encode(), re.MULTILINE)
 def missing_cpus(
     script: JobScript, environment: Mapping[str, str], step: int | None = None
 ) -> Iterator[str]:
-    """Yield a warning for each srun whose tasks lack the CPUs that the job asks for.
+    """Yield a warning for each srun whose tasks lack the CPUs that the job requests.
 
     Args:
-        script: The user's.
-        environment: That the job is submitted with.
-        step: Number of the launch line to look at; None: all.
+        script: The user's script.
+        environment: Environment in which the job is submitted.
+        step: Number of the launch line to check; None for all.
     """
     wanted = script.resources.cpus_per_task or 1
     if wanted < 2 or script.resources.is_heterogeneous:
@@ -402,7 +407,7 @@ def missing_cpus(
 
 
 def _is_silent(launch: LaunchLine) -> bool:
-    """Whether a line is an srun that is understood and says no CPUs, not by a variable either."""
+    """Return whether a line is a parsed srun that sets no CPUs, not even by a variable."""
     if launch.launcher != "srun" or launch.problem:
         return False
     return not read_launcher([text for text, _ in launch.known]).cpus_per_rank

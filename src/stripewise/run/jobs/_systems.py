@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recognises job scripts of any batch system and refuses to run one as a command.
 
-A directive begins its line, for PBS perhaps behind blanks, and options follow its mark: "# PBS",
-"##PBS -q a", "#PBS scripts", "#$Id$" and "#$HOME" are none, nor is what stands in a here-document
-or a string.  Flux takes its own behind any marks, and out of the docstrings of Python.
+A directive is at the start of its line, for PBS possibly after blanks, and options follow its
+mark: "# PBS", "##PBS -q a", "#PBS scripts", "#$Id$" and "#$HOME" are not directives, and neither
+are lines in a here-document or a string.  Flux accepts its directives after any comment marks, and
+in docstrings of Python.
 
-Sources: qsub of POSIX.1-2017 and qsub(1B) of OpenPBS, bsub(1) of LSF 10.1, RFC 36 of Flux,
-qsub(1) of Grid Engine 8.1 and of Cobalt, pjsub(1) of Technical Computing Suite, oarsub(1),
-ccsalloc(1) of OpenCCS, and job scripts in public repositories for AIP and Unischeduler;
-sbatch(1) of Slurm 22.05, which reads its own as far as the first command.
+Sources: qsub of POSIX.1-2017 and qsub(1B) of OpenPBS, bsub(1) of LSF 10.1, RFC 36 of Flux, qsub(1)
+of Grid Engine 8.1 and of Cobalt, pjsub(1) of Technical Computing Suite, oarsub(1), ccsalloc(1) of
+OpenCCS, and job scripts in public repositories for AIP and Unischeduler; sbatch(1) of Slurm 22.05,
+which reads its directives up to the first command.
 """
 
 from __future__ import annotations
@@ -75,16 +76,16 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Heading:
-    """What the directives of a script say.
+    """Directives of batch systems in a script.
 
     Attributes:
-        slurm: Number of the first line from which sbatch, or its burst buffer, takes something;
-            0: there is none.
-        late: Number of the first #SBATCH line behind the first command, where sbatch does not
-            look; 0: there is none.
-        system: Another batch system that has directives here; "": none.
-        line: Number of the first of these.
-        text: That line.
+        slurm: Number of the first line with a directive for sbatch or its burst buffer; 0 if there
+            is none.
+        late: Number of the first #SBATCH line after the first command, which sbatch ignores; 0 if
+            there is none.
+        system: Another batch system with directives in the script; empty if there is none.
+        line: Number of the first line with these.
+        text: Text of that line.
     """
 
     slurm: int = 0
@@ -95,7 +96,7 @@ class Heading:
 
     @property
     def is_slurm(self) -> bool:
-        """Whether the script is Slurm's: its lines count more than those of other systems."""
+        """Whether the script is for Slurm, whose directives take precedence over others."""
         return bool(self.slurm or (self.late and not self.system))
 
     @property
@@ -107,7 +108,7 @@ class Heading:
         """Refuse a script for another batch system.
 
         Raises:
-            UsageError: It names the system, and what can be done there.
+            UsageError: It is; the message names the system and the remedy.
         """
         if self.is_foreign:
             raise UsageError(
@@ -118,7 +119,7 @@ class Heading:
             )
 
     def notes(self, name: str) -> tuple[str, ...]:
-        """Return what a user of a Slurm script should know of its directives."""
+        """Return notes on the directives of a Slurm script for its user."""
         found = []
         if self.late:
             found.append(
@@ -136,17 +137,18 @@ class Heading:
 
 
 def is_foreign_line(line: bytes) -> bool:
-    """Whether a line is a directive of another batch system than Slurm."""
+    """Return whether a line is a directive of a batch system other than Slurm."""
     return any(mark.match(line) for _, mark in _MARKS)
 
 
 def read_heading(data: bytes, kind: str, reading: Reading) -> Heading:
-    """Return what the directives of a script say.
+    """Return the directives of batch systems in a script.
 
     Args:
-        data: The script.
-        kind: Of its interpreter, as of `JobScript`.
-        reading: Its commands, which tell comments from texts; empty where it is for no shell.
+        data: Bytes of the script.
+        kind: Kind of its interpreter; see `JobScript`.
+        reading: Its commands, which distinguish comments from strings; empty if it is not for a
+            shell.
     """
     bare = data.removeprefix(_BYTE_ORDER_MARK)
     if _ANY.search(bare) is None and not _BURST_BUFFER.search(bare):
@@ -174,7 +176,7 @@ def read_heading(data: bytes, kind: str, reading: Reading) -> Heading:
 
 
 def _mark(directive: bytes) -> int:
-    """Return where the comment begins that a directive is, or the directive where it is none."""
+    """Return the start of the comment of a directive, or of the directive if it is no comment."""
     comment = directive.find(b"#")
     return comment if comment >= 0 else len(directive) - len(directive.lstrip())
 
@@ -184,7 +186,7 @@ def _is_slurms(line: bytes) -> bool:
 
 
 class _Comments:
-    """Tells whether a comment begins at a position of a script."""
+    """Predicate that tells whether a comment begins at a position of a script."""
 
     def __init__(
         self, begins: set[int], certain: int, docstrings: Sequence[tuple[int, int]] = ()
@@ -192,11 +194,11 @@ class _Comments:
         self._begins, self._certain, self._docstrings = begins, certain, docstrings
 
     def __call__(self, place: int) -> bool:
-        """Whether one does; what could not be read is taken for one."""
+        """Return whether a comment begins at a position; unparsed text counts as one."""
         return place in self._begins or place >= self._certain
 
     def has_docstring(self, place: int) -> bool:
-        """Whether a docstring is there."""
+        """Return whether a position is in a docstring."""
         return any(start < place < end for start, end in self._docstrings)
 
 
@@ -228,18 +230,18 @@ def _python_comments(data: bytes) -> _Comments:
     return _Comments(begins, len(data), docstrings)
 
 
-# Command lines that would run a job script here, or submit jobs: refused before anything runs.
+# Command lines that would run a job script here or submit jobs, which are refused.
 
 _BEGINNING_BYTES = 1024
 _IN_A_JOB = (
     "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "PJM_JOBID",
     "OAR_JOB_ID", "SGE_TASK_ID", "MSUB_JOBID",
 )  # fmt: skip
-"""Variables of which batch systems set one in their jobs."""
+"""Variables that batch systems set in their jobs."""
 
 
 def scripts_in(directory: Path) -> Find:
-    """Return what finds the scripts of a directory that are called by their paths."""
+    """Return a function that finds scripts by their paths relative to a directory."""
 
     def find(path: str) -> bytes | None:
         return _read_script(directory / path)
@@ -248,11 +250,11 @@ def scripts_in(directory: Path) -> Find:
 
 
 def job_script_heading(path: Path, kind: str = "") -> Heading | None:
-    """Return what the directives of a script say; None where there is no script.
+    """Return the directives of batch systems in a script; None if the script does not exist.
 
     Args:
-        path: Of the script.
-        kind: Of the interpreter that reads it; "": it names its own.
+        path: Path of the script.
+        kind: Kind of its interpreter; empty if the script names it.
     """
     data = _read_script(path)
     if data is None:
@@ -265,18 +267,18 @@ def job_script_heading(path: Path, kind: str = "") -> Heading | None:
 def check_command(
     words: Sequence[str], directory: Path, command: str, *, once: bool = False
 ) -> None:
-    """Refuse a command line that runs a job script here, or that submits jobs.
+    """Refuse a command line that runs a job script here or submits jobs.
 
-    A job script that a shell is told to run (`bash run.sh`) is wanted so, if it is Slurm's.
+    A Slurm script that is explicitly run by a shell (`bash run.sh`) is accepted.
 
     Args:
-        words: The command line.
-        directory: Where it runs.
-        command: Of Stripewise, which would run it: "tune".
-        once: It runs once, and in place: in a job of the user's that is nobody's harm.
+        words: Words of the command line.
+        directory: Working directory of the command.
+        command: Stripewise command that would run it: "tune".
+        once: Whether it runs once and in place, which is harmless in a job of the user.
 
     Raises:
-        UsageError: With the script, the line, and what to do.
+        UsageError: It does; the message has the script, the line and the remedy.
     """
     if once and any(os.environ.get(name) for name in _IN_A_JOB):
         return
@@ -295,7 +297,7 @@ def check_command(
 
 
 def _lines(words: Sequence[str]) -> list[list[str]]:
-    """Return the command line, and what a launcher or the text of a shell in it starts."""
+    """Return the command line, and the commands that a launcher or shell text in it starts."""
     found = [list(words), *commands_of_words(words)]
     for place, word in enumerate(words):
         if is_launcher_word(word):
@@ -308,7 +310,7 @@ def _lines(words: Sequence[str]) -> list[list[str]]:
 
 
 def _path(word: str, directory: Path, kind: str) -> str:
-    """Return the path of a script; "" of a program that is installed for all."""
+    """Return the path of a script; empty for an installed program."""
     if not word or (kind and not os.path.isfile(directory / word)):
         return ""
     installed = None if kind else shutil.which(os.path.basename(word))
@@ -318,7 +320,7 @@ def _path(word: str, directory: Path, kind: str) -> str:
 
 
 def _read_script(path: Path) -> bytes | None:
-    """Return what a script holds; None where there is none: a program, a directory, a pipe."""
+    """Return the content of a script; None for a program, a directory or a pipe."""
     try:
         with open_input(path) as stream:
             beginning = stream.read(_BEGINNING_BYTES)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launches runs: submit one, get a durable handle, poll, collect, cancel."""
+"""Launches runs: submits them, returns durable handles, polls, collects and cancels."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a launcher, and decides why a run failed."""
+"""Defines the interface of launchers, and determines why a run failed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from stripewise.storage.emulation import EmulatedRun, EmulatedStorage
 
 @dataclass(frozen=True)
 class Resources:
-    """What a batch system must be told; None: not known, or as its defaults are.
+    """Resources for a batch system; None if unknown or left at its defaults.
 
     Attributes:
-        nodes / ranks: Of the job.
+        nodes / ranks: Numbers of nodes and ranks of the job.
     """
 
     nodes: int | None = None
@@ -31,25 +31,26 @@ class Resources:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What to run.
+    """Request to run a command.
 
     Attributes:
-        run_id: UUID text; a launcher is asked at most once per run_id.
-        command: Arguments, not a shell line.
-        directory: Working directory of the run, made by the caller (the sandbox).
-        record_directory: Where evidence goes (stdout, stderr, result, containers/); outside
+        run_id: UUID as text; each is submitted at most once.
+        command: Words of the command, not a shell line.
+        directory: Working directory of the run, created by the caller (the sandbox).
+        record_directory: Directory for the evidence (stdout, stderr, result, containers/), outside
             the working directory.
-        configuration: To be applied.
-        settings: The same as tunable name to value (what a replayed launcher looks up).
-        timeout_seconds: Then the run is stopped and its status is TIMEOUT.
-        sync: fsync at close, so that data is on the storage when the clock stops.
-        writable: Directories in which files may be made and changed.
-        keep_removed: Keep the files in `directory` that the program removes, in a folder there.
-        capture: Record single calls: "fold", "all", or "" for counters only.
-        resources: For a batch system.
-        storage: That files in `directory` are emulated to lie on; None: on what they are.
-        mpi_prints: Let Cray MPICH print hints, statistics and timers, in jobs of a script.
-        in_reach: The library gets into the program; if not, Cray MPICH gets its hints by a
+        configuration: Configuration to apply.
+        settings: The same settings as tunable name to value, for the replaying launcher.
+        timeout_seconds: Time limit, at which the run is stopped with the status TIMEOUT.
+        sync: Whether to call fsync at close, so that data are on storage when the clock stops.
+        writable: Directories in which files may be created and changed.
+        keep_removed: Whether to keep files in `directory` that the program removes, in a folder
+            there.
+        capture: How to record single calls: "fold", "all", or empty for counters only.
+        resources: Resources to request from a batch system.
+        storage: Storage system to emulate for files in `directory`; None for no emulation.
+        mpi_prints: Whether Cray MPICH prints hints, statistics and timers, in jobs of a script.
+        in_reach: Whether the library can be preloaded; if not, Cray MPICH gets hints by a
             variable.
     """
 
@@ -72,12 +73,12 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class Handle:
-    """Durable: plain data that finds the run again after the tuner was killed.
+    """Durable handle: plain data with which a restarted tuner finds a run.
 
     Attributes:
         launcher: Name of the launcher.
-        run_id: Of the request.
-        data: JSON-serialisable; means something to its launcher only.
+        run_id: Id of the run in the request.
+        data: JSON-serialisable data for its launcher only.
     """
 
     launcher: str
@@ -87,22 +88,22 @@ class Handle:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the launcher itself knows of an ended run.
+    """Outcome of an ended run as known to its launcher.
 
     Attributes:
-        status: OK, FAILED, TIMEOUT or CANCELLED (UNSEEN is found later, from containers).
-        exit_code: Of the command; negative: minus the signal.
-        elapsed_seconds: Wall clock of the command.
-        started_unix_seconds: When it started.
+        status: OK, FAILED, TIMEOUT or CANCELLED (UNSEEN is determined later, from containers).
+        exit_code: Exit code of the command, or minus the number of a signal.
+        elapsed_seconds: Wall-clock time of the command.
+        started_unix_seconds: Start of the run in seconds since 1970.
         containers: Container files to read.
-        io_seconds / read_bytes / write_bytes: Only where there are no containers (replayed).
-        message: One line where status is not OK.
-        said: The last of its standard output and error, where status is not OK.
-        place_lost: Its working directory was gone when it ended.
-        emulated: What the storage saw that was emulated; None: none was.
-        stage_in_seconds / stage_out_seconds: For the copies of its files to a burst buffer and
-            back; None: nothing was copied.
-        directory: Where the command worked; None: in the request's directory.
+        io_seconds / read_bytes / write_bytes: Figures of a replayed run without containers.
+        message: One line of explanation if status is not OK.
+        said: End of its standard output and error if status is not OK.
+        place_lost: Whether its working directory no longer existed when it ended.
+        emulated: Figures recorded by the emulated storage; None without emulation.
+        stage_in_seconds / stage_out_seconds: Times to copy its files to a burst buffer and back;
+            None if nothing was copied.
+        directory: Directory in which the command worked; None for that of the request.
     """
 
     status: RunStatus
@@ -123,19 +124,20 @@ class Outcome:
 
     @property
     def cause(self) -> FailureCause:
-        """Why it did not end well."""
+        """Cause of the failure."""
         return failure_cause(self)
 
 
 class Launcher(ABC):
-    """Runs commands.
+    """Base class of launchers, which run commands.
 
     Attributes:
-        name: In handles and journals.
-        places: How many runs may be in flight.
-        poll_seconds: A run is looked at no more often than this.
-        outlives_tuner: Whether runs go on while the tuner is dead; it then waits for them.
-        emulates: Whether it can run a program on an emulated storage.
+        name: Name in handles and journals.
+        places: Maximum number of simultaneous runs.
+        poll_seconds: Minimum interval between two polls of a run.
+        outlives_tuner: Whether runs continue after the tuner died, so that a new one waits for
+            them.
+        emulates: Whether it can run programs on emulated storage.
     """
 
     name: str
@@ -146,7 +148,7 @@ class Launcher(ABC):
 
     @property
     def node_seconds(self) -> float | None:
-        """Time of all allocations so far, times their nodes; None: there are none."""
+        """Node seconds of all allocations so far; None for launchers without allocations."""
         return None
 
     @abstractmethod
@@ -158,25 +160,25 @@ class Launcher(ABC):
         """
 
     def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
-        """Return the handle of a run that was submitted; None if it never began.
+        """Return the handle of a submitted run; None if it was never submitted.
 
-        The tuner may die between the submission and the record of the handle.
+        This is needed if the tuner died before it recorded the handle.
         """
         del run_id, record_directory
         return None
 
     @abstractmethod
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended.  Also after a restart of the tuner."""
+        """Return whether the run has ended, also after a restart of the tuner."""
 
     def pause(self, handles: Sequence[Handle], seconds: float) -> bool:
-        """Sleep; return True, early, where it is known that one of these runs has ended."""
+        """Sleep; return True early if one of the runs is known to have ended."""
         del handles
         time.sleep(seconds)
         return False
 
     def wait(self, handle: Handle, timeout_seconds: float = inf) -> bool:
-        """Wait until the run has ended; False if the time ran out first."""
+        """Wait until the run has ended; return False if the time runs out first."""
         deadline = time.monotonic() + timeout_seconds
         while not self.poll(handle):
             rest = min(self.poll_seconds, deadline - time.monotonic())
@@ -186,80 +188,80 @@ class Launcher(ABC):
         return True
 
     def describe(self, handle: Handle) -> str:
-        """Return what a run waits for, for people; "" if it runs, or nothing is known."""
+        """Return what a run is waiting for, in words; empty if it runs or nothing is known."""
         del handle
         return ""
 
     @abstractmethod
     def collect(self, handle: Handle) -> Outcome:
-        """Return the outcome of an ended run; can be called again and gives the same."""
+        """Return the outcome of an ended run; repeated calls return the same."""
 
     @abstractmethod
     def cancel(self, handle: Handle) -> None:
-        """End the run and every process of it; returns when nothing of it is left."""
+        """End the run and all its processes; return when nothing of it is left."""
 
     def close(self) -> None:  # noqa: B027
-        """Give back what is held between runs (allocations); the launcher is used no more."""
+        """Release allocations and other resources; the launcher cannot be used afterwards."""
 
 
-# Why a run failed, from how it ended and what it said last: the only place that decides it.
+# Why a run failed, determined from its end and its last output.
 #
-# What is taken for an outside cause by mistake costs a run or two; what is taken for the
-# program's own counts against its settings.
+# A wrong outside cause only costs one or two more runs; a wrong failure of the program counts
+# against its settings.
 
 _FROM_OUTSIDE = {
     signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, signal.SIGTERM,
     signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU,
 }  # fmt: skip
-"""Signals that a program does not get by its own mistake (seen: batch systems, OOM killer)."""
+"""Signals that are not caused by errors of a program (observed: batch systems, OOM killer)."""
 _SHELL = 128
-"""A shell, Open MPI's mpiexec and srun end with this and the number of a rank's signal."""
+"""Shells, Open MPI's mpiexec and srun exit with this plus the number of a rank's signal."""
 _NAMED_SIGNAL = re.compile(r"\bsignal (\d+)\b")
 """MPICH: "EXIT STRING: Killed (signal 9)"; Open MPI: "exited on signal 9 (Killed)"."""
 _NO_ROOM = re.compile(
     r"No space left on device|Disk quota exceeded|Stale file handle|Input/output error"
 )
-"""strerror of ENOSPC, EDQUOT, ESTALE and EIO."""
+"""Texts of strerror for ENOSPC, EDQUOT, ESTALE and EIO."""
 _NOT_UP = re.compile(
     r"PMIX ERROR|ORTE_ERROR_LOG|session directory|orte_init|prte_init|"
     r"^\[(?:mpiexec|proxy)\S*@|timed? ?out|"
     r"srun: error: (?:Unable|Communication|Node failure|Slurm|Task launch)",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Open MPI 4 and 5 at their start; Hydra's own errors; time-outs; Slurm's daemons."""
+"""Start-up errors of Open MPI 4 and 5, Hydra and Slurm's daemons, and time-outs."""
 _RANK_FAILED = re.compile(
     r"BAD TERMINATION|MPI_ABORT was invoked|exited on signal|non-zero (?:exit|status)"
 )
-"""A rank had come up: MPICH's banner, and Open MPI's texts."""
+"""Messages that imply that a rank had started: MPICH's banner and Open MPI's texts."""
 
 
 def failure_cause(run: Outcome) -> FailureCause:
-    """Return why a run ended as it did."""
-    said = run.said
+    """Return the cause of a run's failure."""
+    output = run.said
     if run.status is RunStatus.OK:
         return FailureCause.NONE
     if run.status is RunStatus.CANCELLED:
         return FailureCause.SIGNAL
-    if run.place_lost or _NO_ROOM.search(said):
+    if run.place_lost or _NO_ROOM.search(output):
         return FailureCause.STORAGE
     if run.status is RunStatus.TIMEOUT:
         return FailureCause.HANG
-    if _signal(run.exit_code, said) in _FROM_OUTSIDE:
+    if _signal(run.exit_code, output) in _FROM_OUTSIDE:
         return FailureCause.SIGNAL
     if run.exit_code is None and run.status is RunStatus.FAILED:
         return FailureCause.LAUNCH
-    if _NOT_UP.search(said) and not _RANK_FAILED.search(said):
+    if _NOT_UP.search(output) and not _RANK_FAILED.search(output):
         return FailureCause.LAUNCH
     return FailureCause.PROGRAM
 
 
-def _signal(exit_code: int | None, said: str) -> int:
-    """Return the signal that ended the command or one of its ranks; 0 if none did."""
+def _signal(exit_code: int | None, output: str) -> int:
+    """Return the signal that ended the command or one of its ranks; 0 if there was none."""
     if exit_code is None:
         return 0
     if exit_code < 0:
         return -exit_code
     if exit_code > _SHELL:
         return exit_code - _SHELL
-    named = _NAMED_SIGNAL.search(said)
+    named = _NAMED_SIGNAL.search(output)
     return exit_code if named and int(named[1]) == exit_code else 0

@@ -27,9 +27,9 @@ from stripewise.run.slurm import time_text
 
 STAGE_MODES = ("all", "beside", "files", "links")
 SIGNAL_SECONDS = 30
-"""So long before the end of an allocation Slurm is asked to send SIGTERM."""
+"""Time before the end of an allocation at which Slurm is requested to send SIGTERM."""
 MARGIN_SECONDS = SIGNAL_SECONDS + 60.0 + 5.0
-"""The end of an allocation, on which no run may count.
+"""Time at the end of an allocation that no run may rely on.
 
 Source: the signal "may be sent up to 60 seconds earlier than specified" (sbatch 22.05, --signal).
 Assumed: 5 s for the agent to begin and a run to be ended.
@@ -38,16 +38,17 @@ Assumed: 5 s for the agent to begin and a run to be ended.
 
 @dataclass(frozen=True)
 class Allocation:
-    """What is submitted for a run.
+    """Allocation to submit for a run.
 
     Attributes:
-        key: Requests with the same key can share an allocation.
+        key: Key of the allocation; requests with the same key can share it.
         arguments: Options of sbatch, one word each.
-        directives: Lines for the batch script, as "#DW jobdw ...": each begins with "#".
-        nodes: Compute nodes that it has.
-        wall_seconds: Its time limit, which the arguments say too; None: not known.
-        name: Of the job, as the user's script has it; runs see it in SLURM_JOB_NAME.
-        margin_seconds: Before its end, when Slurm's signal may come: no run may last into it.
+        directives: Lines for the batch script, such as "#DW jobdw ..."; each begins with "#".
+        nodes: Number of compute nodes.
+        wall_seconds: Its time limit, which the arguments contain too; None if unknown.
+        name: Name of the job in the user's script, which runs find in SLURM_JOB_NAME.
+        margin_seconds: Time before its end at which Slurm's signal may arrive; no run may extend
+            into it.
     """
 
     key: str = ""
@@ -65,7 +66,7 @@ class Allocation:
         check_arguments(self.arguments)
 
     def limit_of_run(self, wanted_seconds: float | None) -> float | None:
-        """Return the time limit of a run: the one wanted, or what fits before the signal."""
+        """Return the time limit of a run: the requested one, or the time before the signal."""
         if wanted_seconds is None or self.wall_seconds is None:
             return wanted_seconds
         most_seconds = self.wall_seconds - self.margin_seconds
@@ -74,20 +75,21 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Stage:
-    """What of a run lies on the burst buffer.
+    """Files of a run that are on the burst buffer.
 
     Attributes:
-        variable: Of the job's environment; it names the burst buffer: DW_JOB_STRIPED; "" where
-            `directory` does.
-        mode: "all": the run works there; "beside": it works in its own directory, and names files
-            there by the variable; "files": files that match lie there, and the library
-            leads the program to them; "links": links in the run's directory do.
-        globs: Names relative to the run's directory; "*" does not stand for "/".
-        copies: Files and directories that are copied there after the files of the run, with
-            their places there, relative.
+        variable: Environment variable of the job that names the burst buffer, such as
+            DW_JOB_STRIPED; empty if `directory` names it.
+        mode: Use of the burst buffer: "all" if the run works there; "beside" if it works in its
+            own directory and names files there by the variable; "files" if files that match are
+            there and the library redirects the program to them; "links" if links in the run's
+            directory do.
+        globs: Globs for names relative to the run's directory; "*" does not match "/".
+        copies: Files and directories to copy there after the files of the run, with their relative
+            destinations.
         directory: Path with variables of the job's environment, such as /flash/$USER.
-        may_be_local: The storage may be each node's own, which several nodes cannot share.
-        content: The burst buffer outlives the job, and what it holds is copied, too.
+        may_be_local: Whether the storage may be local to each node, so that nodes cannot share it.
+        content: Whether the burst buffer is persistent and its content is copied too.
     """
 
     variable: str
@@ -107,58 +109,58 @@ class Stage:
 
 
 class JobPlan(ABC):
-    """Says how the runs of a study become jobs.
+    """Base class of plans that turn the runs of a study into jobs.
 
     Attributes:
-        task_words: Whether the command starts its tasks with the words that it is given, so
-            that the library is loaded into them alone; otherwise the whole command has it.
+        task_words: Whether the command starts its tasks with given words, so that only these load
+            the library; otherwise the whole command does.
     """
 
     task_words: bool = False
 
     @property
     def run_seconds(self) -> float | None:
-        """Time limit of a run, if it were a job of its own; None: it has none."""
+        """Time limit that a run would have as a separate job; None for no limit."""
         return None
 
     @abstractmethod
     def allocation(self, request: RunRequest) -> Allocation:
-        """Return what is submitted for a run."""
+        """Return the allocation to submit for a run."""
 
     @abstractmethod
     def command(
         self, request: RunRequest, record_directory: Path, task_words: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Return the words of the command that runs in the allocation.
+        """Return the words of the command to run in the allocation.
 
         Args:
-            request: The run.
-            record_directory: It exists; scripts are written here, with mode 0700.
-            task_words: To be put in front of the program of each rank.
+            request: Request of the run.
+            record_directory: Existing directory to which scripts are written, with mode 0700.
+            task_words: Words to put before the program of each rank.
         """
 
     def stage(self, request: RunRequest) -> Stage | None:
-        """Return what of the run lies on the burst buffer; None: nothing."""
+        """Return the files of the run that are on the burst buffer; None if there are none."""
         del request
         return None
 
     def variables(self, request: RunRequest) -> Mapping[str, str]:
-        """Return what the tasks of a run find in their environment beside what all runs have."""
+        """Return the environment variables that only tasks of this run get."""
         del request
         return {}
 
 
 @dataclass(frozen=True)
 class PlainJobs(JobPlan):
-    """Runs the command itself, in allocations of the nodes and ranks that it needs.
+    """Plan that runs the command itself, in allocations of the nodes and ranks that it needs.
 
     Attributes:
-        arguments: More options of sbatch.
+        arguments: Additional options of sbatch.
         directives: Lines for the batch script.
-        wall_seconds: Time limit of an allocation, longer where a run needs it; None: the
+        wall_seconds: Time limit of an allocation, extended if a run needs more; None for the
             partition's default.
-        staged: What lies on the burst buffer.
-        margin_seconds: Before the end of an allocation, when Slurm's signal may come.
+        staged: Files that are on the burst buffer.
+        margin_seconds: Time before the end of an allocation at which Slurm's signal may arrive.
     """
 
     arguments: tuple[str, ...] = ()
@@ -168,7 +170,7 @@ class PlainJobs(JobPlan):
     margin_seconds: float = MARGIN_SECONDS
 
     def allocation(self, request: RunRequest) -> Allocation:
-        """Return an allocation of the request's resources."""
+        """Return an allocation with the request's resources."""
         resources, words = request.resources, []
         if resources.nodes is not None:
             words.append(f"--nodes={resources.nodes}")
@@ -194,13 +196,13 @@ class PlainJobs(JobPlan):
         return command_with_resources(request.command, request.configuration.job)
 
     def stage(self, request: RunRequest) -> Stage | None:
-        """Return the same for every run."""
+        """Return the files on the burst buffer, which are the same for every run."""
         del request
         return self.staged
 
 
 def least_wall_seconds(run_seconds: float | None, margin_seconds: float = MARGIN_SECONDS) -> float:
-    """Return the least time limit of an allocation in which a run of such a limit fits."""
+    """Return the minimum time limit of an allocation for a run with a time limit."""
     return 0.0 if run_seconds is None else run_seconds + margin_seconds
 
 
@@ -210,10 +212,10 @@ _REFUSED = frozenset(
 
 
 def check_arguments(arguments: tuple[str, ...]) -> None:
-    """Refuse options of sbatch with which a job could not serve runs.
+    """Refuse sbatch options that are incompatible with jobs that serve several runs.
 
     Raises:
-        UsageError: Which one, and the remedy.
+        UsageError: There is one; the message names it and the remedy.
     """
     for place, word in enumerate(arguments):
         if "\0" in word or "\n" in word:
@@ -231,11 +233,11 @@ def check_arguments(arguments: tuple[str, ...]) -> None:
                 )
 
 
-# What a job's command and its tasks find in their environment.
+# Environment of a job's command and of its tasks.
 #
-# A command that starts its tasks itself (a script with srun in it) gets the guard of the user's
-# files alone: what is recorded and set reaches its tasks, by a file that a small program in front
-# of each puts into its environment.  Other commands get all as a whole.
+# A command that starts its tasks itself (a script with srun in it) gets only the guard of the
+# user's files: recording and settings reach its tasks through a file that a small program in front
+# of each task loads into its environment.  Other commands get everything at once.
 
 TASK_FILE = "task.environment"
 _OWN = "STRIPEWISE_"
@@ -255,12 +257,12 @@ def order_environment(
     """Return the part of an order that changes the environment of the job's command.
 
     Args:
-        runtime: Preloaded into the whole command; None: its tasks get what they need.
-        request: The run.
-        stage: What lies on the burst buffer.
-        job_name: That the user's script has.
-        guard: Preloaded into a command whose tasks get what they need: it guards the user's files
-            from all else that the command does; None: nothing does.
+        runtime: Runtime to preload into the whole command; None if only its tasks get it.
+        request: Request of the run.
+        stage: Files that are on the burst buffer.
+        job_name: Name of the job in the user's script.
+        guard: Runtime to preload into a command whose tasks get their own environment, which
+            protects the user's files from the rest of the command; None for no guard.
     """
     before = dict(os.environ)
     if runtime is not None:
@@ -283,14 +285,14 @@ def order_environment(
 
 
 def _guarded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
-    """Add the guard; what makes links of a run keeps a list of them in its record."""
+    """Add the guard, and the record's list of links if the run makes links."""
     record = request.record_directory.absolute()
     writable, refused = (*request.writable, record), record / _records.REFUSED
     return guard_environment(runtime, writable=writable, refused=refused, base=base)
 
 
 def _for_launchers(request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
-    """Return what mpiexec and srun must find: settings that they read, nothing of ours."""
+    """Return the environment for mpiexec and srun, with settings that they read."""
     from stripewise.run.runtime import check_carried, resource_environment
     from stripewise.settings import formats
 
@@ -306,9 +308,9 @@ def _for_launchers(request: RunRequest, base: Mapping[str, str]) -> dict[str, st
 def staged_variables(
     variables: Mapping[str, str], request: RunRequest, stage: Stage | None
 ) -> dict[str, str]:
-    """Return the variables that name the run's files, with their places on the burst buffer.
+    """Return variables that name the run's files, with their paths on the burst buffer.
 
-    The stage has a name only on the node: "%{NAME}" stands for a variable there.
+    The path of the stage is known only on the node: "%{NAME}" stands for a variable there.
     """
     if stage is None:
         return {}
@@ -325,7 +327,7 @@ def staged_variables(
 
 
 def _staged_places(variables: Mapping[str, str], stage: Stage | None) -> dict[str, str]:
-    """Return lists of directories with that on the burst buffer."""
+    """Return the lists of directories with the one on the burst buffer added."""
     if stage is None:
         return {}
     there = f"%{{{STAGE_VARIABLE}}}"
@@ -333,10 +335,10 @@ def _staged_places(variables: Mapping[str, str], stage: Stage | None) -> dict[st
 
 
 def redirect_pair(glob: str, here: str, there: str) -> str:
-    """Return FROM=TO of the redirect for the files of a glob, below two directories.
+    """Return the FROM=TO text that redirects files of a glob from one directory to another.
 
-    The redirect knows * and ?, and takes a name without them for one directory or file, which
-    has its whole name in TO.  Instead of [...] it gets a ?.
+    The redirect supports * and ?, and treats a name without them as one directory or file, whose
+    whole name is in TO.  Each [...] is replaced by a ?.
     """
     name = re.sub(r"\[[^\]]*\]", "?", glob)
     if not set(name) & set("*?"):
@@ -351,7 +353,7 @@ def write_tasks(
     record: Path,
     added: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """Write what each task gets into the run's record; return the words before its program."""
+    """Write the environment of the tasks to the record; return the words before their program."""
     from stripewise.run.runtime import task_program, write_task_file
 
     variables = _records.preloaded(runtime, request, {})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs commands on this machine, after a check that they can be started."""
+"""Runs commands on this machine, after checking that they can be started."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from stripewise.run.runtime import Runtime, command_with_resources
 
 _CANCEL_SECONDS = _processes.TERM_GRACE_SECONDS + _processes.KILL_DEADLINE_SECONDS + 5.0
 
-# Of this process, not of a launcher: a run ends with the process that submitted it, not with
-# the object.  run_id to the supervisor and to the pipe whose closing tells it that we died.
+# These belong to this process, not to a launcher: a run ends with the process that submitted it,
+# not with the object.  They map run_id to the supervisor and to the pipe whose closing signals
+# that this process died.
 _SUPERVISORS: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def _forget_in_child() -> None:
-    """Close the pipes of a forked copy: supervisors must not believe that it is the tuner."""
+    """Close the pipes in a forked process, which supervisors must not mistake for the tuner."""
     for supervisor in _SUPERVISORS.values():
         if supervisor.stdin is not None:
             os.close(supervisor.stdin.fileno())
@@ -41,13 +42,13 @@ os.register_at_fork(after_in_child=_forget_in_child)
 
 
 class LocalLauncher(Launcher):
-    """Starts each run under a supervisor process that leaves no process behind.
+    """Launcher that starts each run under a supervisor process, which leaves no process behind.
 
     The supervisor ends the run when the tuner dies (kill -9 included), at the timeout and
     when cancelled, and stores the result, so that a restarted tuner finds it.
 
     Attributes:
-        script: Of the supervisor.
+        script: Path of the supervisor's script.
     """
 
     name = "local"
@@ -56,7 +57,7 @@ class LocalLauncher(Launcher):
     script: str = _supervise.__file__
 
     def __init__(self, runtime: Runtime | None) -> None:
-        """Keep the runtime library to preload; None preloads nothing."""
+        """Set the runtime library to preload; None preloads nothing."""
         self.runtime = runtime
 
     def submit(self, request: RunRequest) -> Handle:
@@ -64,7 +65,7 @@ class LocalLauncher(Launcher):
 
         Raises:
             ProgramError: The command does not exist or cannot be executed.
-            StudyError: The record directory holds a run already.
+            StudyError: The record directory already contains a run.
             StorageError: The record cannot be written.
             UsageError: The configuration's ranks or threads cannot be put into the command.
         """
@@ -88,10 +89,10 @@ class LocalLauncher(Launcher):
         return self._handle(request.run_id, record, supervisor.pid)
 
     def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
-        """Start the process that carries a run out, and hand it the job.
+        """Start the process that carries out a run, and pass it the job.
 
         Raises:
-            ProgramError: It cannot be started.
+            ProgramError: The process cannot be started.
         """
         try:
             with open(_records.create(records / "supervisor.log"), "wb") as log:
@@ -100,7 +101,7 @@ class LocalLauncher(Launcher):
             raise ProgramError(f"cannot start a supervisor process: {error}") from error
 
     def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
-        """Return the handle of a run by what its supervisor recorded."""
+        """Return the handle of a run from the record of its supervisor."""
         pid = _recorded_pid(record_directory)
         if not pid and not (record_directory / _records.RESULT).is_file():
             return None
@@ -118,19 +119,19 @@ class LocalLauncher(Launcher):
         return {**base, _processes.RUN_ID_VARIABLE: request.run_id}
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended; a supervisor that was killed is noticed here."""
+        """Return whether the run has ended; a killed supervisor is detected here."""
         directory = _directory(handle)
         if (directory / _records.RESULT).is_file():
             _release(handle)
             return True
         if _processes.is_supervisor(_pid(handle), handle.run_id):
             return False
-        if not (directory / _records.RESULT).is_file():  # not stored at its very end either
+        if not (directory / _records.RESULT).is_file():  # not stored at its end either
             self._recover(handle, directory)
         return True
 
     def pause(self, handles: Sequence[Handle], seconds: float) -> bool:
-        """Sleep until a supervisor ends, so that short runs are not rounded up."""
+        """Sleep until a supervisor ends, so that short runs cause no longer delay."""
         return _sleep_until_end([_pid(handle) for handle in handles], seconds)
 
     def collect(self, handle: Handle) -> Outcome:
@@ -139,7 +140,7 @@ class LocalLauncher(Launcher):
         Raises:
             UsageError: The run has not ended.
             StorageError: Its result could not be stored.
-            StudyError: Its record is gone or damaged.
+            StudyError: Its record is missing or damaged.
         """
         if not self.poll(handle):
             raise UsageError(f"run {handle.run_id} has not ended")
@@ -162,30 +163,29 @@ class LocalLauncher(Launcher):
         )
 
     def cancel(self, handle: Handle) -> None:
-        """End the run and every process of it; returns when nothing of it is left."""
+        """End the run and all its processes; return when nothing of it is left."""
         if not self.poll(handle):
             _end_supervisor(_pid(handle), handle.run_id)
             self.poll(handle)
         _records.end_emulation(handle.run_id)
 
     def _recover(self, handle: Handle, directory: Path) -> None:
-        """End the processes of a run whose supervisor left no result, and record that."""
+        """End the processes of a run whose supervisor left no result, and record this."""
         exit_code = _release(handle)
         _processes.end_strays([handle.run_id])
         _records.end_emulation(handle.run_id)
         if exit_code == _supervise.STORAGE_EXIT_CODE:
-            return  # collect() says that the disk refused
+            return  # collect() reports that the disk refused
         with suppress(OSError):
             result = _cancelled(handle.run_id, "its supervisor was killed")
             _records.write_result(directory, result)
 
 
 def sweep(record_root: Path) -> tuple[str, ...]:
-    """End what is left of all unfinished runs recorded below a directory.
+    """End the processes of all unfinished runs recorded below a directory.
 
-    To be called when a study is resumed, before its directory is used: it ends supervisors
-    that still run, then every process that belongs to such a run, and records the runs as
-    cancelled.
+    Call this when a study is resumed, before its directory is used: it ends supervisors that still
+    run, then all processes of such runs, and records the runs as cancelled.
 
     Returns:
         Ids of the runs that were unfinished.
@@ -200,7 +200,7 @@ def sweep(record_root: Path) -> tuple[str, ...]:
             _records.write_result(directory, _cancelled(run_id, "the tuner ended"))
         except OSError as error:
             raise _records.storage_error(error, directory / _records.RESULT) from error
-        # one that began only now, and saw no result
+        # one that began only now and saw no result
         _end_supervisor(_recorded_pid(directory), run_id)
     return tuple(run_id for _, run_id in unfinished)
 
@@ -214,13 +214,13 @@ def _pid(handle: Handle) -> int:
 
 
 def _recorded_pid(directory: Path) -> int:
-    """Return the pid that a supervisor left in its run's record; 0 if it left none."""
+    """Return the pid that a supervisor wrote to its run's record; 0 if it wrote none."""
     known = _records.read_json(directory / _records.SUPERVISOR) or {}
     return int(known.get("pid", 0))
 
 
 def _release(handle: Handle) -> int | None:
-    """Reap a supervisor that is our child, and return its exit code; None if it is not ours."""
+    """Reap a supervisor, and return its exit code; None if it is not a child of this process."""
     supervisor = _SUPERVISORS.get(handle.run_id)
     if supervisor is None:
         return None
@@ -253,7 +253,7 @@ def _cancelled(run_id: str, reason: str) -> dict[str, Any]:
 
 
 def _unfinished(root: Path) -> list[tuple[Path, str]]:
-    """Record directories below `root` with a request and no result."""
+    """Yield the record directories below `root` with a request and no result."""
     found = []
     for folder, folders, files in os.walk(root):
         if _records.REQUEST in files:
@@ -265,7 +265,7 @@ def _unfinished(root: Path) -> list[tuple[Path, str]]:
 
 
 def _end_supervisor(pid: int, run_id: str) -> None:
-    """Ask a supervisor that still runs to cancel; kill it if it does not."""
+    """Request a running supervisor to cancel its run; kill it if it does not."""
     for number, seconds in ((signal.SIGTERM, _CANCEL_SECONDS), (signal.SIGKILL, 5.0)):
         deadline = time.monotonic() + seconds
         _processes.send_to_supervisor(pid, run_id, number)
@@ -273,14 +273,14 @@ def _end_supervisor(pid: int, run_id: str) -> None:
             _sleep_until_end([pid], 0.1)
 
 
-# Whether a command can be started at all, said before anything is started.
+# Checks that a command can be started, before anything is started.
 
 
 def resolve_program(command: Sequence[str], directory: Path) -> str:
-    """Find what `command[0]` stands for, as a shell in `directory` would.
+    """Return the program that `command[0]` names for a shell in `directory`.
 
     Returns:
-        The path to execute; relative paths stay relative to `directory`.
+        The path to execute; a relative path stays relative to `directory`.
 
     Raises:
         ProgramError: There is no such program, or it cannot be executed.
@@ -327,7 +327,7 @@ def _check_executable(path: Path, shown: str) -> None:
 
 
 def _check_interpreter(path: Path, shown: str) -> None:
-    """Refuse a script whose `#!` line names nothing: the system says a puzzling "no such file"."""
+    """Refuse a script with a bad `#!` line, for which the system only says "no such file"."""
     try:
         with path.open("rb") as stream:
             line = stream.readline(4096)

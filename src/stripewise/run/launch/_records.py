@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps a run's record: request, result, output, emulated storage, what the guard refused."""
+"""Manages a run's record: request, result, output, emulated storage, refusals of the guard."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _TAIL_BYTES = 4096
 
 
 def portable(text: str) -> str:
-    """Return text of any bytes, independent of the locale: UTF-8 with escaped surrogates."""
+    """Return a text for any bytes, independent of the locale: UTF-8 with escaped surrogates."""
     return os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
 def write_request(request: RunRequest) -> None:
-    """Make the record directory and write request.json, once.
+    """Create the record directory and write request.json once.
 
     Raises:
-        StudyError: A run was submitted into this record directory before.
+        StudyError: The record directory already contains a run.
         StorageError: The disk is full, read-only, or refuses.
     """
     text = json.dumps(
@@ -78,14 +78,14 @@ def run_order(
     record: Path,
     limit_seconds: float | None,
 ) -> dict[str, Any]:
-    """Return what a supervisor or an agent has to know of a run, but for its environment.
+    """Return the order for a supervisor or an agent to run a command, without its environment.
 
     Args:
         request: The run.
-        program: What its first word stands for.
-        command: Its words.
-        record: Absolute: its record directory.
-        limit_seconds: After which it is stopped.
+        program: Path of the program that its first word names.
+        command: Words of its command.
+        record: Absolute path of its record directory.
+        limit_seconds: Time limit at which it is stopped.
     """
     mask = os.umask(0o077)
     os.umask(mask)
@@ -101,7 +101,7 @@ def run_order(
 
 
 def preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment with the library that records a run, and its record's places."""
+    """Return an environment with the preloaded library and the paths of the run's record."""
     containers = (request.record_directory / CONTAINERS).absolute()
     containers.mkdir(mode=0o700, parents=True, exist_ok=True)
     return preload_environment(
@@ -120,13 +120,13 @@ def preloaded(runtime: Runtime, request: RunRequest, base: Mapping[str, str]) ->
 
 
 def create(path: Path, how: int = os.O_TRUNC) -> int:
-    """Open a file of a record for writing, for the user alone; a link is not followed."""
+    """Open a private file of a record for writing, without following links."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.open(path, flags | how, _OWNER_ONLY)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Read an object; None if it is not there (or not complete)."""
+    """Read a JSON object; return None if it is missing or incomplete."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -145,7 +145,7 @@ def write_result(directory: Path, result: dict[str, Any]) -> None:
 
 
 def replace_json(path: Path, data: dict[str, Any]) -> None:
-    """Write a file as a whole or not at all, for the user alone.
+    """Write a private file atomically.
 
     Raises:
         StorageError: The disk is full, read-only, or refuses.
@@ -157,7 +157,7 @@ def replace_json(path: Path, data: dict[str, Any]) -> None:
 
 
 def storage_error(error: OSError, path: Path) -> StorageError:
-    """Say what the disk refused, where, and what helps."""
+    """Return an error that says what the disk refused, with the path and the remedy."""
     return StorageError(
         f"cannot write {path}: {error.strerror or error}; "
         "free some space or give a writable --study-dir, then continue with --resume"
@@ -165,25 +165,25 @@ def storage_error(error: OSError, path: Path) -> StorageError:
 
 
 def worked_in(record: Path) -> Path | None:
-    """Return where the command of an ended run worked; None: in its own directory."""
+    """Return the directory in which the command of an ended run worked; None for its own."""
     result = read_json(record / RESULT) or {}
     where = str(result.get("directory", ""))
     return Path(os.fsdecode(where.encode("utf-8", "surrogateescape"))) if where else None
 
 
 def job_of(record: Path) -> int:
-    """Return the number of the job in which a run was made; 0 where there was none."""
+    """Return the id of the job in which a run was made; 0 if there was none."""
     number = (read_json(record / RESULT) or {}).get("job_id", 0)
     return number if isinstance(number, int) else 0
 
 
 def asked_to_print(record: Path) -> bool:
-    """Whether the MPI of a run was asked to print what it does."""
+    """Return whether the MPI of a run was configured to print statistics."""
     return (read_json(record / REQUEST) or {}).get("mpi_prints") is True
 
 
 def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
-    """Build the outcome from result.json."""
+    """Create the outcome from the content of result.json."""
     status = _status(result)
     containers = sorted((directory / CONTAINERS).glob("*.sw"))
     return Outcome(
@@ -193,7 +193,7 @@ def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
         started_unix_seconds=float(result["started"]),
         containers=tuple(containers),
         message=_message(directory, status, result),
-        said="" if status is RunStatus.OK else _last_said(directory),
+        said="" if status is RunStatus.OK else _last_output(directory),
         place_lost=result.get("place_lost", False),
         stage_in_seconds=result.get("stage_in_seconds"),
         stage_out_seconds=result.get("stage_out_seconds"),
@@ -201,7 +201,7 @@ def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
     )
 
 
-def _last_said(directory: Path) -> str:
+def _last_output(directory: Path) -> str:
     return "\n".join(_tail(directory / name) for name in ("stdout", "stderr"))
 
 
@@ -245,14 +245,14 @@ _ENDED_TASKS = re.compile(
     r"|srun: error: \S+: tasks? \S+: (Killed|Terminated|Exited)"
     r"|slurmstepd\S*: error: \*\*\* STEP "
 )
-"""So Slurm reports that it ended tasks, below what these said themselves."""
+"""Messages of Slurm about tasks that it ended, which follow the tasks' own output."""
 
 
 def last_line(path: Path) -> str:
-    """Return the last line with text of a file; "" if there is none."""
+    """Return the last nonempty line of a file; empty if there is none."""
     texts = [line.strip() for line in _tail(path).splitlines() if line.strip(" -=*#\t")]
-    told = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
-    return told[-1][:300] if told else ""
+    lines = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
+    return lines[-1][:300] if lines else ""
 
 
 def _tail(path: Path) -> str:
@@ -265,7 +265,7 @@ def _tail(path: Path) -> str:
         return ""
 
 
-# What the guard of the user's files told of a run (native/runtime/hooks/refused.h).
+# Reports of the guard of the user's files on a run (native/runtime/hooks/refused.h).
 
 _ESCAPES = {
     "s": "is linked statically",
@@ -277,12 +277,12 @@ _ESCAPES = {
 
 @dataclass(frozen=True)
 class Guarded:
-    """What a run tried to change outside of its directory.
+    """Changes that a run attempted outside its directory.
 
     Attributes:
-        changed: Existing files and directories that it was kept from changing.
-        made: Names that it was kept from making.
-        escaped: Programs that it started and that the guard does not reach, with why.
+        changed: Existing files and directories that the guard prevented it from changing.
+        made: Paths that the guard prevented it from creating.
+        escaped: Programs that it started without the guard, with the reason.
     """
 
     changed: tuple[str, ...] = ()
@@ -296,7 +296,7 @@ class Guarded:
 
 
 def read_guarded(record: Path) -> Guarded:
-    """Return what the guard told of the run with this record; a last word cut off is left out."""
+    """Return the guard's report on the run with this record, without a truncated last word."""
     try:
         data = (record / REFUSED).read_bytes()
     except OSError:
@@ -313,18 +313,18 @@ def read_guarded(record: Path) -> Guarded:
     )
 
 
-# The clocks of runs on emulated storage: from the start of a run until its record has them.
+# Clocks of runs on emulated storage, from the start of a run until its record contains them.
 
 _RUNNING: dict[str, Emulation] = {}
-"""The clocks of the runs that this process started, by their ids."""
-_GONE = "its emulated storage disappeared with the tuner that started it"
+"""Clocks of the runs that this process started, by run id."""
+_GONE = "its emulated storage is gone with the tuner that began it"
 
 
 def begin_emulation(request: RunRequest, environment: Mapping[str, str]) -> dict[str, str]:
-    """Make the clocks of a run; return what its environment needs, nothing without a storage.
+    """Create the clocks of a run; return its environment variables, none without emulation.
 
     Raises:
-        StripewiseError: Its directory cannot stand for a storage.
+        StripewiseError: Its directory cannot be used for emulated storage.
     """
     if request.storage is None:
         return {}
@@ -335,16 +335,16 @@ def begin_emulation(request: RunRequest, environment: Mapping[str, str]) -> dict
 
 
 def end_emulation(run_id: str) -> None:
-    """Remove the clocks of a run; no error if there are none."""
+    """Remove the clocks of a run, if there are any."""
     made = _RUNNING.pop(run_id, None)
     if made is not None:
         made.end()
 
 
 def with_emulation(outcome: Outcome, directory: Path, run_id: str) -> Outcome:
-    """Return what is known of an ended run with what its storage saw, which is then recorded.
+    """Return an ended run's outcome with figures of its emulated storage, and record these.
 
-    A run whose clocks are gone counts as never run.
+    A run whose clocks are lost counts as never run.
     """
     request = read_json(directory / REQUEST) or {}
     if not request.get("storage"):
@@ -366,7 +366,7 @@ def _recorded(directory: Path) -> EmulatedRun | None:
 
 
 def _taken(directory: Path, run_id: str, request: Mapping[str, object]) -> EmulatedRun | None:
-    """Read the clocks of a run, of another process too if that is dead; remove them."""
+    """Read and remove the clocks of a run, also those of another process that is dead."""
     made = _RUNNING.get(run_id) or _find_again(request)
     if made is None:
         return None
@@ -396,7 +396,7 @@ def _end_all() -> None:
 
 
 def _forget_in_child() -> None:
-    """Forget the clocks in a forked copy, which neither owns nor locks them."""
+    """Forget the clocks in a forked process, which neither owns nor locks them."""
     for made in _RUNNING.values():
         made.forget()
     _RUNNING.clear()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Creates a launcher by its name; "null" ends runs at once without starting anything."""
+"""Creates launchers by name, including "null", which ends runs without starting anything."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from stripewise.run.launch._job_plan import JobPlan, PlainJobs
 from stripewise.run.launch._local import LocalLauncher
 from stripewise.run.runtime import Runtime
 
-# Runs that end at once without having been made.
+# A launcher whose runs end immediately without being started.
 
 
 class NullLauncher(Launcher):
-    """Starts nothing: every run ends well, at once, and moves no bytes.
+    """Launcher that starts nothing: every run succeeds immediately and moves no bytes.
 
-    To see a procedure without its runs, and the least that a launcher is.
+    It shows a procedure without its runs, and is a minimal example of a launcher.
     """
 
     name = "null"
 
     def submit(self, request: RunRequest) -> Handle:
-        """Note the time."""
+        """Record the time of the submission."""
         return Handle(self.name, request.run_id, {"started_unix_seconds": time.time()})
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended: always."""
+        """Return whether the run has ended, which is always true."""
         return True
 
     def collect(self, handle: Handle) -> Outcome:
-        """Return what every run gives."""
+        """Return the outcome, which is the same for every run."""
         return Outcome(
             status=RunStatus.OK,
             exit_code=0,
@@ -77,13 +77,13 @@ def create_launcher(
     """Return a launcher that preloads a runtime library.
 
     Args:
-        name: Of the launcher.
-        runtime: What is preloaded.
-        plan: How runs become jobs, for launchers that submit jobs; None: the plain way.
-        directory: Of such launchers, for what they and their jobs tell each other.
+        name: Name of the launcher.
+        runtime: Runtime to preload.
+        plan: Plan of jobs, for launchers that submit jobs; None for the plain one.
+        directory: Directory in which such launchers and their jobs exchange files.
 
     Raises:
-        UsageError: There is none of this name, or it needs a directory.
+        UsageError: There is no such launcher, or it needs a directory.
     """
     if name not in _LAUNCHERS:
         raise UsageError(f"there is no launcher {name!r}; there are {', '.join(_LAUNCHERS)}")
@@ -91,5 +91,5 @@ def create_launcher(
 
 
 def register_launcher(name: str, create: Callable[[Runtime], Launcher]) -> None:
-    """Add a launcher from outside of this package."""
+    """Register a launcher from outside this package."""
     _LAUNCHERS[name] = lambda runtime, *_: create(runtime)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes jobs out of variants of a user's job script."""
+"""Creates jobs from variants of a user's job script."""
 
 from __future__ import annotations
 
@@ -28,39 +28,40 @@ HINTS_VARIABLE = "MPICH_MPIIO_HINTS"
 VARIANT = "job"
 """Name of the variant of the script in the record of a run."""
 LINKS = "links"
-"""Name of the program that makes the links of a run, in its record."""
+"""Name of the program that creates the links of a run, in its record."""
 NOT_SUBMITTED = (
     "output", "error", "input", "array", "chdir", "time", "time-min", "dependency", "begin",
     "open-mode", "wait", "requeue", "no-requeue", "mail-type", "mail-user", "test-only",
     "parsable", "hold", "deadline",
 )  # fmt: skip
-"""Options of the script that are not those of an allocation: it has its own output and time, is
-one job, and begins when it can."""
+"""Options of the script that do not apply to an allocation, which has its own output and time, is
+one job, and begins as soon as possible."""
 
 
 @dataclass(frozen=True)
 class ScriptJobs(JobPlan):
-    """Runs a job script with its launch line wrapped, in allocations as the script asks for.
+    """Plan that runs a job script with a wrapped launch line, in allocations as it requests.
 
     Attributes:
-        script: The user's.
-        step: Number of the launch line that is tuned.
-        words: That the script is called with.
+        script: The user's script.
+        step: Number of the launch line to tune.
+        words: Arguments of the script.
         tier: Kind of burst buffer.
-        pool: Where its nodes come from; None: it has none.
-        own: What the script itself asks the tier for; None: nothing.
-        ask: What runs on a burst buffer ask for, but for the nodes.
-        nodes: Compute nodes.
-        wall_seconds: Limit of one run, as the script says; None: it does not.
-        allocation_seconds: Limit of an allocation; None: that of one run.
-        moved: Moves that name the directory that the script is submitted from, or one below; they
-            go to that of the run.
-        instead: Directory that runs find on a persistent burst buffer instead of a copy of what
-            it holds; "": the copy.
-        beside: The script has lines of its own for the tier, and its program works where the job
-            is submitted from: it names its files on the tier by the variable.
-        links: Links in the run's directory lead large files to the burst buffer, not the library.
-        seen: Tells the names of all files that runs showed so far; links need them.
+        pool: Pool of its nodes; None if it has none.
+        own: Request to the tier in the script itself; None if there is none.
+        ask: Request of runs on a burst buffer, except for the number of nodes.
+        nodes: Number of compute nodes.
+        wall_seconds: Time limit of one run in the script; None if there is none.
+        allocation_seconds: Time limit of an allocation; None for that of one run.
+        moved: Moves that name the directory from which the script is submitted, or one below; they
+            are redirected to that of the run.
+        instead: Directory on a persistent burst buffer that runs use instead of a copy of its
+            content; empty for the copy.
+        beside: Whether the script has its own lines for the tier while its program works in the
+            directory of submission and names its files on the tier by the variable.
+        links: Whether links in the run's directory, not the library, redirect large files to the
+            burst buffer.
+        seen: Function that returns the names of all files in runs so far, which links require.
     """
 
     script: JobScript
@@ -84,11 +85,11 @@ class ScriptJobs(JobPlan):
 
     @property
     def run_seconds(self) -> float | None:
-        """The time after which Slurm would end the job of the script."""
+        """Time limit at which Slurm would end the job of the script."""
         return self.wall_seconds
 
     def tier_request(self, job: JobSettings) -> TierRequest | None:
-        """Return what a run asks the tier for; None: it uses the parallel file system alone."""
+        """Return the request of a run to the tier; None if it uses no tier."""
         if job.burst_buffer_nodes is None:
             return self.own
         if job.burst_buffer_nodes == 0:
@@ -96,20 +97,20 @@ class ScriptJobs(JobPlan):
         return replace(self.ask, nodes=job.burst_buffer_nodes)
 
     def allocation(self, request: RunRequest) -> Allocation:
-        """Return the allocation of a run.
+        """Return the allocation for a run.
 
-        A run without a burst buffer is made in the allocation of the run before it, whatever that
-        has: then a candidate and the baseline beside it have the same compute nodes.
+        A run without a burst buffer uses the allocation of the previous run, even if that has one,
+        so that a candidate and its baseline run on the same compute nodes.
         """
         job = request.configuration.job
         compute = self._compute(job)
         shared = "\n".join(compute)
-        asked = self.tier_request(job)
-        if asked is None and shared in self._latest:
+        request_to_tier = self.tier_request(job)
+        if request_to_tier is None and shared in self._latest:
             return self._latest[shared]
         lines: tuple[str, ...] = ()
-        if asked is not None:
-            plain = replace(asked, stage_in=None, stage_out=None, kept=())
+        if request_to_tier is not None:
+            plain = replace(request_to_tier, stage_in=None, stage_out=None, kept=())
             lines = self.tier.directives(plain, self.pool)
         made = Allocation(
             key="\n".join((shared, *lines)),
@@ -125,7 +126,7 @@ class ScriptJobs(JobPlan):
     def command(
         self, request: RunRequest, record_directory: Path, task_words: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Write the variant of the script; return how it is called."""
+        """Write the variant of the script, and return the command that calls it."""
         job = request.configuration.job
         changes = Changes(
             wrap=task_words,
@@ -141,50 +142,50 @@ class ScriptJobs(JobPlan):
         return (str(path), *self.words)
 
     def write_links(self, job: JobSettings, path: Path) -> tuple[str, ...]:
-        """Write what makes the links of a hybrid run; return the words before the launcher.
+        """Write the program for the links of a hybrid run; return the words before the launcher.
 
-        There are none where no links are wanted, or no file of the job is known to be large.
+        There are no words if links are not used or no large file of the job is known.
 
         Args:
-            job: Of the run.
-            path: File to write.
+            job: Job settings of the run.
+            path: Path of the file to write.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The file cannot be written.
         """
-        asked, globs = self.tier_request(job), (job.burst_buffer_files or "").split(",")
+        tier_request, globs = self.tier_request(job), (job.burst_buffer_files or "").split(",")
         names = [name for name in dict.fromkeys(self.seen()) if is_below(name, globs)]
-        if not self.links or asked is None or not names:
+        if not self.links or tier_request is None or not names:
             return ()
-        variable = self.tier.directory_variable(asked) or STAGE_VARIABLE
+        variable = self.tier.directory_variable(tier_request) or STAGE_VARIABLE
         _write(path, links_program(variable, names))
         return ("sh", str(path))
 
     def stage(self, request: RunRequest) -> Stage | None:
-        """Return what of a run lies on the burst buffer."""
+        """Return the files of a run that are on the burst buffer."""
         job = request.configuration.job
-        asked = self.tier_request(job)
-        if asked is None:
+        tier_request = self.tier_request(job)
+        if tier_request is None:
             return None
-        stage = Stage(self.tier.directory_variable(asked))
+        stage = Stage(self.tier.directory_variable(tier_request))
         if not stage.variable or self.tier.copies_itself:
-            stage = replace(stage, directory=asked.directory)
-        if self.tier.is_shared(asked) is None:
+            stage = replace(stage, directory=tier_request.directory)
+        if self.tier.is_shared(tier_request) is None:
             stage = replace(stage, may_be_local=True)
         if job.burst_buffer_files is None:
-            copies = self.tier.copied_in(asked)
+            copies = self.tier.copied_in(tier_request)
             if self.instead:
                 copies = ((self.instead, ""), *copies)
-            content = bool(asked.persistent and self.own is not None and not self.instead)
+            content = bool(tier_request.persistent and self.own is not None and not self.instead)
             mode = "beside" if self.beside else "all"
             return replace(stage, mode=mode, copies=copies, content=content)
         mode = "links" if self.links else "files"
         return replace(stage, mode=mode, globs=tuple(job.burst_buffer_files.split(",")))
 
     def variables(self, request: RunRequest) -> Mapping[str, str]:
-        """Return what lets Cray MPICH print what it does, and hints if need be.
+        """Return the variables that make Cray MPICH print statistics, and its hints if necessary.
 
-        What the user says of it stays.
+        The user's own values are kept.
         """
         if not request.mpi_prints:
             return {}
@@ -194,28 +195,28 @@ class ScriptJobs(JobPlan):
         return printing | self.hints(replace(request.configuration, job=JobSettings()))
 
     def hints(self, configuration: Configuration) -> dict[str, str]:
-        """Return the variable that tells Cray MPICH all that is to be set; none if it cannot."""
+        """Return the variable with all hints for Cray MPICH; none if it cannot express them."""
         written = get("mpich-hints").write(configuration)
-        said = HINTS_VARIABLE.encode() in self.script.data  # it would say other hints than we do
-        if said or written.lost or not written.text.strip():
+        # The script would set other hints than we do.
+        if HINTS_VARIABLE.encode() in self.script.data or written.lost or not written.text.strip():
             return {}
         return {HINTS_VARIABLE: shlex.split(written.text)[1].partition("=")[2]}
 
     def says(self, name: str) -> bool:
-        """Whether the user sets a variable: in the script, or before it is submitted."""
+        """Return whether the user sets a variable, in the script or before it is submitted."""
         return name in os.environ or name.encode() in self.script.data
 
     @property
     def ranks_per_node(self) -> int | None:
-        """Ranks on each node of the job as it is; None: it does not say."""
-        said = self.script.resources.ranks_per_node
-        return said or self.script.launch(self.step).ranks_per_node
+        """Ranks on each node of the unchanged job; None if the script does not set it."""
+        given = self.script.resources.ranks_per_node
+        return given or self.script.launch(self.step).ranks_per_node
 
     def of_launch(self, job: JobSettings) -> JobSettings:
-        """Return the ranks and threads of a run.
+        """Return the numbers of ranks and threads of a run.
 
-        Fewer ranks with more threads take no more CPUs of a node than the job has there, if its
-        nodes are enough for that.
+        Fewer ranks with more threads use no more CPUs of a node than the job has there, if it has
+        enough nodes.
         """
         per_node = job.ranks_per_node
         if per_node is None and job.ranks and job.threads and self.ranks_per_node:
@@ -226,19 +227,19 @@ class ScriptJobs(JobPlan):
         return JobSettings(ranks=job.ranks, ranks_per_node=per_node, threads=job.threads)
 
     def nodes_of(self, job: JobSettings) -> int:
-        """Return the compute nodes of a run."""
+        """Return the number of compute nodes of a run."""
         per_node = self.of_launch(job).ranks_per_node or self.ranks_per_node
         if job.ranks is None or not per_node:
             return self.nodes
         return max(1, ceil(job.ranks / per_node))
 
     def compute_options(self, job: JobSettings) -> dict[str, str]:
-        """Return the options of sbatch that a run's ranks and threads change; mostly none."""
-        asked = self.of_launch(job)
+        """Return the sbatch options that a run's ranks and threads change, usually none."""
+        launch = self.of_launch(job)
         changed = {
-            "ntasks": asked.ranks,
-            "ntasks-per-node": asked.ranks_per_node,
-            "cpus-per-task": asked.threads,
+            "ntasks": launch.ranks,
+            "ntasks-per-node": launch.ranks_per_node,
+            "cpus-per-task": launch.threads,
         }
         found = {name: str(number) for name, number in changed.items() if number is not None}
         if found and self.script.resources.nodes is not None:
@@ -246,12 +247,12 @@ class ScriptJobs(JobPlan):
         return found
 
     def _job_name(self) -> str:
-        """Return the name that sbatch would give the job of the script."""
-        said = self.script.resources.job_name or self.script.name
-        return options_of_variables(os.environ).get("job-name", said)
+        """Return the name that sbatch would give to the job of the script."""
+        name = self.script.resources.job_name or self.script.name
+        return options_of_variables(os.environ).get("job-name", name)
 
     def _of_array(self) -> dict[str, str]:
-        """Return what tells the script that it is the first element of its array."""
+        """Return the variables that make the script the first element of its job array."""
         first = re.match(r"\d+", self.script.resources.array or "")
         return {"SLURM_ARRAY_TASK_ID": first[0]} if first else {}
 
@@ -259,7 +260,7 @@ class ScriptJobs(JobPlan):
         """Return the options of sbatch for the compute nodes."""
         changed = self.compute_options(job)
         drop = {*NOT_SUBMITTED, *changed, *(("nodes",) if changed else ())}
-        drop |= options_of_variables(os.environ).keys()  # sbatch heeds these, not the script
+        drop |= options_of_variables(os.environ).keys()  # sbatch reads these, not the script
         words = [f"--{name}={number}" for name, number in changed.items()]
         seconds = self.allocation_seconds or self.wall_seconds
         if seconds is not None:
@@ -273,7 +274,7 @@ def links_replaced(record_directory: Path) -> tuple[str, ...]:
 
 
 def is_below(name: str, globs: Sequence[str]) -> bool:
-    """Whether a file that a run showed is in its directory, and is one that globs name."""
+    """Return whether a file of a run is in its directory and matches one of the globs."""
     if name.startswith("/") or ".." in name.split("/"):
         return False
     return _staging.is_one_of(name.removeprefix("./"), globs)
@@ -286,14 +287,14 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _with_words(arguments: tuple[str, ...], words: list[str]) -> tuple[str, ...]:
-    """Add options to each part of a heterogeneous job: each has a time limit of its own."""
+    """Add options to each part of a heterogeneous job, since each has its own time limit."""
     found: list[str] = []
     for word in arguments:
         found += [*words, word] if word == ":" else [word]
     return (*found, *words)
 
 
-# Variables that make Cray MPICH tell what it does; it prints to the output of the job.
+# Variables that make Cray MPICH print statistics to the output of the job.
 
 _TELLING = MappingProxyType(
     {
@@ -308,11 +309,11 @@ _TELLING = MappingProxyType(
 
 
 def cray_variables() -> Mapping[str, str]:
-    """Return the variables that are set in trials under Cray MPICH, other MPIs ignore them.
+    """Return the variables to set in trials with Cray MPICH, which other MPIs ignore.
 
     It then prints its version, all settings, hints and aggregators, and for each file its system
     calls and the phases of its writes and reads, which `readers.read_evidence` reads.
-    MPICH_MPIIO_STATS is 1 and not 2, which writes files beside the program's own instead.
+    MPICH_MPIIO_STATS is 1 and not 2, which writes files next to the program's own instead.
 
     Source: intro_mpi(3) of Cray MPICH (documented); Markomanolis (KAUST), ExPBB, CUG 2017.
     """

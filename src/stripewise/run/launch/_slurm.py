@@ -33,18 +33,18 @@ from stripewise.run.slurm import (
 )
 
 IDLE_SECONDS = 120.0
-"""An allocation ends so long after the tuner died, once its run has ended."""
+"""Time after the death of the tuner at which an allocation ends, once its run has ended."""
 HOLD_SECONDS = 300.0
-"""An allocation ends if the tuner has no order for it for so long."""
+"""Time without orders from the tuner after which an allocation ends."""
 ANSWER_SECONDS = 10.0
-"""An agent that does not answer a cancellation for so long loses its job."""
+"""Time without an answer to a cancellation after which an agent's job is cancelled."""
 _CANCEL_SECONDS = 90.0
 
 
 SETTLE_SECONDS = 2.0
-"""So late the last words of an agent may be seen here."""
+"""Maximum delay until the last messages of an agent are visible here."""
 ENDS_BETWEEN_RUNS = ("time", "idle", "hold", "stop", "done", "lost")
-"""Reasons of an agent's end after which an order that it did not begin goes to another one."""
+"""Reasons for an agent's end after which an order that it did not begin moves to another one."""
 
 _IN_SIGHT = {
     False: "keep the study on storage that compute nodes see, with --study-dir",
@@ -54,12 +54,12 @@ _IN_SIGHT = {
 
 
 PLACE = "slurm.json"
-"""In a run's record: the spool and the number of its order, which may move to another."""
+"""File in a run's record with the spool and the number of its order, which may move to another."""
 
 
 @dataclass
 class Place:
-    """Where a run's order is."""
+    """Location of a run's order."""
 
     spool: Path
     number: int
@@ -67,10 +67,10 @@ class Place:
 
 
 class SlurmLauncher(Launcher):
-    """Runs commands in allocations that it submits, keeps as long as they serve, and ends.
+    """Launcher that runs commands in allocations, which it submits, keeps while needed, and ends.
 
-    The tuner and the agents talk through files below `directory`, which compute nodes must
-    see.  The controller is asked only after jobs that pend or whose agent is quiet.
+    The tuner and the agents communicate through files below `directory`, which compute nodes must
+    see.  The controller is queried only about jobs that are pending or whose agent is silent.
     """
 
     name = "slurm"
@@ -89,17 +89,17 @@ class SlurmLauncher(Launcher):
         idle_seconds: float = IDLE_SECONDS,
         hold_seconds: float = HOLD_SECONDS,
     ) -> None:
-        """Take what jobs are made from.
+        """Set the parts from which jobs are created.
 
         Args:
-            runtime: What is preloaded; None: nothing.
-            plan: Says how runs become jobs.
-            slurm: Its commands.
-            directory: For the spools; on storage that compute nodes see.
-            places: How many runs may be in flight, each in an allocation of its own.
-            per_run: Submit a job for each run.
-            idle_seconds: An allocation ends so long after the tuner died.
-            hold_seconds: An allocation ends without an order for so long.
+            runtime: Runtime to preload; None for none.
+            plan: Plan that turns runs into jobs.
+            slurm: Commands of Slurm.
+            directory: Directory for the spools, on storage that compute nodes see.
+            places: Maximum number of simultaneous runs, each in its own allocation.
+            per_run: Whether to submit a job for each run.
+            idle_seconds: Time after the death of the tuner at which an allocation ends.
+            hold_seconds: Time without an order after which an allocation ends.
         """
         self.runtime, self.plan, self.slurm = runtime, plan, slurm
         self.places = places
@@ -114,12 +114,12 @@ class SlurmLauncher(Launcher):
 
     @property
     def node_seconds(self) -> float:
-        """Time of all allocations so far, times their nodes."""
+        """Node seconds of all allocations so far."""
         return self._pool.node_seconds
 
     @property
     def n_jobs(self) -> int:
-        """Jobs that were submitted for this study so far."""
+        """Number of jobs that were submitted for this study so far."""
         return self._pool.n_jobs
 
     @property
@@ -127,7 +127,7 @@ class SlurmLauncher(Launcher):
         return pool_of(self._directory, self.slurm, self.places, self._options)
 
     def describe(self, handle: Handle) -> str:
-        """Return what a run waits for, for people: "job 12 pends: Priority"; "" if it runs."""
+        """Return what a run is waiting for: "job 12 pends: Priority"; empty if it runs."""
         spool = self._spool(handle)
         if spool is None or spool.agent() is not None:
             return ""
@@ -143,13 +143,13 @@ class SlurmLauncher(Launcher):
     # -- submission --------------------------------------------------------------------------
 
     def submit(self, request: RunRequest) -> Handle:
-        """Give a run to an allocation that waits, or submit one; see `Launcher.submit`.
+        """Give a run to a waiting allocation, or submit a new one; see `Launcher.submit`.
 
         Raises:
             ProgramError: The command does not exist or cannot be executed.
-            UsageError: It cannot be made a job, or there is no Slurm here.
+            UsageError: The run cannot become a job, or Slurm is not available.
             SubmissionError: Slurm refuses the job.
-            StudyError: The record directory holds a run already.
+            StudyError: The record directory already contains a run.
             StorageError: The record cannot be written.
         """
         if request.storage is not None:
@@ -163,24 +163,24 @@ class SlurmLauncher(Launcher):
         return self._handle(request.run_id, place)
 
     def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
-        """Return the handle of a run whose order was written; None if there is none."""
+        """Return the handle of a run whose order was written; None if none was."""
         place = _recorded_place(record_directory.absolute())
         if place is None:
             return None
         order = files.read(str(place.spool / files.order_name(place.number)))
         if order is None or order["run_id"] != run_id:
-            return None  # the tuner died before it was written
+            return None  # the tuner died before it wrote the order
         return self._handle(run_id, place)
 
     def _fitting(self, allocation: Allocation) -> Spool:
-        """Return an allocation that waits for an order, or a new one."""
+        """Return an allocation that is waiting for an order, or a new one."""
         return self._pool.idle(allocation) or self._pool.make(allocation)
 
     def _put(self, run_id: str, spool: Spool, order: dict[str, Any], record: Path) -> Place:
         """Give an order to an allocation.
 
-        First what finds the run again, then the order, then the job, and at last the agent is
-        told: a tuner that dies in between neither loses the run nor makes it twice.
+        The handle is written first, then the order, then the job is submitted, and finally the
+        agent is notified: if the tuner dies in between, the run is neither lost nor repeated.
 
         Raises:
             StorageError: The order cannot be written.
@@ -196,7 +196,7 @@ class SlurmLauncher(Launcher):
         return self._places[run_id]
 
     def _submit(self, spool: Spool) -> None:
-        """Submit the job of an allocation, which is closed if Slurm refuses it."""
+        """Submit the job of an allocation, and close the allocation if Slurm refuses it."""
         try:
             self._pool.submit(spool)
         except SlurmError:
@@ -214,7 +214,7 @@ class SlurmLauncher(Launcher):
         return Handle(self.name, run_id, data)
 
     def _place(self, handle: Handle) -> Place:
-        """Return where the order of a run is."""
+        """Return the location of a run's order."""
         if handle.run_id not in self._places:
             record = Path(str(handle.data["record_directory"]))
             spool, number = Path(str(handle.data["spool"])), int(handle.data["order"])
@@ -222,13 +222,13 @@ class SlurmLauncher(Launcher):
         return self._places[handle.run_id]
 
     def _spool(self, handle: Handle) -> Spool | None:
-        """Return the allocation of a run; None if it is gone."""
+        """Return the allocation of a run; None if it no longer exists."""
         return self._pool.spool(self._place(handle).spool)
 
     # -- looking -----------------------------------------------------------------------------
 
     def poll(self, handle: Handle) -> bool:
-        """Whether the run has ended; lost agents and jobs are noticed here.
+        """Return whether the run has ended; lost agents and jobs are detected here.
 
         Raises:
             SubmissionError: Slurm refuses a job that could not be submitted before.
@@ -239,7 +239,7 @@ class SlurmLauncher(Launcher):
             return self._end_lost(handle, place, "its allocation has ended")
         agent = spool.agent()
         if agent is not None and int(agent["ended"]) >= place.number:
-            return self._end_told(handle, place, agent)
+            return self._end_reported(handle, place, agent)
         if (
             agent is not None
             and agent["state"] == "ended"
@@ -259,7 +259,7 @@ class SlurmLauncher(Launcher):
 
         Raises:
             UsageError: The run has not ended.
-            StudyError: Nodes do not see the study, or the job will never start.
+            StudyError: The nodes do not see the study's directory, or the job will never start.
             StorageError: There is no room for its result.
         """
         if not self.poll(handle):
@@ -269,7 +269,7 @@ class SlurmLauncher(Launcher):
             raise problem
         record = self._place(handle).record
         result = _records.read_json(record / _records.RESULT)
-        for _ in range(100):  # a network file system may show it late
+        for _ in range(100):  # a network file system may show it with a delay
             if result is not None or not record.is_dir():
                 break
             time.sleep(0.1)
@@ -282,12 +282,12 @@ class SlurmLauncher(Launcher):
         return _records.outcome(record, result)
 
     def _submit_again(self, spool: Spool) -> None:
-        """Submit what the controller did not take before, or the tuner died before it could."""
+        """Submit a job that the controller did not accept before, or before the tuner died."""
         spool.find_after = max(spool.find_after, 0)
         self._submit(spool)
 
     def _ask(self, handle: Handle, place: Place, spool: Spool) -> bool:
-        """Ask Slurm after a job that should serve a run; True if the run has ended."""
+        """Query Slurm about the job of a run; return True if the run has ended."""
         status = self._pool.status(spool)
         if status is None:
             return False
@@ -308,42 +308,42 @@ class SlurmLauncher(Launcher):
             return False
         spool.dead_since = spool.dead_since or time.monotonic()
         if time.monotonic() - spool.dead_since < SETTLE_SECONDS:
-            return False  # what its agent wrote last may not be seen here yet
+            return False  # the last messages of its agent may not be visible here yet
         return self._job_over(handle, place, spool, status)
 
     def _job_over(self, handle: Handle, place: Place, spool: Spool, status: JobStatus) -> bool:
         """Settle a run whose job has ended without it; return whether the run has ended."""
         agent = spool.agent()
         if agent is not None and int(agent["order"]) < place.number:
-            return self._move(handle, place, spool)  # it died while it waited for orders
-        said = spool.output()
+            return self._move(handle, place, spool)  # it died while it was waiting for orders
+        message = spool.output()
         how = f"its job {status.job_id} ended: {status.state}"
         how += f" on {one_line(status.node_list)}" if status.state is JobState.NODE_FAIL else ""
         how += (
             f" ({one_line(status.reason)})" if status.reason not in ("", "NonZeroExitCode") else ""
         )
-        how += f": {said}" if said else ""
+        how += f": {message}" if message else ""
         if agent is None and status.state in (JobState.FAILED, JobState.COMPLETED):
             if not self._pool.has_worked:
-                self._problems[handle.run_id] = StudyError(_why_no_agent(spool, status, said))
+                self._problems[handle.run_id] = StudyError(_why_no_agent(spool, status, message))
         spool.close()
         return self._end_lost(handle, place, how)
 
-    def _end_told(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
-        """See that the result is here of a run that the agent says has ended."""
-        said = agent["said"].get(str(place.number))
-        if said and not (place.record / _records.RESULT).is_file():
-            self._end_lost(handle, place, said)
-            if "could not be stored" in said:
-                text = f"{said}; free some space there, then continue with --resume"
+    def _end_reported(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
+        """Return whether the result of a run that its agent reports as ended has arrived."""
+        message = agent["said"].get(str(place.number))
+        if message and not (place.record / _records.RESULT).is_file():
+            self._end_lost(handle, place, message)
+            if "could not be stored" in message:
+                text = f"{message}; make room there, then go on with --resume"
                 self._problems[handle.run_id] = StorageError(text)
             else:
-                remedy = _IN_SIGHT["runtime library" in said]
-                self._problems[handle.run_id] = StudyError(f"{said}; {remedy}")
+                remedy = _IN_SIGHT["runtime library" in message]
+                self._problems[handle.run_id] = StudyError(f"{message}; {remedy}")
         return True
 
     def _end_lost(self, handle: Handle, place: Place, why: str) -> bool:
-        """Record a run that nobody else will; what was recorded stays."""
+        """Record the end of a run that no agent will record, unless there is a record."""
         if not (place.record / _records.RESULT).is_file() and place.record.is_dir():
             result = result_of(handle.run_id, started=time.time(), reason=why)
             try:
@@ -354,7 +354,7 @@ class SlurmLauncher(Launcher):
         return True
 
     def _move(self, handle: Handle, place: Place, spool: Spool) -> bool:
-        """Give an order that an agent left behind to another allocation."""
+        """Move an order that an agent left behind to another allocation."""
         spool.close()
         order = files.read(str(spool.path / files.order_name(place.number)))
         if order is None or spool.is_cancelled(place.number):
@@ -365,7 +365,7 @@ class SlurmLauncher(Launcher):
     # -- the end -----------------------------------------------------------------------------
 
     def cancel(self, handle: Handle) -> None:
-        """End the run and every process of it; returns when nothing of it is left."""
+        """End the run and all its processes; return when nothing of it is left."""
         if self._poll_quietly(handle):
             return
         place = self._place(handle)
@@ -374,7 +374,7 @@ class SlurmLauncher(Launcher):
         with suppress(OSError):
             spool.cancel(place.number)
         if spool.agent() is None:
-            self._pool.give_back(spool)  # and closes it, unless its agent begins meanwhile
+            self._pool.give_back(spool)  # and closes it, unless its agent begins in the meantime
         if not spool.closed and not self._wait_for_agent(place, spool):
             self._pool.cancel([spool])
             self._wait_for_job(spool)
@@ -384,14 +384,14 @@ class SlurmLauncher(Launcher):
     def _poll_quietly(self, handle: Handle) -> bool:
         spool = self._spool(handle)
         if spool is not None and not (spool.closed or spool.job_id or spool.agent()):
-            return False  # a look at it would submit its job
+            return False  # polling it would submit its job
         try:
             return self.poll(handle)
         except SlurmError:
             return self._end_lost(handle, self._place(handle), "its job was refused")
 
     def _wait_for_agent(self, place: Place, spool: Spool) -> bool:
-        """Wait until the agent has ended an order; False if it does not answer."""
+        """Wait until the agent has ended an order; return False if it does not answer."""
         deadline = time.monotonic() + _CANCEL_SECONDS
         while time.monotonic() < deadline:
             agent = spool.agent()
@@ -413,22 +413,23 @@ class SlurmLauncher(Launcher):
             time.sleep(0.1)
 
     def close(self) -> None:
-        """End the allocations; returns when they have ended, or their jobs were cancelled."""
+        """End the allocations; return when they have ended or their jobs were cancelled."""
         self._pool.close()
 
 
 def _recorded_place(record: Path) -> Place | None:
-    """Return where the record of a run says that its order is; None: it has none."""
+    """Return the location of a run's order from its record; None if it has none."""
     data = files.read(str(record / PLACE))
     if data is None:
         return None
     return Place(Path(str(data["spool"])), int(data["order"]), record)
 
 
-def _why_no_agent(spool: Spool, status: JobStatus, said: str) -> str:
-    if said:
+def _why_no_agent(spool: Spool, status: JobStatus, message: str) -> str:
+    if message:
         return (
-            f"job {status.job_id} ended ({status.state}) before its agent began: {said}; compute "
+            f"job {status.job_id} ended ({status.state}) before its agent began: {message}; "
+            "compute "
             "nodes need Python 3.9 or later, and must see the directory of the study"
         )
     return (
@@ -437,7 +438,7 @@ def _why_no_agent(spool: Spool, status: JobStatus, said: str) -> str:
     )
 
 
-# What an agent is told of a run: command, environment, time limit, burst buffer.
+# Orders for an agent: command, environment, time limit and burst buffer of a run.
 
 
 def make_order(
@@ -447,11 +448,11 @@ def make_order(
     allocation: Allocation,
     record: Path,
 ) -> dict[str, Any]:
-    """Return what the agent is told of a run; its record directory is made.
+    """Create the record directory of a run, and return the order for the agent.
 
     Raises:
         ProgramError: The command does not exist or cannot be executed.
-        UsageError: It cannot be made a job.
+        UsageError: The run cannot become a job.
         StorageError: The record cannot be written.
     """
     try:
@@ -482,11 +483,11 @@ def make_order(
 
 
 def _limit(plan: JobPlan, request: RunRequest) -> float | None:
-    """Return the time limit of a run: the one asked for, and none beyond that of its job."""
+    """Return the time limit of a run: the requested one, at most that of its job."""
     limits = (request.timeout_seconds, plan.run_seconds)
     return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _libraries(runtime: Runtime | None, task_words: tuple[str, ...]) -> list[str]:
-    """Return the files of the runtime without which the run would fail, or not be seen."""
+    """Return the files of the runtime without which the run would fail or not be observed."""
     return [*task_words[:1], str(runtime.core)] if runtime is not None else []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Submits, finds again and gives back the allocations of a study."""
+"""Submits, recovers and releases the allocations of a study."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from stripewise.run.slurm import (
 
 BEAT_SECONDS = 2.0
 CLOSE_SECONDS = 10.0
-"""Agents that were told to end have so long before their jobs are cancelled."""
+"""Time that agents have to end on request before their jobs are cancelled."""
 ROOM_SECONDS = 60.0
-"""A job that a limit on jobs refuses is tried again for so long, if the study had others."""
+"""Time during which a job refused by a limit on jobs is retried, if the study had others."""
 _WANTS_BURST_BUFFER = "BurstBufferResources"
 _LIMITS = ("Assoc", "QOS")
-"""So begin the reasons of jobs that would exceed a limit for all jobs of a user together."""
+"""Prefixes of the reasons of jobs that would exceed a limit on all jobs of a user."""
 _SLOW_AFTER_SECONDS = 120.0
 _SLOW_SECONDS = 30.0
 
 _POOLS: dict[Path, Pool] = {}
-"""The pools of this process, by directory: the cases of a study share their allocations."""
+"""Pools of this process by directory, since the cases of a study share their allocations."""
 
 
 class Pool:
-    """The allocations whose spools are in one directory.
+    """Pool of the allocations whose spools are in one directory.
 
     Attributes:
-        slurm: Submits and cancels.
-        places: How many runs are in flight; no more allocations than this and one are kept.
-        options: For the agents.
+        slurm: Commands of Slurm to submit and cancel jobs.
+        places: Maximum number of simultaneous runs; at most one more allocation is kept.
+        options: Options for the agents.
     """
 
     def __init__(self, folder: Path, slurm: Slurm, places: int, options: dict[str, Any]) -> None:
@@ -60,34 +60,34 @@ class Pool:
         for path in sorted(folder.glob(f"{NAME_PREFIX}*")):
             spool = Spool.find(path)
             if spool is not None and not spool.closed:
-                self._know(spool)
+                self._register(spool)
 
     # -- which allocation --------------------------------------------------------------------
 
     def spool(self, path: Path) -> Spool | None:
-        """Return the allocation of a directory; None if it is gone."""
+        """Return the allocation of a directory; None if it no longer exists."""
         if path not in self._spools:
             spool = Spool.find(path)
             if spool is None:
                 return None
             if spool.closed:
                 return spool
-            self._know(spool)
+            self._register(spool)
         return self._spools[path]
 
     @property
     def live(self) -> list[Spool]:
-        """Allocations that were asked for and have not ended."""
+        """Allocations that were requested and have not ended."""
         return [spool for spool in self._spools.values() if not spool.closed]
 
     @property
     def has_worked(self) -> bool:
-        """Whether an agent of this study ever began: then nodes see its directory."""
+        """Whether any agent of this study began, which shows that nodes see its directory."""
         return any(self.folder.glob(f"{NAME_PREFIX}*/{files.AGENT}"))
 
     @property
     def node_seconds(self) -> float:
-        """Time of all agents so far, times their nodes; what pended or was lost not included."""
+        """Node seconds of all agents so far, without pending and lost jobs."""
         total = 0.0
         for path in self.folder.glob(f"{NAME_PREFIX}*"):
             spool = self._spools.get(path) or Spool.find(path)
@@ -98,19 +98,19 @@ class Pool:
 
     @property
     def n_jobs(self) -> int:
-        """Jobs that were submitted so far."""
+        """Number of jobs that were submitted so far."""
         found = (self._spools.get(p) or Spool.find(p) for p in self.folder.glob(f"{NAME_PREFIX}*"))
         return sum(spool is not None and bool(spool.job_id) for spool in found)
 
     def idle(self, allocation: Allocation) -> Spool | None:
-        """Return an allocation with this key that waits for an order; None if there is none."""
+        """Return an allocation with a key that is waiting for an order; None if there is none."""
         if self.options["per_run"]:
             return None
         fitting = (s for s in self.live if s.allocation.key == allocation.key and s.is_idle)
         return next((spool for spool in fitting if spool.job_id), None)
 
     def make(self, allocation: Allocation) -> Spool:
-        """Make the files of a new allocation; one that is idle makes room for it."""
+        """Create the files of a new allocation, and release an idle one if necessary."""
         for spool in self.live:
             if spool.is_over:
                 if spool.may_return:
@@ -122,10 +122,10 @@ class Pool:
             oldest = min(waiting, key=lambda spool: order.get(spool.path, -1))
             self.give_back(oldest)
         spool = Spool.make(self.folder, allocation, self.options)
-        self._know(spool)
+        self._register(spool)
         return spool
 
-    def _know(self, spool: Spool) -> None:
+    def _register(self, spool: Spool) -> None:
         self._spools[spool.path] = spool
         self.slurm.cluster = self.slurm.cluster or spool.cluster
         self.use(spool)
@@ -136,13 +136,13 @@ class Pool:
             self._beating.start()
 
     def use(self, spool: Spool) -> None:
-        """Note that an allocation was used just now."""
+        """Record that an allocation is being used."""
         if spool.path in self._used:
             self._used.remove(spool.path)
         self._used.append(spool.path)
 
     def _beat(self) -> None:
-        """Let the agents know that the tuner lives, however long it computes."""
+        """Signal to the agents that the tuner is alive, even during long computations."""
         while not self._over.wait(BEAT_SECONDS):
             for spool in list(self._spools.values()):
                 if not spool.closed:
@@ -152,14 +152,14 @@ class Pool:
     # -- Slurm -------------------------------------------------------------------------------
 
     def submit(self, spool: Spool) -> None:
-        """Submit the job of an allocation, once; look for it first if that is not sure.
+        """Submit the job of an allocation once; if it may exist already, look for it first.
 
-        A controller that is away now is asked again at the next call, and so is one that
-        refuses the job while another one of this study still counts.
+        The next call retries if the controller cannot be reached, or refuses the job while another
+        job of this study still counts.
 
         Raises:
-            SubmissionError: The job is refused.
-            SlurmError: sbatch fails otherwise.
+            SubmissionError: Slurm refuses the job.
+            SlurmError: sbatch fails for another reason.
         """
         if spool.job_id:
             return
@@ -177,12 +177,12 @@ class Pool:
         except SlurmAwayError as error:
             self.slurm.trouble = str(error)
         except SubmissionError as error:
-            if not (is_limit_of_jobs(str(error)) and self._may_get_room(spool)):
+            if not (is_limit_of_jobs(str(error)) and self._make_room_for(spool)):
                 raise
             self.slurm.trouble = str(error)
 
-    def _may_get_room(self, spool: Spool) -> bool:
-        """Give back what waits for orders; False if a limit on jobs does not yield to that."""
+    def _make_room_for(self, spool: Spool) -> bool:
+        """Release waiting allocations; return False if this cannot help against a job limit."""
         others = [other for other in self._spools.values() if other.job_id]
         for other in others:
             if other.is_idle:
@@ -192,7 +192,7 @@ class Pool:
         return bool(others) and now - spool.refused_at < ROOM_SECONDS
 
     def status(self, spool: Spool) -> JobStatus | None:
-        """Return what Slurm said of a job last; ask if that is due.  Never waits."""
+        """Return the last known status of a job; start a query if one is due, without waiting."""
         if not spool.job_id:
             return None
         live = [other for other in self.live if other.job_id]
@@ -206,11 +206,11 @@ class Pool:
             self.slurm.look(open_jobs or [spool.job_id])
         status = self.slurm.known(spool.job_id)
         if status is not None and status.name not in ("", spool.name):
-            return JobStatus(spool.job_id, JobState.LOST)  # a controller that lost it counts anew
+            return JobStatus(spool.job_id, JobState.LOST)  # lost: count again
         return status
 
     def cancel(self, spools: list[Spool]) -> None:
-        """Cancel jobs; an agent that starts all the same is told to end by its spool."""
+        """Cancel jobs; agents that start nevertheless are ended through their spools."""
         for spool in spools:
             with suppress(OSError):
                 spool.stop()
@@ -220,16 +220,16 @@ class Pool:
     # -- the end -----------------------------------------------------------------------------
 
     def give_back(self, spool: Spool) -> None:
-        """End an allocation that waits for orders, without waiting for it."""
+        """End an allocation that is waiting for orders, without waiting for its end."""
         with suppress(OSError):
             spool.stop()
         if spool.agent() is None:
-            if spool.job_id or self._sure(spool):
+            if spool.job_id or self._confirm(spool):
                 self.cancel([spool])
             spool.close()
 
     def make_way(self, reason: str) -> None:
-        """Give back what waits for orders, if a job pends for what it holds."""
+        """Release waiting allocations if a job is pending for their resources."""
         if reason == _WANTS_BURST_BUFFER:
             holding = [s for s in self.live if s.allocation.directives]
         elif reason == "Resources" or reason.startswith(_LIMITS):
@@ -241,12 +241,12 @@ class Pool:
                 self.give_back(spool)
 
     def close(self) -> None:
-        """End all allocations: returns when their agents have ended, or jobs were cancelled."""
+        """End all allocations; return when their agents have ended or jobs were cancelled."""
         live = self.live
         for spool in live:
             with suppress(OSError):
                 spool.stop()
-        self.cancel([s for s in live if s.agent() is None and (s.job_id or self._sure(s))])
+        self.cancel([s for s in live if s.agent() is None and (s.job_id or self._confirm(s))])
         deadline = time.monotonic() + CLOSE_SECONDS
         begun = [spool for spool in live if spool.agent() is not None]
         while (left := [s for s in begun if not s.is_over]) and time.monotonic() < deadline:
@@ -256,8 +256,8 @@ class Pool:
             spool.close()
         self.forget()
 
-    def _sure(self, spool: Spool) -> bool:
-        """Look for a job that was submitted without an answer."""
+    def _confirm(self, spool: Spool) -> bool:
+        """Look for a job whose submission was not confirmed; return whether it was found."""
         if spool.find_after < 0:
             return False
         with suppress(SlurmError):
@@ -267,7 +267,7 @@ class Pool:
         return bool(spool.job_id)
 
     def forget(self) -> None:
-        """Let the heart stop; what was submitted stays, and can be found again."""
+        """Stop the heartbeat; submitted jobs remain, and can be found again."""
         self._over.set()
         if self._beating is not None and self._beating is not threading.current_thread():
             self._beating.join(5.0)
@@ -275,7 +275,7 @@ class Pool:
 
 
 def pool_of(folder: Path, slurm: Slurm, places: int, options: dict[str, Any]) -> Pool:
-    """Return the allocations of a directory, the same for all launchers of this process."""
+    """Return the pool of a directory, which all launchers of this process share."""
     folder = folder.absolute()
     if folder not in _POOLS:
         _POOLS[folder] = Pool(folder, slurm, places, options)
@@ -283,7 +283,7 @@ def pool_of(folder: Path, slurm: Slurm, places: int, options: dict[str, Any]) ->
 
 
 def forget_all() -> None:
-    """Forget what was submitted, as a process does that is killed."""
+    """Forget all submitted jobs, as if this process had been killed."""
     for pool in list(_POOLS.values()):
         pool.forget()
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the tuner's side of a spool: an allocation, from its submission to its end."""
+"""Manages the tuner's side of a spool: an allocation, from its submission to its end."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ _AGENT_FILES = (
 )  # fmt: skip
 _OUTPUT = "job.out"
 LEAST_PYTHON = (3, 9)
-"""Needed by the agent: os.waitstatus_to_exitcode, os.pidfd_open."""
+"""Minimum Python version for the agent (os.waitstatus_to_exitcode, os.pidfd_open)."""
 _PYTHONS = ("python3", *(f"python3.{minor}" for minor in range(14, 8, -1)))
-"""Names on a node: that of an older system is too old (3.6), and newer ones lie beside it."""
+"""Names of Python on a node; the default of older systems is too old (3.6), with newer ones beside
+it."""
 STALE_SECONDS = 15.0
-"""An agent whose heart has not beaten for so long is asked after."""
+"""Time without a heartbeat after which Slurm is queried about an agent."""
 
 
 class Spool:
-    """An allocation, by its files.
+    """An allocation, represented by its files.
 
     Attributes:
-        path: Its directory.
-        job_id: 0 while it is not known.
-        closed: No order comes here any more.
-        orders: Number of the newest one.
-        lock: Of the files that the tuner writes (a thread beats).
+        path: Directory of the spool.
+        job_id: Id of the job; 0 while unknown.
+        closed: Whether the allocation receives no more orders.
+        orders: Number of the newest order.
+        lock: Lock of the files that the tuner writes, since a thread writes the heartbeat.
     """
 
     def __init__(self, path: Path, state: dict[str, Any]) -> None:
@@ -63,11 +64,11 @@ class Spool:
 
     @classmethod
     def make(cls, folder: Path, allocation: Allocation, options: dict[str, Any]) -> Spool:
-        """Make the directory of a new allocation, which is not submitted yet.
+        """Create the directory of a new allocation, which is not yet submitted.
 
         Raises:
-            UsageError: Its path cannot stand in a script.
-            StorageError: The disk refuses.
+            UsageError: Its path cannot be written in a script.
+            StorageError: The disk refuses to write.
         """
         name = NAME_PREFIX + uuid4().hex[:12]
         path = folder / name
@@ -96,16 +97,16 @@ class Spool:
         state = files.read(str(path / files.STATE))
         return None if state is None else cls(path, state)
 
-    # -- what was submitted ------------------------------------------------------------------
+    # -- the submission ----------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """Name of the job, which nobody else's has."""
+        """Name of the job, which is unique."""
         return str(self._state["name"])
 
     @property
     def job_id(self) -> int:
-        """Number of the job; 0 while it is not known."""
+        """Id of the job; 0 while unknown."""
         return int(self._state["job_id"])
 
     @job_id.setter
@@ -115,22 +116,22 @@ class Spool:
 
     @property
     def cluster(self) -> str:
-        """To which it was submitted, by its name; "": this host's own, or not yet known."""
+        """Name of the cluster that has the job; empty if it is the local one or unknown."""
         return str(self._state.get("cluster", ""))
 
     def submitted(self, number: int, cluster: str) -> None:
-        """Note the number of the job, and the cluster that has it."""
+        """Record the id of the job, and the cluster that accepted it."""
         self._state["cluster"] = cluster
         self.submitted_at = time.monotonic()
         self.job_id = number
 
     @property
     def closed(self) -> bool:
-        """Whether nothing of the job is left, or will be."""
+        """Whether the job has ended or will never start."""
         return bool(self._state["closed"])
 
     def close(self) -> None:
-        """Note that nothing of the job is left."""
+        """Record that the job has ended or will never start."""
         if not self.closed:
             self._state["closed"] = True
             with suppress(StorageError):
@@ -138,14 +139,14 @@ class Spool:
 
     @property
     def allocation(self) -> Allocation:
-        """The allocation that the spool was made for."""
+        """Allocation for which the spool was created."""
         made = self._state["allocation"]
         words = {name: tuple(made[name]) for name in ("arguments", "directives")}
         return Allocation(**{**made, **words})
 
     @property
     def arguments(self) -> list[str]:
-        """Options of sbatch: ours come last of the first component, where they count."""
+        """Options of sbatch, with ours last in the first component, where they take effect."""
         given = list(self._state["allocation"]["arguments"])
         end = given.index(":") if ":" in given else len(given)
         ours = [
@@ -159,33 +160,33 @@ class Spool:
 
     @property
     def script(self) -> Path:
-        """The batch script."""
+        """Text of the batch script."""
         return self.path / "batch.sh"
 
     def save(self) -> None:
-        """Write what was submitted.
+        """Write the state of the submission.
 
         Raises:
             StorageError: The disk is full, or refuses.
         """
         _records.replace_json(self.path / files.STATE, self._state)
 
-    # -- what the tuner says -----------------------------------------------------------------
+    # -- requests of the tuner ------------------------------------------------------------------
 
     def tell(self) -> None:
-        """Let the heart beat, and say what is wanted."""
+        """Write the heartbeat and the requests to the agent."""
         with self.lock:
             self._beats += 1
-            said = {
+            requests = {
                 "beat": self._beats,
                 "orders": self.orders,
                 "cancel": sorted(self._cancelled)[-200:],
                 "stop": self._stop,
             }
-            files.overwrite(str(self.path / files.TUNER), said)
+            files.overwrite(str(self.path / files.TUNER), requests)
 
     def put(self, order: dict[str, Any]) -> int:
-        """Write an order, which nobody hears of yet; return its number.
+        """Write an order without announcing it yet, and return its number.
 
         Raises:
             StorageError: The disk is full, or refuses.
@@ -196,47 +197,47 @@ class Spool:
         return number
 
     def cancel(self, number: int) -> None:
-        """Say that an order is not wanted any more."""
+        """Announce that an order is cancelled."""
         self._cancelled.add(number)
         self.tell()
 
     def stop(self) -> None:
-        """Say that no order is wanted any more."""
+        """Announce that the agent should end."""
         self._stop = True
         self.tell()
 
     def is_cancelled(self, number: int) -> bool:
-        """Whether an order is not wanted any more."""
+        """Return whether an order was cancelled."""
         return number in self._cancelled
 
-    # -- what the agent says -----------------------------------------------------------------
+    # -- reports of the agent -------------------------------------------------------------------
 
     def agent(self) -> dict[str, Any] | None:
-        """Return what the agent said last; None if it has not begun."""
-        said = files.read(str(self.path / files.AGENT))
-        if said is not None and said != self._agent:
-            self._agent, self._changed_at = said, time.monotonic()
+        """Return the last report of the agent; None if it has not begun."""
+        report = files.read(str(self.path / files.AGENT))
+        if report is not None and report != self._agent:
+            self._agent, self._changed_at = report, time.monotonic()
             self.dead_since = None
         return self._agent
 
     @property
     def quiet_seconds(self) -> float:
-        """How long the agent's heart has not beaten, by this host's clock."""
+        """Time since the agent's last heartbeat, by this host's clock."""
         return time.monotonic() - self._changed_at
 
     @property
     def alive_seconds(self) -> float:
-        """How long the agent has been there."""
+        """Time since the agent began."""
         return float(self._agent["alive_seconds"]) if self._agent else 0.0
 
     @property
     def ended(self) -> int:
-        """All orders up to this one have ended."""
+        """Number of the last order up to which all have ended."""
         return int(self._agent["ended"]) if self._agent else 0
 
     @property
     def is_idle(self) -> bool:
-        """Whether its agent waits for an order, or will when it begins."""
+        """Whether its agent is waiting for an order, or will do so when it begins."""
         agent = self.agent()
         over = agent is not None and agent["state"] == "ended"
         lives = agent is None or self.quiet_seconds < STALE_SECONDS
@@ -245,26 +246,26 @@ class Spool:
 
     @property
     def is_over(self) -> bool:
-        """Whether its agent has ended, and every order."""
+        """Whether its agent and every order have ended."""
         agent = self.agent()
         over = agent is not None and agent["state"] == "ended"
         return over and self.ended >= self.orders
 
     @property
     def may_return(self) -> bool:
-        """Whether its agent was ended by a signal: Slurm may have requeued the job."""
+        """Whether a signal ended its agent, in which case Slurm may have requeued the job."""
         agent = self.agent()
         return agent is not None and agent["reason"] == "signal"
 
     def output(self) -> str:
-        """Return the last line that the batch script said; "" if there is none."""
+        """Return the last line that the batch script printed; empty if there is none."""
         return _records.last_line(self.path / _OUTPUT)
 
 
 def batch_script(allocation: Allocation, agent: Path, spool: Path) -> str:
     """Return the script of a job: directives, then the agent.
 
-    The tuner's Python is taken where the node has it, otherwise one of the node's own.
+    It uses the tuner's Python if the node has it, otherwise one of the node.
     """
     quote = shlex.quote
     words = f"-I -S -X utf8 {quote(str(agent))} {quote(str(spool))}"
@@ -284,7 +285,7 @@ def batch_script(allocation: Allocation, agent: Path, spool: Path) -> str:
 
 
 def _copy_agent(folder: Path) -> Path:
-    """Put the agent where the nodes see it, under a name that says what it is."""
+    """Copy the agent to a directory that the nodes see, under a descriptive name."""
     here = Path(__file__).with_name("agent")
     sources = {name: (here / name).read_bytes() for name in _AGENT_FILES}
     digest = hashlib.sha256(b"\0".join(sources.values())).hexdigest()[:12]
@@ -302,10 +303,10 @@ def _copy_agent(folder: Path) -> Path:
 
 
 def _no_pattern(path: Path) -> str:
-    """Return a path for --output, in which "%" begins a pattern.
+    """Return a path quoted for --output, in which "%" begins a pattern.
 
-    With a backslash in it there are no patterns, and each one is taken off the character behind it
-    (seen: Slurm 22.05).
+    If the path contains a backslash, Slurm expands no patterns, and removes each backslash before
+    another character (observed: Slurm 22.05).
     """
     text = str(path)
     return text.replace("\\", "\\\\") if "\\" in text else text.replace("%", "%%")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds, builds and switches on the runtime library that is preloaded into programs."""
+"""Finds, builds and activates the runtime library that is preloaded into programs."""
 
 from typing import TYPE_CHECKING
 

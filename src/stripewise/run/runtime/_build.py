@@ -35,16 +35,16 @@ Progress = Callable[[str], None]
 _TAIL_LINES = 12
 _BUILD_SECONDS = 900.0
 _STAMP = "stripewise-stamp"
-"""File in a build tree that was finished: the stamp of its part."""
+"""File in a finished build tree with the stamp of its part."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One CMake build: the core, or what belongs to one MPI.
+    """One CMake build: the core, or the part for one MPI.
 
     Attributes:
         identity: Name of its build tree.
-        label: For people.
+        label: Name of the part for people.
         compiler: C compiler or MPI wrapper.
         options: CMake cache variables.
         outputs: Files that it must install, relative to the runtime's directory.
@@ -59,12 +59,12 @@ class Part:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """What a build did.
+    """Result of a build.
 
     Attributes:
-        runtime: What there is now.
-        built / current: Labels of the parts that were built, and that were up to date.
-        failed: Label to the reason, for MPIs that could not be built.
+        runtime: The runtime after the build.
+        built / current: Labels of parts that were built, and of those that were up to date.
+        failed: Label of each MPI whose build failed to the reason.
     """
 
     runtime: Runtime
@@ -74,7 +74,7 @@ class BuildResult:
 
 
 class BuildError(RuntimeMissingError):
-    """CMake or the compiler failed."""
+    """An error of CMake or the compiler."""
 
 
 def build_runtime(
@@ -84,17 +84,17 @@ def build_runtime(
     force: bool = False,
     directory: Path | None = None,
 ) -> BuildResult:
-    """Build what is out of date: the core, and plug-in and kernel for each MPI.
+    """Build the parts that are out of date: the core, and plug-in and kernel for each MPI.
 
     Args:
-        progress: Called with one line per step.
+        progress: Function that is called with one line per step.
         mpicc: Compiler wrappers to build for; all on PATH if not given.
-        force: Also what is up to date.
-        directory: Where it goes; `build_directory()` if not given.
+        force: Whether to build also parts that are up to date.
+        directory: Directory of the runtime; `build_directory()` if not given.
 
     Raises:
         UsageError: A wrapper does not exist.
-        BuildError: The core, or an MPI that was asked for by name, cannot be built.
+        BuildError: The core, or an explicitly requested MPI, cannot be built.
         StorageError: The directory cannot be written.
     """
     say = progress or (lambda line: None)
@@ -151,7 +151,7 @@ def _core_part() -> Part:
 def kernel_name(mpi: MpiInstallation) -> str:
     """Return the last part of a kernel's file name: the family, for its first MPI on PATH.
 
-    Another major version of the same family has it appended and so leaves that kernel alone.
+    For another major version of the same family, the version is appended to keep both kernels.
     """
     usual = next((other for other in detect_mpis() if other.family == mpi.family), mpi)
     return mpi.family if usual.major == mpi.major else f"{mpi.family}-{mpi.major}"
@@ -215,7 +215,7 @@ def _digest(sources: Path) -> str:
 
 
 def _stamp(part: Part, digest: str) -> str:
-    """Return SHA-256 over all that a part is made from: sources, compiler, options."""
+    """Return SHA-256 over everything a part is built from: sources, compiler and options."""
     compiler = str(part.compiler)
     version = ask([compiler, "--version"]).text.partition("\n")[0]
     shown = ask([compiler, "-show"]).text.strip()
@@ -244,7 +244,7 @@ def _steps(part: Part, sources: Path, target: Path, tree: Path) -> list[list[str
 
 
 def _failure(part: Part, text: str, step: Sequence[str]) -> str:
-    """Return what failed, with the lines of the compiler that tell why."""
+    """Return the failed step, with the compiler's lines that explain it."""
     lines = [line for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower()]
     shown = "\n  ".join((telling or lines)[:2] + lines[-_TAIL_LINES:])
@@ -253,7 +253,7 @@ def _failure(part: Part, text: str, step: Sequence[str]) -> str:
 
 @contextlib.contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    """Let one build at a time work in a directory."""
+    """Lock a directory, so that only one build at a time works in it."""
     try:
         (target / "build").mkdir(parents=True, exist_ok=True)
         lock = filelock.FileLock(target / "build" / ".lock", timeout=_BUILD_SECONDS)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the built runtime library, and makes the environment that switches it on.
+"""Finds the built runtime library, and creates the environment that activates it.
 
-The names are some of native/include/stripewise/environment.h; a test compares them.
+Names of variables are from native/include/stripewise/environment.h; a test compares them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stripewise.core.errors import (
     UsageError,
 )
 
-# Where the built runtime lives, and where its sources are.
+# Locations of the built runtime and of its sources.
 
 RUNTIME_DIRECTORY_VARIABLE = "STRIPEWISE_RUNTIME_DIR"
 CORE_NAME = "libstripewise.so"
@@ -38,55 +38,55 @@ class Runtime:
     """A built runtime library.
 
     Attributes:
-        directory: Root of its layout (`lib`, `lib/plugins`, `bin`, `build`).
+        directory: Root of its files (`lib`, `lib/plugins`, `bin`, `build`).
     """
 
     directory: Path
 
     @property
     def core(self) -> Path:
-        """The library that is preloaded."""
+        """Path of the library to preload."""
         return self.directory / "lib" / CORE_NAME
 
     @property
     def task(self) -> Path:
-        """The program that starts a task in the environment that a file describes."""
+        """Path of the program that starts a task in the environment described by a file."""
         return self.directory / "bin" / TASK_NAME
 
     @property
     def plugin_directory(self) -> Path:
-        """Where MPI plug-ins are looked for."""
+        """Directory of MPI plug-ins."""
         return self.directory / "lib" / "plugins"
 
     @property
     def plugins(self) -> dict[str, Path]:
-        """`<family>-<major>` to the plug-in."""
+        """Path of the plug-in for each `<family>-<major>`."""
         return _built(self.plugin_directory, PLUGIN_PREFIX)
 
     @property
     def kernels(self) -> dict[str, Path]:
-        """MPI family to its benchmark kernel."""
+        """Path of the benchmark kernel for each MPI family."""
         return _built(self.directory / "bin", KERNEL_PREFIX)
 
     @property
     def replays(self) -> dict[str, Path]:
-        """MPI family to the program that replays traces."""
+        """Path of the program that replays traces for each MPI family."""
         return _built(self.directory / "bin", REPLAY_PREFIX)
 
     @property
     def metadata_programs(self) -> dict[str, Path]:
-        """MPI family to the program that times operations of metadata."""
+        """Path of the program that times metadata operations for each MPI family."""
         return _built(self.directory / "bin", METADATA_PREFIX)
 
 
 def _built(folder: Path, prefix: str) -> dict[str, Path]:
-    """Return files by what stands behind the prefix in their names."""
+    """Return files by the part of their names after a prefix."""
     found = sorted(folder.glob(prefix + "*"))
     return {path.name.removeprefix(prefix).removesuffix(".so"): path for path in found}
 
 
 def candidate_directories() -> list[Path]:
-    """Return the directories in which a runtime may be, in order of preference."""
+    """Return the possible directories of the runtime, in order of preference."""
     named = os.environ.get(RUNTIME_DIRECTORY_VARIABLE)
     if named:
         return [Path(named).absolute()]
@@ -97,7 +97,7 @@ def candidate_directories() -> list[Path]:
 
 
 def build_directory() -> Path:
-    """Return the first candidate that can be written to (the last one if none can)."""
+    """Return the first candidate that is writable (or the last one if none is)."""
     candidates = candidate_directories()
     for path in candidates:
         existing = next(p for p in (path, *path.parents) if p.exists())
@@ -110,7 +110,7 @@ def find_runtime() -> Runtime:
     """Find the built runtime.
 
     Raises:
-        RuntimeMissingError: It is not built.
+        RuntimeMissingError: The runtime is not built.
     """
     candidates = candidate_directories()
     for directory in candidates:
@@ -123,10 +123,10 @@ def find_runtime() -> Runtime:
 
 
 def native_sources() -> Path:
-    """Return the directory of the C sources: of the checkout, or in the installed package.
+    """Return the directory of the C sources, in the checkout or in the installed package.
 
     Raises:
-        RuntimeMissingError: They are not there.
+        RuntimeMissingError: The sources do not exist.
     """
     package = Path(__file__).resolve().parents[2]
     candidates = (package / "_native", package.parents[1] / "native")
@@ -139,7 +139,7 @@ def native_sources() -> Path:
     )
 
 
-# The environment of a run under the library.
+# Environment of a run with the library.
 
 ENV_DIRECTORY = "STRIPEWISE_DIRECTORY"
 ENV_RUN_ID = "STRIPEWISE_RUN_ID"
@@ -157,7 +157,7 @@ ENV_SERIES = "STRIPEWISE_SERIES"
 CAPTURE_MODES = ("fold", "all")
 
 INLINE_BYTES = 16 * 1024
-"""A flat configuration up to this size travels in the environment itself."""
+"""Maximum size of a flat configuration that is passed in the environment itself."""
 
 AS_ROOT = (
     "OMPI_ALLOW_RUN_AS_ROOT",
@@ -186,27 +186,28 @@ def preload_environment(
     series: Sequence[SeriesRule] = (),
     base: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return the complete environment for a command that runs under the library.
+    """Return the complete environment for a command that runs with the preloaded library.
 
     Args:
-        runtime: What is preloaded.
-        directory: For the containers; it exists.
-        run_id: UUID text; a new one if not given.
-        configuration: To be applied; none if not given.
-        sync: fsync at close.
-        writable: Directories in which files may be made and changed; none: no guard.
-        refused: File that tells afterwards what the guard refused; None: nobody asks.
-        keep_removed: Directory whose files are kept when the program removes them, in
-            `.stripewise-removed` there.
+        runtime: Runtime to preload.
+        directory: Existing directory for the containers.
+        run_id: UUID as text; a new one if not given.
+        configuration: Configuration to apply; none if not given.
+        sync: Whether to call fsync at close.
+        writable: Directories in which files may be created and changed; empty for no guard.
+        refused: File to which the guard writes what it refused; None for no such file.
+        keep_removed: Directory whose files are kept, in `.stripewise-removed` there, when the
+            program removes them.
         include: Path prefixes that are always recorded.
-        capture: Record single calls: "fold" (equal calls at a regular stride as one) or "all";
-            "": counters only.
+        capture: How to record single calls: "fold" (equal calls at a regular stride become one
+            record) or "all"; empty for counters only.
         allowed: Variables that the configuration may set although they can run code.
-        series: For the later files of a series; they act with `SeriesMapping.variables` alone.
-        base: Environment to start from; this process's own if not given.
+        series: Settings for the later files of a series, which act only together with
+            `SeriesMapping.variables`.
+        base: Environment to start from; that of this process if not given.
 
     Raises:
-        ConfigurationError: The configuration carries a variable that can run code.
+        ConfigurationError: The configuration contains a variable that can run code.
         UsageError: A path cannot be passed to the loader or in a list, or there is no such
             `capture`.
         StorageError: A long configuration could not be written to `directory`.
@@ -230,7 +231,7 @@ def preload_environment(
         ENV_CAPTURE: capture,
         ENV_SERIES: "",
     }
-    for name, text in own.items():  # of an outer run nothing is left but its emulated storage
+    for name, text in own.items():  # only the emulated storage of an outer run is kept
         environment.pop(name, None)
         if text:
             environment[name] = text
@@ -241,13 +242,13 @@ def preload_environment(
 def guard_environment(
     runtime: Runtime, *, writable: Sequence[Path], refused: Path, base: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the environment of a command that is guarded, and of which nothing is recorded.
+    """Return the environment for a command that is guarded but not recorded.
 
     Args:
-        runtime: What is preloaded.
-        writable: Directories in which files may be made and changed.
-        refused: File that tells afterwards what the guard refused; its directory was made for
-            the run, which began then.
+        runtime: Runtime to preload.
+        writable: Directories in which files may be created and changed.
+        refused: File to which the guard writes what it refused; its directory was created for the
+            run when it began.
         base: Environment to start from.
 
     Raises:
@@ -266,15 +267,15 @@ def configured_environment(
 ) -> dict[str, str]:
     """Return the variables with which the preloaded library applies a configuration.
 
-    Nothing is recorded.
+    The library then records nothing.
 
     Args:
-        runtime: What is preloaded.
-        configuration: To be applied.
-        directory: Takes a configuration that is too long for the environment.
+        runtime: Runtime to preload.
+        configuration: Configuration to apply.
+        directory: Directory for a configuration that is too long for the environment.
 
     Raises:
-        ConfigurationError: The configuration carries a variable that can run code.
+        ConfigurationError: The configuration contains a variable that can run code.
         UsageError: A path cannot be passed in a list.
         StorageError: A long configuration could not be written.
     """
@@ -284,10 +285,10 @@ def configured_environment(
 
 
 def launch_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment for a launcher: a user who is root already may start Open MPI.
+    """Return an environment for a launcher, which allows root to start Open MPI.
 
     Args:
-        base: Environment to start from; this process's own if not given.
+        base: Environment to start from; that of this process if not given.
     """
     environment = dict(os.environ if base is None else base)
     if os.geteuid() == 0:
@@ -297,10 +298,10 @@ def launch_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def check_carried(configuration: Configuration, allowed: Collection[str] = ()) -> None:
-    """Refuse variables that can run code, but for those that the user allows.
+    """Refuse variables that can run code, except those that the user allows.
 
     Raises:
-        ConfigurationError: With their names and the remedy.
+        ConfigurationError: There are some; the message has their names and the remedy.
     """
     if not configuration.job.environment and not configuration.job.mca:
         return
@@ -315,7 +316,7 @@ def check_carried(configuration: Configuration, allowed: Collection[str] = ()) -
 
 
 def _preload(core: Path, present: str) -> str:
-    """Return the core in front of what is preloaded already, itself not twice."""
+    """Return a value for LD_PRELOAD with the core first and without duplicates of it."""
     if any(character in str(core) for character in " :\t\n"):
         raise UsageError(
             f"cannot preload {core}: a path with blanks or colons does not fit in LD_PRELOAD; "
@@ -340,7 +341,7 @@ def _path_list(paths: Sequence[Path], present: str = "") -> str:
 def _configured(
     configuration: Configuration, series: Sequence[SeriesRule], directory: Path
 ) -> dict[str, str]:
-    """Return the variables that carry a configuration."""
+    """Return the variables that contain a configuration."""
     if configuration == Configuration() and not series:
         return {}
     from stripewise.settings import formats
@@ -365,26 +366,27 @@ def _configured(
     return variables
 
 
-# Programs started in an environment that a file describes, without a shell.
+# Programs that are started, without a shell, in an environment described by a file.
 #
 # The format is that of native/task/main.c.
 
 MOST_BYTES = 1 << 20
-"""SW_TASK_BYTES of native/task/main.c."""
+"""Maximum size of the file: SW_TASK_BYTES of native/task/main.c."""
 MOST_VALUE_BYTES = 128 * 1024 - 1
-"""Longest variable, with its name. Source: documented, execve(2): MAX_ARG_STRLEN, 32 pages."""
+"""Maximum length of a variable with its name. Source: documented, execve(2): MAX_ARG_STRLEN, 32
+pages."""
 _NONE: Mapping[str, str] = {}
 
 
 def task_program(runtime: Runtime) -> Path:
     """Return the program `stripewise-task`: `stripewise-task FILE [--] PROGRAM ARG...`.
 
-    It changes its environment as the file says and becomes the program. A file that is missing,
-    damaged, not the user's (or root's), or writable by others, does not keep the program from
-    running: one line on standard error says so, by rank 0 where there are ranks.
+    It changes its environment as the file says and executes the program.  If the file is missing,
+    damaged, writable by others, or not owned by the user or root, the program runs all the same:
+    one line on standard error reports this, only from rank 0 if there are ranks.
 
     Raises:
-        RuntimeMissingError: The runtime was built before there was one.
+        RuntimeMissingError: The built runtime is too old to contain it.
     """
     if not runtime.task.is_file():
         raise RuntimeMissingError(f"{runtime.task} is not built; run: stripewise doctor build")
@@ -398,17 +400,17 @@ def write_task_file(
     expanded: Mapping[str, str] = _NONE,
     preload: Path | None = None,
 ) -> None:
-    """Write the file for `stripewise-task`; its owner alone can read it (mode 0600).
+    """Write the file for `stripewise-task`, which only its owner can read (mode 0600).
 
-    What has that name is replaced at once: a task that begins meanwhile finds one or the other.
+    An existing file is replaced atomically: a task that starts meanwhile finds either of the two.
 
     Args:
-        path: Of the file.
-        variables: Name to value, taken as it is; None: the variable is unset.
-        expanded: Name to a text in which %{VAR} stands for the value that VAR has in the
-            environment of the task itself, or for nothing if it has none.
-        preload: Library to come first in LD_PRELOAD, or in the place of one with the same base
-            name, where that is.
+        path: Path of the file.
+        variables: Name to literal value; None unsets the variable.
+        expanded: Name to a text in which %{VAR} is replaced by the value of VAR in the environment
+            of the task, or by nothing if it is unset.
+        preload: Library to put first in LD_PRELOAD, or in the position of one with the same base
+            name.
 
     Raises:
         UsageError: A name or value cannot be passed.

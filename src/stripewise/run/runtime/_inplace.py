@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command where it stands, under the library, and reads what was seen of it."""
+"""Runs a command in place with the library, and reads the recorded evidence."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _ENV_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NUM_NODES")
 
 @dataclass(frozen=True)
 class InPlaceRun:
-    """One run in the user's own directory.
+    """A run in the user's own directory.
 
     Attributes:
-        run_id: UUID text.
-        exit_code: Of the command; negative: minus the signal.
-        elapsed_seconds: Wall clock of the command.
-        profile: What its containers tell.
-        handshake: Whether it was seen.
-        environment: Of the command, complete.
+        run_id: UUID as text.
+        exit_code: Exit code of the command, or minus the number of a signal.
+        elapsed_seconds: Wall-clock time of the command.
+        profile: Profile from its containers.
+        handshake: Evidence that the library was loaded in the program.
+        environment: Complete environment of the command.
         containers: Directory of its containers, while they are kept.
-        problem: Why its containers could not be read; "" if they could.
-        emulated: What the storage saw that was emulated; None: none was.
-        series: What came of the settings for later files of a series; None: none were given.
-        evidence: All that its containers tell, where that was asked for.
+        problem: Why its containers could not be read; empty if they could.
+        emulated: Figures recorded by the emulated storage; None without emulation.
+        series: Outcome of the settings for later files of a series; None if none were given.
+        evidence: All evidence in its containers, if requested.
     """
 
     run_id: str
@@ -71,7 +71,7 @@ class InPlaceRun:
 
     @property
     def shell_exit_code(self) -> int:
-        """Exit code as a shell gives it: 128 + the signal."""
+        """Exit code as a shell reports it: 128 plus the number of a signal."""
         return 128 - self.exit_code if self.exit_code < 0 else self.exit_code
 
 
@@ -93,32 +93,33 @@ def run_in_place(
 ) -> InPlaceRun:
     """Run a command with this process's own standard streams and directory.
 
-    SIGINT, SIGTERM and their kin are passed on to it; a terminal's Ctrl-C reaches it
-    anyway and is not passed on twice.
+    SIGINT, SIGTERM and similar signals are forwarded to it; Ctrl-C on a terminal reaches it anyway
+    and is not forwarded again.
 
     Args:
-        command: To run; the configuration's ranks and threads are put into it.
-        runtime: What is preloaded.
-        configuration: To be applied; none if not given.
-        sync: fsync at close.
-        keep: Directory in which the containers stay, in one of the run; otherwise they are
-            removed.
-        capture: Record single calls: "fold", "all", or "" for counters only.
-        containers: Directory that takes the containers, and keeps them; it exists on every
-            node.  Only those on this node are read.
+        command: Command to run, into which the configuration's ranks and threads are put.
+        runtime: Runtime to preload.
+        configuration: Configuration to apply; none if not given.
+        sync: Whether to call fsync at close.
+        keep: Directory in which the containers are kept, in a subdirectory of the run; if not
+            given, they are removed.
+        capture: How to record single calls: "fold", "all", or empty for counters only.
+        containers: Directory for the containers, which keeps them; it must exist on every node.
+            Only containers on this node are read.
         allowed: Variables that the configuration may set although they can run code.
-        storage: That files below `root` are emulated to lie on; they are not fsync'ed then.
-        root: Directory; the current one if not given.
-        servers: Directory that gets what the storage's servers counted, as Lustre's parameters.
-        series: Settings from the second file of a series on, if the ranks can agree.
-        whole: Read the single calls that were recorded as well.
+        storage: Storage system to emulate for files below `root`, which are then not fsync'ed.
+        root: Directory for the emulation; the current one if not given.
+        servers: Directory to which counters of the storage's servers are written, as Lustre
+            parameters.
+        series: Settings from the second file of a series on, if the ranks can agree on them.
+        whole: Whether to read recorded single calls too.
 
     Raises:
-        ConfigurationError: The configuration carries a variable that can run code.
+        ConfigurationError: The configuration contains a variable that can run code.
         ProgramError: The command cannot be started.
-        StorageError: There is no room for the containers, `root` cannot be emulated, or
+        StorageError: There is not enough space for the containers, `root` cannot be emulated, or
             `servers` cannot be written.
-        StudyError: Another run emulates a storage in `root`.
+        StudyError: Another run emulates storage in `root`.
         UsageError: The configuration's ranks or threads cannot be put into the command.
     """
     run_id = str(uuid.uuid4())
@@ -151,7 +152,7 @@ def run_in_place(
             made = Emulation.begin(storage, root, environment, run_id, ranks)
             emulation = stack.enter_context(made)
             environment |= emulation.variables
-            _write_servers(emulation, servers)  # so that it fails before the run if it does
+            _write_servers(emulation, servers)  # so that a failure occurs before the run
         start = time.monotonic()
         code = _run(command, environment)
         elapsed = time.monotonic() - start
@@ -183,7 +184,7 @@ def _write_servers(emulation: Emulation | None, directory: Path | None) -> None:
 
 @contextmanager
 def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> Iterator[Path]:
-    """Give a directory for the containers; on several nodes one that all of them see."""
+    """Yield a directory for the containers, which all nodes of the job see."""
     if given is not None:
         yield given.absolute()
         return
@@ -207,9 +208,9 @@ def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> 
 def _read(
     directory: Path, command: Sequence[str], *, whole: bool
 ) -> tuple[Evidence, Handshake, str]:
-    """Return the counters of a run, whether it was seen, and why they could not be read.
+    """Return the counters of a run, its handshake, and why they could not be read.
 
-    The readers are loaded here, once the program is done.
+    The readers are imported here, after the end of the program.
     """
     from stripewise.evidence.containers import handshake, read_containers, read_run
     from stripewise.evidence.trace import Evidence
@@ -224,7 +225,7 @@ def _read(
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Start the command, wait for it and pass signals on; return its exit code."""
+    """Start the command, wait for it and forward signals; return its exit code."""
     waited = {signal.SIGCHLD, *_FORWARDED}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     try:
@@ -260,11 +261,11 @@ def _start(
 
 
 def _has_several_nodes(environment: Mapping[str, str]) -> bool:
-    """Whether this process is in a job of several nodes."""
+    """Return whether this process is in a job of several nodes."""
     return any(environment.get(name, "1") != "1" for name in _ENV_NODES)
 
 
-# Settings from the second file of a series on: what the ranks need to agree, and its outcome.
+# Settings from the second file of a series on: agreement between the ranks, and its outcome.
 #
 # The mapping is that of native/include/stripewise/series.h; a test compares the two.
 
@@ -279,20 +280,20 @@ REASONS = (
     "a rank could not add the hints to those of the program",
     "not every rank was there when the first file was opened",
 )
-"""Why opens got no settings; the index is the bit of `reasons` (SW_SERIES_*)."""
+"""Why opened files got no settings; the index is the bit in `reasons` (SW_SERIES_*)."""
 
 _MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
 class SeriesOutcome:
-    """What came of the settings for later files of a series.
+    """Outcome of the settings for later files of a series.
 
     Attributes:
-        opens: Of files by several ranks, that the ranks talked about.
-        adopted: Files that were opened with settings.
+        opens: Number of opens by several ranks that the ranks negotiated.
+        adopted: Number of files that were opened with settings.
         first: Number, in its series, of the first such file; 0 if there is none.
-        problem: Why the ranks could not talk at all; "" if they could.
+        problem: Why the ranks could not negotiate at all; empty if they could.
         reasons: Why files got no settings, a clause each.
     """
 
@@ -304,7 +305,7 @@ class SeriesOutcome:
 
     @property
     def line(self) -> str:
-        """One line for people."""
+        """Outcome in one line for people."""
         if self.adopted:
             plural = "" if self.adopted == 1 else "s"
             return (
@@ -317,11 +318,11 @@ class SeriesOutcome:
 
 @dataclass(frozen=True)
 class SeriesMapping:
-    """The file by which the ranks of a run know that each of them has the library.
+    """The file by which the ranks of a run know that all of them have loaded the library.
 
     Attributes:
-        path: Of the file; None where the ranks shall leave everything alone.
-        problem: Why they shall; "" otherwise.
+        path: Path of the file; None if the ranks must not change any settings.
+        problem: Why they must not; empty otherwise.
     """
 
     path: Path | None
@@ -330,10 +331,10 @@ class SeriesMapping:
     @classmethod
     @contextmanager
     def begin(cls, command: Sequence[str]) -> Iterator[SeriesMapping]:
-        """Make the file for a command, and remove it afterwards.
+        """Create the file for a command, and remove it afterwards.
 
-        Where the command cannot be shown to start ranks that all have the library, or this host
-        has no file system in memory, there is none.
+        There is no file if the command may start ranks without the library, or if this host has no
+        file system in memory.
         """
         if problem := ranks_not_shown(command):
             yield cls(None, problem)
@@ -353,7 +354,7 @@ class SeriesMapping:
         return {} if self.path is None else {ENV_SERIES: str(self.path)}
 
     def read(self) -> SeriesOutcome:
-        """Return the outcome; call it when the run is over."""
+        """Return the outcome, after the end of the run."""
         if self.path is None:
             return SeriesOutcome(problem=self.problem)
         try:
@@ -361,19 +362,19 @@ class SeriesMapping:
         except (OSError, struct.error):
             return SeriesOutcome(problem=f"{self.path} was lost during the run")
         _, _, _, _, _, _, _, first, opens, adopted, reasons = fields
-        said = tuple(text for bit, text in enumerate(REASONS) if reasons >> bit & 1)
-        return SeriesOutcome(opens, adopted, first, "", said)
+        clauses = tuple(text for bit, text in enumerate(REASONS) if reasons >> bit & 1)
+        return SeriesOutcome(opens, adopted, first, "", clauses)
 
 
 def ranks_not_shown(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    """Say why a command may start ranks without the library; "" if every rank will have it.
+    """Return why a command may start ranks without the library; empty if all ranks load it.
 
-    Whether they are all there is found out by the ranks themselves; this finds, before they
-    start, commands for which they never could be.
+    The ranks themselves determine whether all of them are present; this function detects, before
+    the start, commands for which this is impossible.
 
     Args:
-        command: Of the run.
-        environment: Of this process, for tests.
+        command: Command of the run.
+        environment: Environment of this process, for tests.
     """
     from stripewise.core import drops_preload, executables_in, is_helper, is_launcher
 

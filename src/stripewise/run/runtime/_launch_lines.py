@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads launch lines: the options of mpiexec, mpirun and srun, and the program's place."""
+"""Parses launch lines: options of mpiexec, mpirun and srun, and the position of the program."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from stripewise.core.errors import UsageError
 
 @dataclass(frozen=True)
 class LauncherOption:
-    """An option of the launcher: its name, the place of its word and of its values.
+    """An option of a launcher: its name, and the positions of its word and values.
 
     Attributes:
-        name: Without dashes.
-        word: Index of the word that names it.
-        values: Indices of the words that are its values; the word itself if it holds one.
-        prefix: What stands before the value inside the word, as `--ntasks=` or `-n`.
+        name: Name without dashes.
+        word: Index of the word with the name.
+        values: Indices of its values; that of the word itself if it contains the value.
+        prefix: Part of the word before the value, such as `--ntasks=` or `-n`.
     """
 
     name: str
@@ -33,10 +33,10 @@ class LauncherOption:
 
 
 class LauncherOptionError(UsageError):
-    """An option of a launcher cannot be understood, so its program cannot be told.
+    """A launcher's option is not understood, so that its program is uncertain.
 
     Attributes:
-        cause: The message without its remedy.
+        cause: Message without the remedy.
     """
 
     def __init__(self, cause: str) -> None:
@@ -47,10 +47,10 @@ class LauncherOptionError(UsageError):
 def launcher_options(
     command: Sequence[str], start: int, dialect: Dialect
 ) -> tuple[list[LauncherOption], int]:
-    """Return the options of the launcher at `start`, and the index of the program.
+    """Return the options of the launcher at index `start`, and the index of the program.
 
     Raises:
-        UsageError: One is not known, what they leave is no program, or there are several.
+        UsageError: An option is unknown, no program follows, or there are several programs.
     """
     options: list[LauncherOption] = []
     place = start + 1
@@ -75,7 +75,7 @@ def launcher_options(
 
 
 def _check_values(command: Sequence[str], option: LauncherOption, dialect: Dialect) -> None:
-    """Refuse an option whose value is missing, or is the next option."""
+    """Refuse an option whose value is missing or looks like the next option."""
     named = command[option.word]
     for value in option.values:
         if value >= len(command):
@@ -114,7 +114,7 @@ def _option(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOpt
 
 
 def _letters(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOption | None:
-    """Read a word of one-letter options: `-n4`, `-lu`, `-ln4`, `-K1`; None if it is none."""
+    """Parse a word of one-letter options: `-n4`, `-lu`, `-ln4`, `-K1`; None if it is not one."""
     text = command[place]
     if not dialect.inline or text.startswith("--"):
         return None
@@ -132,17 +132,17 @@ def _letters(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOp
 
 
 def _assigns(name: str, value: str, dialect: Dialect) -> bool:
-    """Whether this value of an option that sets a variable is `NAME=VALUE`, in one word."""
+    """Return whether the value of an option that sets a variable is one word `NAME=VALUE`."""
     return name in dialect.environment and "=" in value
 
 
-# The options of MPI launchers, as far as they tell where the program begins.
+# Options of MPI launchers, which determine where the program begins.
 #
 # Source: the option tables of Hydra (MPICH 4.0.2 to 4.2, and each option's own -help), `mpirun
 # --help full` of Open MPI 4.1.4 and the option table of its 5.0 (PRRTE 3, schizo/ompi), the manual
 # page of srun (Slurm 22.05, with the older spellings --pack-group and --cpu_bind), and the manual
-# page of aprun (ALPS 5.2).  An option that takes a value in one version and none in another is
-# in neither set, so that it is refused: Open MPI's --display-topo, --dvm, --output-proctable.
+# page of aprun (ALPS 5.2).  An option that takes a value in only some versions is in neither set,
+# and is therefore refused: Open MPI's --display-topo, --dvm, --output-proctable.
 
 
 @dataclass(frozen=True)
@@ -150,20 +150,20 @@ class Dialect:
     """Options of a launcher, without their dashes.
 
     Attributes:
-        title: For people.
-        ranks / ranks_per_node / cpus: Options that take these numbers; the first is the one
-            that is added where there is none.
-        values: All options with values, to the number of these.
+        title: Name for people.
+        ranks / ranks_per_node / cpus: Options that take these numbers; the first is added if there
+            is none.
+        values: All options with values, to the number of values.
         flags: Options without a value.
-        inline: Whether a one-letter option may hold its value, as in `-n4`, and flags of one
-            letter may stand together, as in `-lu`.
-        optional: One-letter options whose value, if they have one, stands in the same word.
-        environment: Options that set an environment variable: as one word `NAME=VALUE` or,
-            where they have two values, also as two.
-        abbreviates: Whether an option may be cut short, as getopt_long allows, and one that is
-            not known holds its value where it has an equals sign: srun takes those of plug-ins.
-        withheld: Options that keep variables from the ranks, without a value or with the list
-            of those that are passed all the same.
+        inline: Whether a one-letter option may contain its value, as in `-n4`, and one-letter
+            flags may be combined, as in `-lu`.
+        optional: One-letter options whose optional value is in the same word.
+        environment: Options that set an environment variable, as one word `NAME=VALUE` or, if they
+            have two values, as two words.
+        abbreviates: Whether options may be abbreviated, as getopt_long allows, and an unknown one
+            may contain a value after an equals sign, as srun accepts for plug-ins.
+        withheld: Options that withhold variables from the ranks, without a value or with a list of
+            variables that are passed.
     """
 
     title: str
@@ -179,14 +179,14 @@ class Dialect:
     withheld: tuple[str, ...] = ()
 
     def full_name(self, name: str) -> str:
-        """Return the option that a name is the beginning of; the name if there is not one."""
+        """Return the only option that a name abbreviates, otherwise the name itself."""
         if name in self.values or name in self.flags:
             return name
         found = [each for each in (*self.values, *self.flags) if each.startswith(name)]
         return found[0] if len(found) == 1 else name
 
     def is_foreign(self, name: str) -> bool:
-        """Whether no option that is known begins with a name."""
+        """Return whether no known option begins with a name."""
         return not any(each.startswith(name) for each in (*self.values, *self.flags))
 
 
@@ -215,8 +215,9 @@ HYDRA = Dialect(
     environment=("genv", "env"),
     withheld=("genvnone", "genvlist", "envnone", "envlist"),
 )
-"""`-configfile` is missing on purpose: its ranks are in a file.  `-perhost`, `-rr`, `-gtool` and
-the like are Intel MPI's. Source: its Developer Reference 2021, mpiexec.hydra."""
+"""`-configfile` is left out on purpose, since its ranks are in a file.  `-perhost`, `-rr`,
+`-gtool` and similar options are from Intel MPI. Source: its Developer Reference 2021,
+mpiexec.hydra."""
 
 OPENMPI = Dialect(
     title="Open MPI's mpirun",
@@ -280,10 +281,10 @@ SRUN = Dialect(
     optional=frozenset("IKk"),
     withheld=("export",),
 )
-"""`--multi-prog` is missing on purpose: its ranks are in a file.  Options whose value is
+"""`--multi-prog` is left out on purpose, since its ranks are in a file.  Options whose value is
 optional (`--exclusive`, `--nice`, ...) take it only after an equals sign.  `--container-...` are
-those of the plug-in pyxis (README of its 0.20; `--container` alone is Slurm's), `--environment`,
-`--uenv` and `--view` those of CSCS."""
+from the plug-in pyxis (README of version 0.20; only `--container` is from Slurm), `--environment`,
+`--uenv` and `--view` from plug-ins of CSCS."""
 
 APRUN = Dialect(
     title="aprun",
@@ -305,10 +306,10 @@ APRUN = Dialect(
     abbreviates=True,
     environment=("e", "environment-override"),
 )
-"""`-B` takes the ranks from the batch system's reservation."""
+"""`-B` uses the ranks of the batch system's reservation."""
 
 
-# Which word of a command line is the program.
+# Program in a command line.
 
 _WRAPPERS = ("env", "time", "numactl", "taskset", "nice", "bash", "sh", "python", "python3")
 
@@ -316,8 +317,8 @@ _WRAPPERS = ("env", "time", "numactl", "taskset", "nice", "bash", "sh", "python"
 def program_name(command: Sequence[str]) -> str:
     """Return the name of the program in a command line, for people and file names.
 
-    The launcher's options are not known here, so the program is the first word after the
-    launcher that looks like one: a path, or a name that can be found.
+    The launcher's options are not considered, so the program is the first word after the launcher
+    that looks like one: a path, or a name on PATH.
     """
     name = os.path.basename(program_word(command))
     stem, suffix = os.path.splitext(name)
@@ -325,7 +326,7 @@ def program_name(command: Sequence[str]) -> str:
 
 
 def program_word(command: Sequence[str]) -> str:
-    """Return the word of a command line that seems to be the program; "" if it has none."""
+    """Return the word of a command line that looks like the program; empty if there is none."""
     words = list(command)
     while len(words) > 1 and is_wrapper(words[0]):
         rest = [i for i, word in enumerate(words[1:], start=1) if _looks_like_program(word)]
@@ -336,11 +337,11 @@ def program_word(command: Sequence[str]) -> str:
 
 
 def program_file(command: Sequence[str], directory: Path) -> Path | None:
-    """Return the file of a command's program; None for an interpreter, which is not the program.
+    """Return the file of a command's program; None for an interpreter, which does not count.
 
     Args:
-        command: To be run.
-        directory: That relative names are in.
+        command: Command to run.
+        directory: Directory for relative names.
     """
     word = program_word(command)
     if not word or is_wrapper(word):
@@ -352,7 +353,7 @@ def program_file(command: Sequence[str], directory: Path) -> Path | None:
 
 
 def ranks_of_command(command: Sequence[str]) -> int | None:
-    """Return the number of ranks that a launcher line asks for; None if it does not say."""
+    """Return the number of ranks that a launch line requests; None if it does not set it."""
     if not command or not is_launcher(Path(command[0]).name):
         return None
     options = ("-n", "-np", "--n", "--np", "--ntasks")
@@ -366,7 +367,7 @@ def ranks_of_command(command: Sequence[str]) -> int | None:
 
 
 def is_wrapper(word: str) -> bool:
-    """Whether a word of a command starts another program: a launcher, an interpreter."""
+    """Return whether a word of a command is a launcher or interpreter of another program."""
     base = os.path.basename(word)
     stem = base.split(".")[0] if not base.startswith("python") else "python"
     return is_launcher(base) or stem in _WRAPPERS

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the MPIs of this machine and the I/O libraries that were built for each."""
+"""Finds the MPI installations of this machine and the I/O libraries built for each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from stripewise.evidence.facts import mpiio_components
 from stripewise.present import text_of
 from stripewise.run._ask import ask
 
-# HDF5, NetCDF, PnetCDF and ADIOS2 that belong to an MPI: what the kernel's back ends link.
+# HDF5, NetCDF, PnetCDF and ADIOS2 of an MPI, which the kernel's back ends link.
 
 _HDF5_VERSION = re.compile(r"^#\s*define\s+H5_VERS_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", re.MULTILINE)
 _HDF5_PARTS = ("_hl", "_cpp", "_fortran", "_f90cstub", "_tools")
-"""Last words of the names of libraries that come with HDF5 and are not its core."""
+"""Suffixes of libraries that belong to HDF5 but are not its core."""
 SYSTEM_PREFIXES = (Path("/usr"),)
-"""Where distributions put libraries; what tells of them there may be missing or wrong."""
+"""Prefixes of distributions' libraries, for which tools and metadata may be missing or wrong."""
 _LOADED_MPI = re.compile(r"libmpi(?:ch|_cray)?\.so\.\d+ => (/\S+)")
 
 
@@ -33,12 +33,12 @@ class IoLibrary:
     """A parallel I/O library of one MPI.
 
     Attributes:
-        name: As in CMake's variables: "HDF5", "NETCDF4", "PNETCDF" or "ADIOS2".
-        title: For people.
-        version: E.g. "4.9.0"; "" if its header does not tell.
+        name: Name in CMake's variables: "HDF5", "NETCDF4", "PNETCDF" or "ADIOS2".
+        title: Name for people.
+        version: Version such as "4.9.0"; empty if its header does not contain it.
         include: Directory of its header.
-        libraries: What to link (absolute paths).
-        generated: Directory of headers that depend on the build, where it is another.
+        libraries: Libraries to link (absolute paths).
+        generated: Directory of build-dependent headers, if it is a different one.
     """
 
     name: str
@@ -50,24 +50,25 @@ class IoLibrary:
 
     @property
     def includes(self) -> tuple[Path, ...]:
-        """Directories that a compiler must look in."""
+        """Include directories for a compiler."""
         return (self.include, self.generated) if self.generated else (self.include,)
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """How to recognise a library.
+    """Rules to recognise a library.
 
     Attributes:
-        title: For people; in capitals and with _DIR or _ROOT a variable that may name its prefix.
+        title: Name for people; in capitals with _DIR or _ROOT, a variable that may contain its
+            prefix.
         prefix_commands: Commands that print its prefix.
         headers: Files that must be in its include directory.
-        shared: Per library to link, the names it may have.
+        shared: For each library to link, its possible names.
         version: Header and pattern of the version.
-        parallel: Header and pattern that show a parallel build; None if the names do.
-        remedy: What to do where it is missing.
-        mpi_library: Names of the library that shows the MPI; none: the first one to link.
-        generated: Directories, below that of the headers, of those that depend on the build.
+        parallel: Header and pattern that identify a parallel build; None if the names do.
+        remedy: What to do if the library is missing.
+        mpi_library: Names of the library that links the MPI; empty for the first one to link.
+        generated: Directories of build-dependent headers, below that of the others.
     """
 
     name: str
@@ -130,7 +131,7 @@ REMEDIES = {kind.title: kind.remedy for kind in _KINDS}
 
 
 def find_hdf5(mpicc: Path, family: str) -> IoLibrary | None:
-    """Look for the HDF5 of an MPI: HDF5_DIR and its kin, pkg-config, then h5pcc.
+    """Find the HDF5 of an MPI: HDF5_DIR and similar variables, pkg-config, then h5pcc.
 
     Args:
         mpicc: The MPI's compiler wrapper.
@@ -184,7 +185,7 @@ def _by_h5pcc(mpicc: Path) -> IoLibrary | None:
 
 
 def _linked(words: Sequence[str], mpicc: Path) -> IoLibrary | None:
-    """Return the installation that compiler flags lead to, or that the compiler finds."""
+    """Return the installation that compiler flags name or the compiler finds."""
     includes, places, names = parse_flags(words)
     files = [f"lib{name}.so" for name in names]
     candidates = [place / file for place in places for file in files]
@@ -195,13 +196,13 @@ def _linked(words: Sequence[str], mpicc: Path) -> IoLibrary | None:
 
 
 def _shown(wrapper: Path) -> list[str]:
-    """Return what a compiler wrapper would run."""
+    """Return the command that a compiler wrapper would run."""
     answer = ask([str(wrapper), "-show"])
     return shlex.split(answer.text) if answer.ok else []
 
 
 def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> IoLibrary | None:
-    """Return the installation if its header and library are there, and it is parallel."""
+    """Return the installation if its header and library exist and it is parallel."""
     include = next((path for path in includes if (path / "hdf5.h").is_file()), None)
     library = next((path for path in libraries if path.exists()), None)
     if include is None or library is None:
@@ -214,13 +215,13 @@ def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> IoLibr
 
 
 def find_libraries(mpicc: Path, family: str, hdf5: IoLibrary | None) -> tuple[IoLibrary, ...]:
-    """Look for the libraries of an MPI: variables that name them, their tools, the system's place.
+    """Find the libraries of an MPI by variables, by their tools, and in system directories.
 
     Args:
-        mpicc: The MPI's compiler wrapper; a library that loads another copy is passed over.
-        family: "mpich" or "openmpi"; a library that links the other one is passed over.
-        hdf5: What the kernel links; a NetCDF with another HDF5 is passed over, for two cannot
-            live in one program.
+        mpicc: The MPI's compiler wrapper; libraries that load another MPI are skipped.
+        family: "mpich" or "openmpi"; libraries that link the other one are skipped.
+        hdf5: HDF5 that the kernel links; a NetCDF with another HDF5 is skipped, since a program
+            cannot contain two.
     """
     found = []
     for kind in _KINDS:
@@ -237,7 +238,7 @@ def library_directories(root: Path) -> list[Path]:
 
 
 def _roots(kind: _Kind) -> Iterator[Path]:
-    """Yield prefixes to look in, the most explicit first; CMake's directories lead to theirs."""
+    """Yield prefixes to search, the most explicit first, including those of CMake directories."""
     for what in ("DIR", "ROOT"):
         if value := os.environ.get(f"{kind.title.upper()}_{what}"):
             yield from [Path(value), *list(Path(value).parents)[:3]]
@@ -251,7 +252,7 @@ def _roots(kind: _Kind) -> Iterator[Path]:
 
 
 def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> IoLibrary | None:
-    """Return the library under a prefix if all of it is there, parallel, and of this MPI."""
+    """Return the library under a prefix if it is complete, parallel, and built for this MPI."""
     include = root / "include"
     if not all((include / name).is_file() for name in kind.headers):
         return None
@@ -272,7 +273,7 @@ def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> 
 
 
 def _same_mpi(library: IoLibrary, mpicc: Path) -> bool:
-    """Whether a library would load the MPI of this wrapper; true if that cannot be told."""
+    """Return whether a library would load the MPI of a wrapper; true if that is unknown."""
     loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).text)
     places = [Path(word[2:]) for word in _shown(mpicc) if word.startswith("-L")]
     own = {path.resolve() for place in places for path in place.glob("libmpi*.so*")}
@@ -284,7 +285,7 @@ def _first(place: Path, names: tuple[str, ...]) -> Path | None:
 
 
 def _same_hdf5(library: Path, hdf5: IoLibrary | None) -> bool:
-    """Whether a library needs no HDF5, or the one that the kernel links."""
+    """Return whether a library needs no HDF5, or the one that the kernel links."""
     needed = hdf5_names_in_file(library)
     if not needed or hdf5 is None:
         return True
@@ -292,13 +293,13 @@ def _same_hdf5(library: Path, hdf5: IoLibrary | None) -> bool:
 
 
 def _find_in(include: Path, wanted: tuple[str, str]) -> str:
-    """Return the last group (or all) of a pattern in a header; "" if it is not there."""
+    """Return the last group (or all) of a pattern in a header; empty if it does not match."""
     name, pattern = wanted
     found = re.search(pattern, text_of(include / name))
     return found.group(found.re.groups) if found else ""
 
 
-# Which MPIs there are on this machine, and which one a command uses.
+# MPI installations on this machine, and the one that a command uses.
 
 WRAPPERS = ("mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc", "mpicc_abi")
 _HEADER_PROBE = """#include <mpi.h>
@@ -316,19 +317,19 @@ SW_FOUND other MPI_VERSION.MPI_SUBVERSION
 
 @dataclass(frozen=True)
 class MpiInstallation:
-    """One MPI.
+    """One MPI installation.
 
     Attributes:
-        family: "mpich" (its kin too: Cray, Intel, MVAPICH), "openmpi", "abi" (the standard's own
-            ABI, MPI 5, whoever made the library) or "other".
-        version: Of the library, e.g. "4.0.2"; of the ABI.
+        family: "mpich" (also its derivatives Cray, Intel, MVAPICH), "openmpi", "abi" (the standard
+            ABI of MPI 5, from any vendor) or "other".
+        version: Version of the library, e.g. "4.0.2", or of the ABI.
         mpicc: Compiler wrapper (absolute path).
         mpiexec: Launcher of the same installation, None if not found.
         hdf5: Parallel HDF5 for it, None if not found.
         mpiio: MPI-IO implementations to choose from ("ompio", "romio321"); empty if there
             is no choice.
-        problem: Why nothing can be compiled with it; "" if it works.
-        libraries: NetCDF, PnetCDF and ADIOS2 for it, as far as they were found.
+        problem: Why nothing can be compiled with it; empty if it works.
+        libraries: NetCDF, PnetCDF and ADIOS2 for it, if found.
     """
 
     family: str
@@ -348,25 +349,25 @@ class MpiInstallation:
 
     @property
     def label(self) -> str:
-        """`<family> <version>`."""
+        """Name of the installation: `<family> <version>`."""
         return f"{self.family} {self.version}".strip()
 
 
 def detect_mpis() -> list[MpiInstallation]:
-    """Return every MPI whose compiler wrapper is on PATH, each once."""
+    """Return every MPI whose compiler wrapper is on PATH, without duplicates."""
     return list(_detect(os.environ.get("PATH", ""), os.environ.get("CRAY_MPICH_VERSION", "")))
 
 
 def describe_mpi(mpicc: str) -> MpiInstallation | None:
-    """Return the MPI of a compiler wrapper (a name on PATH or a path); None: it is not there."""
+    """Return the MPI of a compiler wrapper (a name on PATH or a path); None if not found."""
     located = shutil.which(mpicc)
     return _describe(Path(located).absolute()) if located else None
 
 
 def mpi_of_command(command: Sequence[str]) -> MpiInstallation | None:
-    """Return the MPI that a command uses, by its launcher or by what its program links.
+    """Return the MPI that a command uses, by its launcher or the libraries of its program.
 
-    None if it uses none, or if that cannot be told (srun of a Python program).
+    Return None if it uses none, or if that is unknown (srun of a Python program).
     """
     if not command or not (located := shutil.which(command[0])):
         return None
@@ -400,7 +401,7 @@ def _detect(path: str, cray_version: str) -> tuple[MpiInstallation, ...]:
 
 
 def parse_probe(text: str) -> tuple[str, str]:
-    """Return family and version in the preprocessed probe; ("", "") if it is not there."""
+    """Return the family and version in the preprocessed probe; ("", "") if not found."""
     for line in text.splitlines():
         words = line.split()
         if len(words) >= 3 and words[0] == "SW_FOUND":
@@ -412,8 +413,8 @@ def _describe(mpicc: Path) -> MpiInstallation:
     answer = ask([str(mpicc), "-E", "-x", "c", "-"], text=_HEADER_PROBE)
     family, version = parse_probe(answer.text)
     if not answer.ok or not family:
-        said = answer.error or answer.problem or "its mpi.h names no known MPI"
-        lines = said.strip().splitlines()
+        problem = answer.error or answer.problem or "its mpi.h names no known MPI"
+        lines = problem.strip().splitlines()
         reason = next((line for line in lines if "error" in line), lines[0])
         return MpiInstallation("", "", mpicc, problem=f"{mpicc} does not compile: {reason}")
     if family == "other":
@@ -428,14 +429,14 @@ def _describe(mpicc: Path) -> MpiInstallation:
 
 
 def _launcher_beside(mpicc: Path) -> Path | None:
-    """Return the launcher beside a wrapper, with its suffix (`mpicc.mpich`, `mpiexec.mpich`)."""
+    """Return the launcher beside a wrapper with the same suffix, as `mpiexec.mpich`."""
     suffix = "".join(mpicc.name.partition(".")[1:])
     paths = [mpicc.with_name(name + suffix) for name in ("mpiexec", "mpirun")]
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def launcher_family(launcher: Path) -> str:
-    """Return the family by the launcher's real name, then by what it says of itself."""
+    """Return the family of a launcher, by its real name or by its version output."""
     name = launcher.name
     if name.startswith(("orterun", "prterun", "prun")):
         return "openmpi"
@@ -443,8 +444,8 @@ def launcher_family(launcher: Path) -> str:
         return "mpich"
     if name.startswith(("srun", "aprun", "jsrun")):
         return ""
-    said = ask([str(launcher), "--version"], timeout_seconds=10)
-    text = said.text + said.error
+    answer = ask([str(launcher), "--version"], timeout_seconds=10)
+    text = answer.text + answer.error
     if "OpenRTE" in text or "Open MPI" in text or "prte" in text.lower():
         return "openmpi"
     return "mpich" if "HYDRA" in text or "Intel(R) MPI" in text else ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts the built programs: the benchmark kernels, and the one that replays a trace."""
+"""Starts the built programs: benchmark kernels and the trace replay program."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from stripewise.run.runtime._environment import Runtime, find_runtime, launch_en
 from stripewise.run.runtime._mpi import MpiInstallation, detect_mpis, mpi_of_command
 from stripewise.storage.machines import Stack
 
-# The benchmark kernels: which are built, and the words that start them.
+# Benchmark kernels: those that are built, and the words that start them.
 
 WITHOUT_OMPIO = {"OMPI_MCA_io": "^ompio"}
-"""Makes Open MPI use its ROMIO, whatever its version calls it."""
+"""Variable that makes Open MPI use its ROMIO, independent of its name in each version."""
 
 _STACK_RANKS = (2, 4)
 
@@ -29,7 +29,7 @@ _STACK_RANKS = (2, 4)
 def built_program(
     runtime: Runtime, built: Mapping[str, Path], what: str, family: str | None
 ) -> tuple[str, Path]:
-    """Return a family and its program out of those built; the first one without a family.
+    """Return a family and its built program; the first one if no family is given.
 
     Raises:
         RuntimeMissingError: None is built, or none for this family.
@@ -46,14 +46,14 @@ def built_program(
 
 
 def kernel_of_mpiexec(runtime: Runtime) -> str | None:
-    """Return the name of the kernel that the `mpiexec` on PATH can start; None: no telling."""
+    """Return the name of the kernel that the `mpiexec` on PATH can start; None if unknown."""
     mpi = mpi_of_command(["mpiexec"])
     names = () if mpi is None else (f"{mpi.family}-{mpi.major}", mpi.family)
     return next((name for name in names if name in runtime.kernels), None)
 
 
 def find_launcher(family: str) -> MpiInstallation:
-    """Find the installation of a family that has a launcher.
+    """Return an installation of a family that has a launcher.
 
     Raises:
         ProgramError: There is none on PATH.
@@ -68,7 +68,7 @@ def find_launcher(family: str) -> MpiInstallation:
 
 
 def mpiexec_words(mpi: MpiInstallation, ranks: int, options: Sequence[str] = ()) -> list[str]:
-    """Return the words that start ranks; Open MPI is told where there are more than cores."""
+    """Return the words that start ranks, which allow Open MPI more ranks than cores."""
     words = [str(mpi.mpiexec), "-n", str(ranks)]
     if mpi.family == "openmpi" and ranks > len(os.sched_getaffinity(0)):
         words.append("--oversubscribe")
@@ -76,9 +76,9 @@ def mpiexec_words(mpi: MpiInstallation, ranks: int, options: Sequence[str] = ())
 
 
 def collective_stacks() -> list[Stack]:
-    """Return the stacks of MPI-IO that are measured: each MPI whose kernel is built.
+    """Return the MPI-IO stacks to measure: one for each MPI whose kernel is built.
 
-    Open MPI's ROMIO stands beside its own MPI-IO; its independent transfers are a remedy too.
+    Open MPI's ROMIO is added to its own MPI-IO, since its independent transfers are a remedy too.
     """
     try:
         kernels = find_runtime().kernels
@@ -101,17 +101,17 @@ def _stacks_of(mpi: MpiInstallation, kernel: Path) -> Iterator[Stack]:
             yield Stack("openmpi-romio", words, ranks, collective, environment)
 
 
-# Replays of a trace: the plan, its directory, the command that runs it.
+# Replays of a trace: the plan, its directory, and the command that runs it.
 
 REPLAY_MARK = ".stripewise-replay"
-"""Directory inside of a replay's directory: it holds the plan, and says whose files these are."""
+"""Directory inside a replay's directory that contains the plan and marks its files."""
 
 
 def check_compute(text: str) -> None:
-    """Refuse what is no way to treat the time between calls.
+    """Refuse an invalid way to treat the time between calls.
 
     Raises:
-        UsageError: It is not keep, none or a number.
+        UsageError: The text is not keep, none or a number.
     """
     try:
         good = text in ("keep", "none") or 0 <= float(text) < float("inf")
@@ -122,10 +122,10 @@ def check_compute(text: str) -> None:
 
 
 def read_plan(trace: Path) -> Plan:
-    """Return the plan of a trace; its notes say what it leaves out.
+    """Return the replay plan of a trace, with notes on calls that it leaves out.
 
     Raises:
-        UsageError: It holds no single calls, or too much that cannot be replayed.
+        UsageError: It contains no single calls, or too many that cannot be replayed.
         StripewiseError: It cannot be read.
     """
     evidence = read_evidence(trace)
@@ -138,7 +138,7 @@ def read_plan(trace: Path) -> Plan:
 
 
 def replay_program(runtime: Runtime, family: str | None) -> tuple[str, Path]:
-    """Return the family and the program that replays; the first one without a family.
+    """Return a family and its replay program; the first one if no family is given.
 
     Raises:
         RuntimeMissingError: None is built, or none for this family.
@@ -148,14 +148,14 @@ def replay_program(runtime: Runtime, family: str | None) -> tuple[str, Path]:
 
 @dataclass(frozen=True)
 class Replay:
-    """A plan in its directory.
+    """A replay plan in its directory.
 
     Attributes:
-        plan: What is done.
-        directory: Absolute; it holds the inputs, and REPLAY_MARK.
-        program: That replays.
+        plan: Plan to replay.
+        directory: Absolute path of the directory with the inputs and REPLAY_MARK.
+        program: Path of the replay program.
         launcher: Words that start as many ranks as the plan has.
-        compute: "keep", "none" or a factor, of the time between calls.
+        compute: Treatment of the time between calls: "keep", "none" or a factor.
     """
 
     plan: Plan
@@ -165,35 +165,35 @@ class Replay:
     compute: str = "keep"
 
     def command(self, *more: str, directory: str = "") -> list[str]:
-        """Return the words that replay; `directory`: where, of its own if not given."""
+        """Return the words that replay in a directory; in its own if not given."""
         words = [*self.launcher, str(self.program)]
         words += ["--plan", str(self.directory / REPLAY_MARK / "plan")]
         where = directory or str(self.directory)
         return [*words, "--directory", where, "--compute", self.compute, *more]
 
     def prepare(self) -> None:
-        """Write the plan and make the files that are read.
+        """Write the plan and create the files to read.
 
         Raises:
-            StudyError: The directory holds other files, or is not the user's alone.
+            StudyError: The directory contains other files, or is not private to the user.
             StorageError: It cannot be written.
-            ProgramError: An input cannot be made.
+            ProgramError: An input cannot be created.
         """
         OwnedDirectory.take(self.directory, "replay").inside(REPLAY_MARK).make()
         write_plan(self.plan, self.directory / REPLAY_MARK / "plan")
         words = self.command("--prepare")
         done = subprocess.run(words, env=launch_environment(), capture_output=True, text=True)
         if done.returncode:
-            said = (done.stderr or done.stdout).splitlines()
-            worded = (line.strip() for line in said if any(map(str.isalpha, line)))
+            printed = (done.stderr or done.stdout).splitlines()
+            worded = (line.strip() for line in printed if any(map(str.isalpha, line)))
             raise ProgramError(f"the replay cannot be prepared: {next(worded, 'no reason given')}")
 
 
 def check_ranks(plan: Plan, ranks: int | None) -> None:
-    """Refuse another number of ranks than the trace has.
+    """Refuse a number of ranks that differs from that of the trace.
 
     Raises:
-        UsageError: With the number it has.
+        UsageError: It differs; the message has the number of the trace.
     """
     if ranks is not None and ranks != plan.n_ranks:
         raise UsageError(

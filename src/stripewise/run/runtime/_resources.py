@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Puts numbers of ranks and threads into a launch line, of this or another machine.
+"""Puts numbers of ranks and threads into a launch line of this or another machine.
 
-The command stays a list of arguments.  Only the launcher's own options are changed, and only
-where all of them are known, so that the program's arguments are never taken for them.
+The command stays a list of arguments.  Only the launcher's own options are changed, and only if
+all of them are known, so that the program's arguments are never mistaken for them.
 """
 
 from __future__ import annotations
@@ -39,12 +39,11 @@ def command_with_resources(command: Sequence[str], job: JobSettings) -> tuple[st
     """Return the command that starts a job with its ranks and threads.
 
     Args:
-        command: Arguments; a launcher's line, or a plain program where only threads are set.
-        job: Settings; what is None stays as it is.
+        command: Words of a launch line, or of a plain program if only threads are set.
+        job: Settings; values of None are not changed.
 
     Raises:
-        UsageError: The launcher, or one of its options, is not known, or there are several
-            programs.
+        UsageError: The launcher or one of its options is unknown, or there are several programs.
     """
     if not job.resources:
         return tuple(command)
@@ -58,11 +57,11 @@ def command_with_resources(command: Sequence[str], job: JobSettings) -> tuple[st
 
 @dataclass(frozen=True)
 class LauncherChange:
-    """What is to be done to a launcher's line for the resources of a job.
+    """Changes to a launch line for the resources of a job.
 
     Attributes:
-        replaced: Index of a word to the word that takes its place.
-        added: Words that follow the launcher's.
+        replaced: Index of a word to the word that replaces it.
+        added: Words to add after that of the launcher.
     """
 
     replaced: Mapping[int, str]
@@ -72,10 +71,10 @@ class LauncherChange:
 def launcher_change(
     command: Sequence[str], start: int, dialect: Dialect, job: JobSettings
 ) -> LauncherChange:
-    """Return what sets a job's resources in a line of this dialect, whose launcher is at `start`.
+    """Return the changes that set a job's resources in a line with the launcher at `start`.
 
     Raises:
-        UsageError: One of its options is not known, or there are several programs.
+        UsageError: One of its options is unknown, or there are several programs.
     """
     line = _Line(command, start, dialect)
     line.set_job(job)
@@ -83,10 +82,10 @@ def launcher_change(
 
 
 def launcher_line(command: Sequence[str], ranks: int) -> tuple[str, ...] | None:
-    """Return the words of a command that stand before its program, with so many ranks.
+    """Return the words of a command before its program, with a number of ranks.
 
     Returns:
-        None where the command begins with no launcher whose options are all known.
+        None if the command does not begin with a launcher whose options are all known.
     """
     start = _launcher_at(command)
     if start is None:
@@ -100,16 +99,15 @@ def launcher_line(command: Sequence[str], ranks: int) -> tuple[str, ...] | None:
 
 
 def resource_environment(job: JobSettings) -> dict[str, str]:
-    """Return the variables that carry a job's resources."""
+    """Return the environment variables that set a job's resources."""
     return {} if job.threads is None else {THREADS_VARIABLE: str(job.threads)}
 
 
 class _Line:
-    """A launcher's line whose options are understood.
+    """A launch line whose options are understood.
 
     Raises:
-        UsageError: The launcher, or one of its options, is not known, or there are several
-            programs.
+        UsageError: The launcher or one of its options is unknown, or there are several programs.
     """
 
     def __init__(self, command: Sequence[str], start: int, dialect: Dialect | None = None) -> None:
@@ -121,23 +119,23 @@ class _Line:
 
     @property
     def head(self) -> tuple[str, ...]:
-        """The words before the program, with all changes."""
+        """Words before the program, with all changes."""
         first, end = self._start + 1, _after_env(self._words, self._program)
         return (*self._words[:first], *self._added, *self._words[first:end])
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The line with all changes."""
+        """All words of the line, with all changes."""
         return (*self.head, *self._words[_after_env(self._words, self._program) :])
 
     def change(self, original: Sequence[str]) -> LauncherChange:
-        """Tell the changes apart from what was there."""
+        """Return the changes relative to the original line."""
         words = enumerate(zip(original, self._words, strict=True))
         replaced = {i: new for i, (old, new) in words if old != new}
         return LauncherChange(replaced, tuple(self._added))
 
     def set_job(self, job: JobSettings) -> None:
-        """Set the resources that a job states."""
+        """Set the resources that a job specifies."""
         if job.ranks is not None:
             self.set_ranks(job.ranks)
         if job.ranks_per_node is not None:
@@ -150,7 +148,7 @@ class _Line:
         self._set(self._dialect.ranks, number)
 
     def set_ranks_per_node(self, number: int) -> None:
-        """Set the ranks of each host; Open MPI has several spellings."""
+        """Set the ranks per host, for which Open MPI has several spellings."""
         if self._dialect is not OPENMPI:
             self._set(self._dialect.ranks_per_node, number)
             return
@@ -175,17 +173,17 @@ class _Line:
             self._added += ["--map-by", f"ppr:{number}:node"]
 
     def set_threads(self, number: int) -> None:
-        """Let the ranks have so many threads: where the line sets the variable, and CPUs."""
+        """Set the number of threads per rank, in the variable if the line sets it and as CPUs."""
         if self._dialect.cpus:
             self._set(self._dialect.cpus, number)
-        said = self._set_variable(number)
-        if self._dialect is OPENMPI and not said:
+        is_set = self._set_variable(number)
+        if self._dialect is OPENMPI and not is_set:
             self._added += ["-x", THREADS_VARIABLE]  # not passed to other hosts otherwise
         withheld = self._named(self._dialect.withheld)
         if self._dialect is SRUN:
             for option in withheld:
                 self._export(option, number)
-        elif withheld and not said:  # what -genv sets is passed whatever they say
+        elif withheld and not is_set:  # variables of -genv are passed independent of these options
             self._added += ["-genv", THREADS_VARIABLE, str(number)]
         _set_assignments(self._words, 0, number)
         _set_assignments(self._words, self._program, number)
@@ -200,7 +198,7 @@ class _Line:
         self._words[option.values[-1]] = option.prefix + value
 
     def _set(self, names: Sequence[str], number: int) -> None:
-        """Give one of these options a value, in every place where it stands, or add it."""
+        """Set one of these options wherever it occurs, or add it."""
         found = self._named(names)
         for option in found:
             self._put(option, str(number))
@@ -210,7 +208,7 @@ class _Line:
             self._added += [f"--{name}={value}"] if self._dialect is SRUN else [dash + name, value]
 
     def _set_variable(self, number: int) -> bool:
-        """Change the variable where the launcher's options set it; tell whether they do."""
+        """Change the variable in the launcher's options; return whether any of them sets it."""
         assignment = f"{THREADS_VARIABLE}={number}"
         found = [
             option
@@ -222,10 +220,10 @@ class _Line:
         return bool(found)
 
     def _export(self, option: LauncherOption, number: int) -> None:
-        """Let srun pass the variable: its --export names what the ranks get.
+        """Add the variable to srun's --export, which lists those passed to the ranks.
 
         Raises:
-            UsageError: They get nothing.
+            UsageError: No variables are passed to them.
         """
         text = self._value(option)
         if text.upper() in ("NONE", "NIL"):
@@ -235,14 +233,14 @@ class _Line:
             )
         items = text.split(",")
         assignment = f"{THREADS_VARIABLE}={number}"
-        said = [assignment if item.startswith(f"{THREADS_VARIABLE}=") else item for item in items]
+        items = [assignment if item.startswith(f"{THREADS_VARIABLE}=") else item for item in items]
         if not any(i.upper() == "ALL" or i.partition("=")[0] == THREADS_VARIABLE for i in items):
-            said.append(assignment)
-        self._put(option, ",".join(said))
+            items.append(assignment)
+        self._put(option, ",".join(items))
 
 
 def _launcher_at(command: Sequence[str]) -> int | None:
-    """Return the index of the launcher: the first word, or what `env NAME=VALUE...` starts."""
+    """Return the index of the launcher: the first word, or the one after `env NAME=VALUE...`."""
     place = _after_env(command, 0)
     if place < len(command) and is_launcher(os.path.basename(command[place])):
         return place
@@ -250,7 +248,7 @@ def _launcher_at(command: Sequence[str]) -> int | None:
 
 
 def _after_env(words: Sequence[str], place: int) -> int:
-    """Return the index of what `env NAME=VALUE...` starts; the place itself without env."""
+    """Return the index of the word after `env NAME=VALUE...`; the given index without env."""
     while place < len(words) and os.path.basename(words[place]) == "env":
         place += 1
         while place < len(words) and _ASSIGNMENT.fullmatch(words[place]):
@@ -259,7 +257,7 @@ def _after_env(words: Sequence[str], place: int) -> int:
 
 
 def _set_assignments(words: list[str], place: int, number: int) -> None:
-    """Change the variable where `env NAME=VALUE...` sets it.
+    """Change the variable if `env NAME=VALUE...` sets it.
 
     Raises:
         UsageError: env has options, which may unset it.
@@ -304,10 +302,10 @@ def _dialect(word: str) -> Dialect:
     return found
 
 
-# Launcher lines of another machine: read by what they say alone, not by what is installed here.
+# Launch lines of another machine, parsed independent of the software installed here.
 #
-# A script that says `mpirun` may mean MPICH's or Open MPI's.  Every dialect that understands the
-# whole line is asked, and an answer is given where all of them agree.
+# `mpirun` in a script may be that of MPICH or Open MPI.  Every dialect that understands the whole
+# line is tried, and a result is returned only if all of them agree.
 
 _DIALECTS = {
     "srun": (SRUN,),
@@ -323,12 +321,13 @@ _SUFFIXES = {"hydra": (HYDRA,), "mpich": (HYDRA,), "openmpi": (OPENMPI,), "ompi"
 
 @dataclass(frozen=True)
 class LauncherReading:
-    """What the options of a launcher's line say.
+    """Result of parsing the options of a launch line.
 
     Attributes:
         program: Index of the word that is the program.
-        ranks / ranks_per_node / cpus_per_rank: As written; "" where the line does not say.
-        nodes: As written, of srun.
+        ranks / ranks_per_node / cpus_per_rank: Values as written; empty if the line does not set
+            them.
+        nodes: Number of nodes as written, for srun.
     """
 
     program: int
@@ -339,11 +338,11 @@ class LauncherReading:
 
 
 def read_launcher(words: Sequence[str]) -> LauncherReading:
-    """Read a line whose first word is the launcher.
+    """Parse a line whose first word is the launcher.
 
     Raises:
-        UsageError: The launcher or one of its options is not known, its dialects disagree on
-            where the program begins, there is no program, or there are several.
+        UsageError: The launcher or one of its options is unknown, its dialects disagree on where
+            the program begins, there is no program, or there are several.
     """
     found = [_reading(words, *each) for each in _understood(words)]
     if len({reading.program for reading in found}) > 1:
@@ -356,11 +355,11 @@ def read_launcher(words: Sequence[str]) -> LauncherReading:
 
 
 def change_launcher(words: Sequence[str], job: JobSettings) -> LauncherChange:
-    """Return what sets a job's resources in a line whose first word is the launcher.
+    """Return the changes that set a job's resources in a line that begins with the launcher.
 
     Raises:
-        UsageError: As of `read_launcher`, or MPICH and Open MPI set the resource differently and
-            the line does not tell which of them it is for.
+        UsageError: See `read_launcher`; or MPICH and Open MPI set the resource differently and the
+            line does not show which of them it is for.
     """
     understood = _understood(words)
     changes = [launcher_change(words, 0, dialect, job) for dialect, _, _ in understood]
@@ -374,7 +373,7 @@ def change_launcher(words: Sequence[str], job: JobSettings) -> LauncherChange:
 
 
 def _understood(words: Sequence[str]) -> list[tuple[Dialect, list[LauncherOption], int]]:
-    """Return the dialects that understand the line, with its options and its program's index."""
+    """Return the dialects that understand a line, with its options and the program's index."""
     found: list[tuple[Dialect, list[LauncherOption], int]] = []
     refusals: list[UsageError] = []
     for dialect in _dialects(words[0]):

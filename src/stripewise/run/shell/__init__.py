@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads shell and csh scripts, without running them, and tells what their commands do."""
+"""Parses shell and csh scripts without running them, and determines what their commands do."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a command's words as options and operands, those of launchers included."""
+"""Parses a command's words as options and operands, also for launchers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from stripewise.run.shell._paths import Values
 from stripewise.run.shell._words import Word
 
 WRITES, MOVES, REMOVES, MAKES = "writes", "moves", "removes", "makes"
-"""`MAKES`: under a name that nobody has."""
+"""`MAKES` stands for creating a file under a new unique name."""
 CHANGES_REPOSITORY = "changes the git repository of"
 
 
 @dataclass(frozen=True)
 class Use:
-    """What a command does to a file or directory.
+    """Effect of a command on a file or directory.
 
     Attributes:
-        verb: WRITES, MOVES, REMOVES, MAKES or CHANGES_REPOSITORY.
-        word: That names it.
-        follows: The file behind a symbolic link is meant.
-        within: The command works in this directory; None: where the shell is.
-        remote: The word may name a place on another host: what stands in front of that where it
-            does not say so itself, "" where it is a path then; None: it is a path.
+        verb: Kind of effect: WRITES, MOVES, REMOVES, MAKES or CHANGES_REPOSITORY.
+        word: Word that names the file or directory.
+        follows: Whether the effect is on the target of a symbolic link.
+        within: Working directory of the command; None for that of the shell.
+        remote: Prefix for a name on another host if the word itself does not say so; empty if it
+            is then a path; None if it is always a path.
     """
 
     verb: str
@@ -37,22 +37,22 @@ class Use:
 
 
 def part_of(word: Word, begin: int) -> Word:
-    """Return what of a word stands behind so many characters."""
+    """Return the part of a word after a number of characters."""
     return replace(word, text=word.text[begin:], variable="", is_split=False)
 
 
 def named(text: str) -> Word:
-    """Return a word that stands nowhere."""
+    """Return a word that has no position in the script."""
     return Word(0, 0, text)
 
 
 @dataclass
 class Arguments:
-    """The words of a command: its options, and the rest.
+    """The words of a command, split into options and operands.
 
     Attributes:
-        options: Letter or long name to its values; None for an option without one.
-        operands: What is no option.
+        options: Letter or long name to its values; None for an option without a value.
+        operands: Words that are not options.
     """
 
     options: dict[str, list[Word | None]]
@@ -60,12 +60,12 @@ class Arguments:
 
     @classmethod
     def of(cls, words: Sequence[Word], letters: str = "", names: Iterable[str] = ()) -> Arguments:
-        """Read words as getopt_long does.
+        """Parse words as getopt_long does.
 
         Args:
-            words: Behind the command's name.
-            letters: Options of one letter that take a value.
-            names: Long options that take one.
+            words: Words after the command's name.
+            letters: One-letter options that take a value.
+            names: Long options that take a value.
         """
         names, found, place = frozenset(names), cls({}, []), 0
         while place < len(words):
@@ -88,18 +88,18 @@ class Arguments:
         return found
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options is there."""
+        """Return whether one of the given options is present."""
         return any(name in self.options for name in names)
 
     def values(self, *names: str) -> list[Word]:
-        """Return the values of options."""
+        """Return the values of the given options."""
         return [v for name in names for v in self.options.get(name, []) if v is not None]
 
     def _add(self, name: str, value: Word | None) -> None:
         self.options.setdefault(name, []).append(value)
 
     def _letters(self, word: Word, letters: str, following: Word | None) -> int:
-        """Read a word of options of one letter; return how many further words it took."""
+        """Parse a word of one-letter options; return the number of further words used."""
         for at in range(1, len(word.text)):
             letter = word.text[at]
             if letter not in letters:
@@ -113,26 +113,27 @@ class Arguments:
         return 0
 
 
-# What most commands do to their operands: a row of a table tells it whole.
+# Effects of most commands on their operands, described by rows of a table.
 
 Handler = Callable[[Sequence[Word]], Iterator[Use]]
-"""What a command does, by the words behind its name."""
+"""Function that returns the effects of a command from the words after its name."""
 
 
 @dataclass(frozen=True)
 class Changes:
-    """A command that does the same to its operands, or to some of them.
+    """A command that has the same effect on all or some of its operands.
 
     Attributes:
-        verb: What it does to them.
-        skip: How many of the first ones it only reads.
-        instead: Options that take the place of those, as -e does of sed's script.
-        most: How many of the others it changes; None: all.
-        letters / names: Its options with a value: those of one letter, and long ones.
-        written: Those of them whose value names a file that is written.
-        only / unless: It changes operands only, or does not, with one of these options.
-        follows: The file behind a symbolic link is meant.
-        remote: As of `Use`.
+        verb: Kind of the effect.
+        skip: Number of leading operands that it only reads.
+        instead: Options that replace these operands, as -e replaces sed's script.
+        most: Maximum number of the others that it changes; None for all.
+        letters / names: Its one-letter and long options that take a value.
+        written: Those of them whose value names a file to write.
+        only / unless: Options of which one is required, or none is allowed, for an effect on
+            operands.
+        follows: Whether the effect is on the target of a symbolic link.
+        remote: See `Use`.
     """
 
     verb: str = WRITES
@@ -148,7 +149,7 @@ class Changes:
     remote: str | None = None
 
     def __call__(self, words: Sequence[Word]) -> Iterator[Use]:
-        """Return what the command does, by the words behind its name."""
+        """Return the effects of the command, given the words after its name."""
         found = Arguments.of(words, self.letters, self.names.split())
         yield from (Use(WRITES, word) for word in found.values(*self.written.split()))
         if found.has(*self.unless.split()) or (self.only and not found.has(*self.only.split())):
@@ -160,14 +161,14 @@ class Changes:
 
 @dataclass(frozen=True)
 class Copies:
-    """A command that writes the last one of its operands, or below it.
+    """A command that writes its last operand, or below it.
 
     Attributes:
-        least: With fewer operands than this there is none that is written.
-        target: Options that name it instead, so that all operands are sources.
-        letters / names: Its options with a value: those of one letter, and long ones.
-        moves: The sources go.
-        remote: As of `Use`; a single source goes there where there is no target.
+        least: Minimum number of operands; with fewer, none is written.
+        target: Options that name the destination instead, so that all operands are sources.
+        letters / names: Its one-letter and long options that take a value.
+        moves: Whether the sources are removed.
+        remote: See `Use`; a single source is copied there if there is no destination.
     """
 
     least: int = 1
@@ -178,7 +179,7 @@ class Copies:
     remote: str | None = None
 
     def __call__(self, words: Sequence[Word]) -> Iterator[Use]:
-        """Return what the command does, by the words behind its name."""
+        """Return the effects of the command, given the words after its name."""
         found = Arguments.of(words, self.letters, self.names.split())
         into = found.values(*self.target.split())
         sources = found.operands if into else found.operands[:-1]
@@ -196,7 +197,7 @@ def table(rows: dict[str, Handler]) -> dict[str, Handler]:
     return {name: handler for names, handler in rows.items() for name in names.split()}
 
 
-# Options of launchers that say where something is written or done.
+# Options of launchers that name output files and working directories.
 #
 # Source: the manuals of srun, of Open MPI, of MPICH's Hydra and of jsrun.
 
@@ -213,7 +214,7 @@ _BY_VARIABLES = {
     },
     **dict.fromkeys(("mpirun", "mpiexec", "orterun", "prterun"), _OPEN_MPI),
 }  # fmt: skip
-"""Variables that stand for options of a launcher."""
+"""Environment variables that replace options of a launcher."""
 _IN_OUTPUT = re.compile(r"(?:.*[,:])?(?:dir|directory|file|filename)=([^,:]+)")
 """Open MPI 5: `--output dir=/x`."""
 
@@ -224,18 +225,18 @@ def launch_options(
     """Yield the long names of a launcher's options with their values.
 
     Args:
-        launcher: Its name.
+        launcher: Name of the launcher.
         options: Its words, up to the program.
-        values: Of variables, some of which stand for options that are not there.
+        values: Values of variables, some of which replace missing options.
     """
-    told = set()
+    given = set()
     for option, following in zip(options, [*options[1:], None], strict=False):
         name, value = _option(launcher, option, following)
         if name and value is not None:
-            told.add(name)
+            given.add(name)
             yield name, value
     for variable, name in _BY_VARIABLES.get(launcher, {}).items():
-        for text in () if name in told else values.given(variable):
+        for text in () if name in given else values.given(variable):
             yield name, named(text)
 
 
@@ -248,7 +249,7 @@ def _option(launcher: str, option: Word, following: Word | None) -> tuple[str, W
         name = _OF_SRUN.get(text[1:2], "")
         return name, part_of(option, 2) if len(text) > 2 else following
     name, equals, _ = text.lstrip("-").partition("=")
-    if launcher == "srun" and len(name) > 1:  # as getopt_long has it
+    if launcher == "srun" and len(name) > 1:  # as in getopt_long
         full = (each for each in (*OUTPUTS, *PLACES) if each.startswith(name))
         name = next(full, name)
     if name == "bcast" and not equals:

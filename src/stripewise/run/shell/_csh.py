@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the commands of a csh or tcsh script, line by line.
+"""Parses the commands of a csh or tcsh script, line by line.
 
-Substitutions are not looked into, and a quote ends on its own logical line, as csh demands.
+Substitutions are not parsed, and a quote ends on its own logical line, as csh requires.
 
 Source: the manual page of tcsh 6.24, "Lexical structure" and "Builtin commands".
 """
@@ -29,11 +29,12 @@ _ALONE = frozenset("then else endif end endsw breaksw".split())
 
 
 def read_commands(text: str, kind: str, crlf: bool = False) -> Reading:
-    """Return the commands of a script; none where it is for no shell.
+    """Return the commands of a script; none if it is not for a shell.
 
     Args:
-        text: Its bytes as Latin-1.
-        kind: "sh" or "csh"; "zsh" is read as "sh", of others nothing is.
+        text: Bytes of the script, decoded as Latin-1.
+        kind: Kind of the shell, "sh" or "csh"; "zsh" is parsed like "sh", and others are not
+            parsed.
         crlf: Whether its lines end in a carriage return and a newline.
     """
     if kind == "csh":
@@ -42,7 +43,7 @@ def read_commands(text: str, kind: str, crlf: bool = False) -> Reading:
 
 
 def read_csh(text: str, crlf: bool = False) -> Reading:
-    """Read a script of csh or tcsh; arguments as of `read_shell`."""
+    """Parse a script of csh or tcsh; for the arguments see `read_shell`."""
     reader = _CshReader(text, crlf)
     try:
         while reader.place < len(text):
@@ -60,7 +61,7 @@ class _CshReader(Cursor):
         self._documents: list[tuple[int, str]] = []
 
     def read_line(self) -> None:
-        """Read a logical line, and the here-documents that begin on it."""
+        """Parse a logical line, and the here-documents that begin on it."""
         while not self._at_end():
             self._skip_blanks()
             if self._at_end():
@@ -77,7 +78,7 @@ class _CshReader(Cursor):
         self.reading.breaks.append(self.place)
 
     def _at_end(self) -> bool:
-        """Whether a comment, the newline or the end of the file is next."""
+        """Return whether a comment, the newline or the end of the file is next."""
         return self.at() in ("", "\n", "#") or (self._at_return() and self.at(1) in ("\n", ""))
 
     def _at_return(self) -> bool:
@@ -94,7 +95,7 @@ class _CshReader(Cursor):
             self.place += step
 
     def _read_statement(self) -> None:
-        """Read up to the next operator."""
+        """Parse up to the next operator."""
         start = end = self.place
         words: list[Word] = []
         redirections: list[Redirection] = []
@@ -112,7 +113,7 @@ class _CshReader(Cursor):
             )
 
     def _is_keyword(self, word: Word) -> bool:
-        """Whether this is a word of the language, after which a statement begins; go past it."""
+        """Skip a keyword after which a statement begins; return whether there is one."""
         self._skip_blanks()
         if word.text in _WITH_LISTS:
             while self.at() not in ("(", "\n", ""):
@@ -177,7 +178,7 @@ class _CshReader(Cursor):
         return out.word(start, self.place)
 
     def _quoted(self, out: WordText, quote: str) -> None:
-        """Read a string in quotes; a backslash takes only a newline or `!` into it."""
+        """Parse a quoted string, in which a backslash escapes only a newline or `!`."""
         begin = self.place
         self.place += 1
         if quote != "`":

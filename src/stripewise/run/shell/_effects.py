@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds what the shell lines of a script write, move and remove, and where.
+"""Finds the files that the shell lines of a script write, move and remove.
 
-The commands are gone through in the order of the file, with the directory that the shell is in.
-What they start in turn is read as well: programs behind `env` or `timeout`, texts of `bash -c` and
-`eval`, scripts that are read or called.  Functions and conditions are taken for carried out.
+The commands are followed in the order of the file, with the current directory of the shell.
+Commands that they start in turn are followed too: programs after `env` or `timeout`, texts of
+`bash -c` and `eval`, and scripts that are sourced or called.  Functions and branches of conditions
+are assumed to be executed.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ _WRITING = re.compile(r">>?\||>>?|&>>?|<>|>>?&?!?|>&|>\|")
 _PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
 _FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
 _SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
-"""An option with which zsh splits words as other shells do."""
+"""Options with which zsh splits words like other shells."""
 _MOST_NESTED = 5
 _MAY_CHANGE = "may change data on another host"
 _MOST_READINGS = 16
@@ -80,7 +81,7 @@ _BEHIND = {
     "xargs": "IiLnPsdaE", "parallel": "jaIS", "sudo": "ughpCDRTU", "doas": "uC", "flock": "wE",
     "env": "uC", "sshpass": "pfP", "prlimit": "", "perf": "", "valgrind": "", "systemd-run": "pu",
 }  # fmt: skip
-"""Commands that start another one, with their options of one letter that take a value."""
+"""Commands that start another one, with their one-letter options that take a value."""
 _OPERANDS_BEFORE = {"timeout": 1, "taskset": 1, "chrt": 1, "flock": 1}
 _LONG = ("signal", "kill-after", "adjustment", "class", "classdata", "chdir", "unset", "max-args",
          "max-procs", "replace", "delimiter", "arg-file", "user", "group", "jobs", "cpunodebind",
@@ -98,13 +99,13 @@ _NO_LIBRARY = {
 
 
 def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False) -> Effects:
-    """Return what a script does to files outside of its run's directory.
+    """Return the effects of a script on files outside its run's directory.
 
     Args:
-        data: The script.
-        kind: "sh" or "csh"; of others nothing is known.
-        around: Where it will run.
-        crlf: Its lines end in a carriage return and a newline.
+        data: Bytes of the script.
+        kind: "sh" or "csh"; for others nothing is known.
+        around: Surroundings in which it will run.
+        crlf: Whether its lines end in a carriage return and a newline.
     """
     effects = Effects()
     if kind in ("sh", "csh"):
@@ -115,7 +116,7 @@ def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False)
 
 
 def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
-    """Return what a command does outside of its run's directory; no shell expands its words."""
+    """Return the effects of a command without a shell outside its run's directory."""
     effects = Effects()
     shell = _Shell(around, effects, " ".join(words).encode(errors="replace").decode("latin-1"))
     given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
@@ -124,7 +125,7 @@ def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
 
 
 class _Shell:
-    """Follows the commands of a text as a shell would, without carrying any out."""
+    """Follows the commands of a text like a shell, without executing any."""
 
     def __init__(
         self,
@@ -139,25 +140,25 @@ class _Shell:
         words: Sequence[str] | None = None,
         at: Command | None = None,
     ) -> None:
-        """Read a text.
+        """Parse a text.
 
         Args:
-            around: Where it runs.
-            effects: Takes what is found.
-            text: To be read.
+            around: Surroundings in which it runs.
+            effects: Collects the effects that are found.
+            text: Text to parse.
             kind: "sh", "zsh" or "csh".
-            crlf: How its lines end.
-            name: Of the file that holds it; "": that of `by`.
-            by: The shell that reads or starts this one.
-            words: That it is called with; None: those of `by`.
-            at: The command of `by` that holds the text; effects are reported as its own.
+            crlf: Whether its lines end in a carriage return and a newline.
+            name: Name of the file that contains it; empty for that of `by`.
+            by: Shell that sources or starts this one.
+            words: Its arguments; None for those of `by`.
+            at: Command of `by` that contains the text, for which its effects are reported.
         """
         self.around, self.effects, self.text, self.kind = around, effects, text, kind
         self.paths = RunPaths(around.here)
         self.reading: Reading = read_commands(text, kind, crlf)
         self.directory: str = by.directory if by else HERE
         self._before = self.directory
-        self._command = Command((), 0, 0)  # that is looked at
+        self._command = Command((), 0, 0)  # that is being followed
         self._last: Command | None = None
         self.depth: int = by.depth + 1 if by else 0
         self.name: str = name or (by.name if by else "")
@@ -177,7 +178,7 @@ class _Shell:
         )
 
     def go(self) -> None:
-        """Go through all commands."""
+        """Follow all commands."""
         left: list[tuple[int, str]] = []
         entered = set[tuple[int, int]]()
         for command in self.reading.commands:
@@ -200,7 +201,7 @@ class _Shell:
     # -- a command ---------------------------------------------------------------------------
 
     def command(self, command: Command) -> None:
-        """Note what a command does."""
+        """Record the effects of a command."""
         self._command = command
         for redirection in command.redirections:
             if self._writes(redirection):
@@ -221,7 +222,7 @@ class _Shell:
         return not (redirection.operator.endswith("&") and re.fullmatch(r"\d*-?", text))
 
     def _act(self, words: list[Word], directory: str, depth: int = 0) -> None:
-        """Note what words do as a command, in a directory, whatever variables in them hold."""
+        """Record the effects of words as a command in a directory, for all values of variables."""
         if not words or depth > 2 * _MOST_NESTED:
             return
         began, ends = self.directory, dict[str, None]()
@@ -233,7 +234,7 @@ class _Shell:
             self.directory = unknown(words[0].text)
 
     def _expanded(self, words: list[Word]) -> Iterator[list[Word]]:
-        """Yield what the words of a command may become."""
+        """Yield the possible expansions of the words of a command."""
         found = [self._split(word, at == 0) for at, word in enumerate(words)]
         if math.prod(map(len, found)) <= _MOST_READINGS:
             together: Iterable[Iterable[list[Word]]] = itertools.product(*found)
@@ -244,7 +245,7 @@ class _Shell:
             yield list(itertools.chain(*each))
 
     def _split(self, word: Word, is_first: bool) -> list[list[Word]]:
-        """Return the words that one may stand for; itself, where each value is one path."""
+        """Return the words that a word may expand to; the word itself if each value is a path."""
         if located := LOCATED.fullmatch(word.text):
             return [[Word(word.start, word.end, located[1])]] if is_first else [[word]]
         if word.is_plain or not (word.is_open or word.is_split):
@@ -256,7 +257,7 @@ class _Shell:
         return [[Word(word.start, word.end, text) for text in texts] for texts in found]
 
     def _act_on(self, words: list[Word], directory: str, depth: int) -> None:
-        """Note what words do whose variables are known as far as may be."""
+        """Record the effects of words whose variables are expanded as far as possible."""
         if not words:
             return
         name = os.path.basename(words[0].text)
@@ -286,7 +287,7 @@ class _Shell:
         elif name in SESSIONS:
             self._session(session_of(name, rest))
         elif name in _BEHIND:
-            self._behind(name, rest, directory, depth)
+            self._started_command(name, rest, directory, depth)
         else:
             self._file_command(name, words, directory, depth)
 
@@ -301,8 +302,8 @@ class _Shell:
         elif uses is None and "/" in words[0].text:
             self._file(words[0], "", keeps=False, words=rest)
 
-    def _behind(self, name: str, rest: list[Word], directory: str, depth: int) -> None:
-        """Note what is done by a command that another one starts."""
+    def _started_command(self, name: str, rest: list[Word], directory: str, depth: int) -> None:
+        """Record the effects of a command that another one starts."""
         place, found = 0, Arguments({}, [])
         while place < len(rest) and rest[place].text.startswith("-") and rest[place].text != "--":
             one = Arguments.of(rest[place : place + 2], _BEHIND[name], _LONG)
@@ -321,7 +322,7 @@ class _Shell:
         if name == "env":
             for where in found.values("C", "chdir"):
                 directory = self.paths.joined(directory, self.values.of_word(where)[0])
-                self._elsewhere(directory)
+                self._note_shared(directory)
             unset = [word.text for word in found.values("u", "unset")]
             while rest and re.match(r"[A-Za-z_]\w*=", rest[0].text):
                 rest = rest[1:]
@@ -334,7 +335,7 @@ class _Shell:
         self._act(rest, directory, depth + 1)
 
     def _launch(self, words: list[Word], directory: str, depth: int) -> None:
-        """Note where a launcher puts output, and what it starts."""
+        """Record the output files of a launcher, and the effects of the command that it starts."""
         texts = [utf8(shown(word.text)) for word in words]
         try:
             program = read_launcher(texts).program
@@ -349,7 +350,7 @@ class _Shell:
                 self._use(Use(WRITES, value), directory)
             elif name in PLACES:
                 directory = self.paths.joined(directory, self.values.of_word(value)[0])
-                self._elsewhere(directory)
+                self._note_shared(directory)
             elif name in PROGRAMS:
                 self._act([value], directory, depth + 1)
         self._act(words[program:], directory, depth + 1)
@@ -371,12 +372,12 @@ class _Shell:
         kind: str = "sh",
         words: list[Word] | None = None,
     ) -> None:
-        """Note what a text does that a shell reads."""
+        """Record the effects of texts that a shell runs."""
         top = f"${SUBMITTED_FROM}" if self.around.is_job else "."
         given = [self.values.of_word(word) for word in texts if word.text]
-        said = [each[0] for each in given if len(each) == 1]
-        said = said if len(said) == len(given) else [word.text for word in texts]
-        written = (utf8(shown(each.replace(HERE, top))) for each in said)
+        known = [each[0] for each in given if len(each) == 1]
+        known = known if len(known) == len(given) else [word.text for word in texts]
+        written = (utf8(shown(each.replace(HERE, top))) for each in known)
         text = " ".join(written).encode(errors="surrogateescape")
         if text.strip() and self.depth < _MOST_NESTED:
             self._nested(text, kind, keeps, words=words)
@@ -384,7 +385,7 @@ class _Shell:
     def _documents(
         self,
     ) -> None:
-        """Note what a text does that a shell reads from its input."""
+        """Record the effects of texts that a shell reads from its standard input."""
         words = [os.path.basename(word.text) for word in self._command.words]
         if (
             not words
@@ -399,15 +400,15 @@ class _Shell:
         for read in self._command.redirections:
             if read.operator == "<":
                 self._file(read.target, _kind(words[0]), keeps=False, words=None)
-        if (said := self._piped()) is None:
-            self._note(self.effects.unknown, "executes what it reads", "")
+        if (piped := self._piped()) is None:
+            self._note(self.effects.unknown, "does what it reads", "")
         else:
-            self._text(said, keeps=False)
+            self._text(piped, keeps=False)
 
     def _piped(
         self,
     ) -> list[Word] | None:
-        """Return what a command before it prints for it; None where that is not known."""
+        """Return the text that the previous command pipes into it; None if unknown."""
         before = self._last
         if before is None or not is_piped(self.text, before, self._command):
             return []
@@ -416,7 +417,7 @@ class _Shell:
         return [word for word in before.words[1:] if not word.text.startswith("-")]
 
     def _session(self, session: Session) -> None:
-        """Note what a program is told to change on another host."""
+        """Record the changes that a program is instructed to make on another host."""
         piped = self._piped()
         words = [*session.texts, *(piped or ())]
         texts = [text for word in words for text in self.values.of_word(word)]
@@ -430,7 +431,7 @@ class _Shell:
             self._note(self.effects.unguarded, _MAY_CHANGE, "")
 
     def _content(self, file: Word) -> bytes | None:
-        """Return what a file holds that is there now; None where that is not known."""
+        """Return the content of an existing file; None if unknown."""
         found = self.values.of_word(file)
         if len(found) != 1 or UNKNOWN in found[0] or NAME in found[0]:
             return None
@@ -438,7 +439,7 @@ class _Shell:
         return self.around.read(path) if path and self.depth < _MOST_NESTED else None
 
     def _file(self, file: Word, kind: str, keeps: bool, words: list[Word] | None) -> None:
-        """Note what a script does; `kind`: of the shell that reads it, "": it names its own."""
+        """Record the effects of a script; `kind` is that of its shell, or "" if unknown."""
         data = self._content(file)
         if data is None or not (kind or data.startswith(b"#!")):
             return
@@ -486,23 +487,23 @@ class _Shell:
             return
         else:
             target = self.paths.joined(HERE, self.values.of_variable("HOME")[0])
-        self._before, self.directory = self.directory, self._own(target)
+        self._before, self.directory = self.directory, self._in_run(target)
 
-    def _own(self, target: str) -> str:
-        """Return where a path leads in the scripts of runs, where words of moves are replaced."""
+    def _in_run(self, target: str) -> str:
+        """Return the target of a path in scripts of runs, whose moves are rewritten."""
         words = self._command.words
         is_move = self._by is None and bool(words) and words[0].text in CHANGE_DIRECTORY
         return self.paths.own(target) if self.around.is_job and is_move else target
 
-    def _elsewhere(self, directory: str) -> None:
-        """Note that something works in a directory that no run has of its own."""
+    def _note_shared(self, directory: str) -> None:
+        """Record that a command works in a directory that runs share."""
         if path := self.paths.outer(directory):
             self._note(self.effects.outer, WORKS_IN, path, self.paths.known(path))
 
-    # -- what is found -------------------------------------------------------------------------
+    # -- findings -------------------------------------------------------------------------------
 
     def _use(self, use: Use, directory: str = "") -> None:
-        """Note a use of a file that lies, or may lie, outside."""
+        """Record the use of a file that is or may be outside."""
         directory = directory or self.directory
         if use.within is not None:
             directory = self.paths.joined(directory, self.values.of_word(use.within)[0])
@@ -524,15 +525,15 @@ class _Shell:
                 self._note(self.effects.outer, use.verb, outer, self.paths.known(outer))
 
     def _look_above(self, words: list[Word], directory: str) -> None:
-        """Note words that name what lies above the directory of a run."""
-        for word in [] if is_above(directory) else words:  # what led there was noted
+        """Record words that name paths above the directory of a run."""
+        for word in [] if is_above(directory) else words:  # the move to it is already recorded
             for part in (part for text in self.values.of_word(word) for part in parts_of(text)):
                 path = self.paths.joined(directory, part)
-                if is_above(self._own(path)):
+                if is_above(self._in_run(path)):
                     self._note(self.effects.above, "", path[1:].lstrip("/"))
 
     def _repository(self, verb: str, path: str) -> None:
-        """Note that a git repository changes: a copy has none of its own."""
+        """Record that a git repository changes, of which a copy has none."""
         place = self.paths.place(path)
         tops = [Path(place), *Path(place).parents] if place else []
         for top in tops:

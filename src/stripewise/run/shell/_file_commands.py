@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells which of their words well-known commands write, move or remove.
+"""Determines which of their words well-known commands write, move or remove.
 
 Source: the manuals of GNU coreutils 9.1, findutils 4.9, tar 1.34, sed 4.8, rsync 3.2, git 2.39.
 """
@@ -31,11 +31,11 @@ from stripewise.run.shell._words import Word
 
 
 def uses_of(name: str, words: Sequence[Word]) -> Iterator[Use] | None:
-    """Return what a command does to files; None where it is not known to change any.
+    """Return the effects of a command on files; None if it is not known to change any.
 
     Args:
-        name: Of the command, without a directory.
-        words: Behind its name.
+        name: Name of the command, without a directory.
+        words: Words after its name.
     """
     handler = _HANDLERS.get(name)
     return None if handler is None else handler(words)
@@ -107,7 +107,7 @@ def _cpio(words: Sequence[Word]) -> Iterator[Use]:
 
 
 def _find(words: Sequence[Word]) -> Iterator[Use]:
-    """Return what find itself does; `started_by_find` reads the commands that it starts."""
+    """Return the effects of find itself, without the commands that it starts."""
     texts = [word.text for word in words]
     if "-delete" in texts:
         yield from (Use(REMOVES, word, follows=False) for word in found_in(words))
@@ -117,7 +117,7 @@ def _find(words: Sequence[Word]) -> Iterator[Use]:
 
 
 def found_in(words: Sequence[Word]) -> list[Word]:
-    """Return the directories that find looks through."""
+    """Return the directories that find searches."""
     begin = 0
     while begin < len(words) and words[begin].text in ("-H", "-L", "-P"):
         begin += 1
@@ -130,7 +130,7 @@ def found_in(words: Sequence[Word]) -> list[Word]:
 
 
 def started_by_find(words: Sequence[Word]) -> Iterator[list[Word]]:
-    """Yield the commands that find starts, with the places that it looks through for `{}`."""
+    """Yield the commands that find starts, with its search directories in place of `{}`."""
     places, place = found_in(words), 0
     while place < len(words):
         if words[place].text not in ("-exec", "-execdir", "-ok", "-okdir"):

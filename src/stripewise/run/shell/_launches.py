@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the commands that start MPI ranks, also where a variable names the launcher.
+"""Finds the commands that start MPI ranks, also if a variable contains the launcher.
 
-Where it is not certain which word is the program, a launch line says why.
+If the program of a launch line is uncertain, the line has the reason.
 """
 
 from __future__ import annotations
@@ -40,25 +40,24 @@ class LaunchLine:
     """A command of a script that starts MPI ranks.
 
     Attributes:
-        number: In the script, from 1.
-        first_line / last_line: Of the script, from 1.
-        text: As written, from the launcher on.
-        launcher: "srun", "mpirun", ...: the file name, without a suffix.
-        words: From the launcher on, without quotes; variables and substitutions as written;
-            bytes that are not UTF-8 as surrogates.
-        program: Its word; "" where it is not certain.
-        arguments: The words after the program.
-        problem: Why the program is not certain; "" if it is.
-        is_plain: The shell takes every word as it is.
-        ranks / ranks_per_node / cpus_per_rank / nodes: Numbers of its options; None where the
-            line says none, or not a number.
-        start / end: Bytes of the command in the script, redirections included.
+        number: Number of the launch line in the script, from 1.
+        first_line / last_line: Its first and last line in the script, from 1.
+        text: Text as written, from the launcher on.
+        launcher: File name of the launcher without a suffix: "srun", "mpirun", ...
+        words: Words from the launcher on, without quotes, with variables and substitutions as
+            written, and with bytes that are not UTF-8 as surrogates.
+        program: Word of the program; empty if it is uncertain.
+        arguments: Words after the program.
+        problem: Why the program is uncertain; empty if it is certain.
+        is_plain: Whether the shell expands none of the words.
+        ranks / ranks_per_node / cpus_per_rank / nodes: Numbers in its options; None if the line
+            does not set one as a number.
+        start / end: Position of its bytes in the script, including redirections.
         spans: Start and end of every word.
-        program_at: First byte of the program's word; -1 where it is not certain.
-        read_twice: What reads its words again, so that they cannot be quoted: "`" where the
-            command stands between backquotes, "parallel"; "" if nothing does.
-        known: The words with the variables whose values are known, each with the index of the
-            word that it is from.
+        program_at: First byte of the program's word; -1 if it is uncertain.
+        read_twice: Construct that expands its words again, so that they cannot be quoted: "`"
+            inside backquotes, or "parallel"; empty if there is none.
+        known: Words with known variables expanded, each with the index of its original word.
     """
 
     number: int
@@ -84,11 +83,11 @@ class LaunchLine:
 
 
 class _UnclearError(Exception):
-    """It is not certain which word is the program; the message says why."""
+    """The program is uncertain; the message says why."""
 
 
 def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
-    """Return the launch lines among the commands of a script, whose text is Latin-1."""
+    """Return the launch lines among the commands of a script, given its text as Latin-1."""
     newlines = [match.start() for match in re.finditer("\n", text)]
     found: list[LaunchLine] = []
     for command in reading.commands:
@@ -100,12 +99,12 @@ def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
 
 
 def utf8(text: str) -> str:
-    """Return bytes as Latin-1 as text, in which those that are not UTF-8 are surrogates."""
+    """Decode a Latin-1 text as UTF-8, with surrogates for other bytes."""
     return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
-    """Return the index of the launcher, or of what runs a text that names one."""
+    """Return the index of the launcher, or of the command that runs a text that names one."""
     if not known or [word.text for word in known[:2]] in _ASKING:
         return None
     reach = known if os.path.basename(known[0].text) in _BEFORE else known[:1]
@@ -119,7 +118,7 @@ def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
 
 
 def _is_in_text(known: Sequence[Known], reading: Reading) -> bool:
-    """Whether one of the words is a text that names a launcher."""
+    """Return whether one of the words is a text that names a launcher."""
     texts = [word.text for word in known]
     return any(_IN_TEXT.search(text) or names_launcher(text, reading) for text in texts)
 
@@ -177,7 +176,7 @@ def _reading(known: Sequence[Known]) -> LauncherReading:
 
 
 def _program(known: Sequence[Known], reading: LauncherReading) -> int:
-    """Return the index in the command of the word that is the program."""
+    """Return the index of the program's word in the command."""
     place = reading.program
     while place < len(known) and os.path.basename(known[place].text) == "env":
         following = place + 1
@@ -211,10 +210,11 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-# What the words of a command stand for, as far as the script itself says.
+# Values of the words of a command, as far as the script itself determines them.
 #
-# A variable that the script always gives the same value, such as `MPIRUN="mpirun -np 4"`, is read
-# as that, `$(which srun)` as `srun`, and `${SRUN:-srun}` as the launcher that is its default.
+# A variable that the script always sets to the same value, such as `MPIRUN="mpirun -np 4"`, is
+# replaced by it, `$(which srun)` by `srun`, and `${SRUN:-srun}` by the launcher that is its
+# default.
 
 _NO_LAUNCHERS = ("sh", "bash", "py", "pl", "csh", "log", "out", "txt", "conf")
 _OTHERS = frozenset("ccc_mprun mpirun_rsh mpiexec_mpt mpprun oshrun likwid-mpirun".split())
@@ -225,7 +225,7 @@ _PARAMETER = r"\$\{\w+(?::?[-=+?][^{}\s$`'\"\\]*)?\}"
 _EXPANSION = re.compile(rf"\$\w+|{_PARAMETER}|{_ARITHMETIC}|{_SUBSTITUTION}")
 _PARTS = re.compile(rf"(?:{_EXPANSION.pattern}|\S)+")
 LOCATED = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w.]+)\s*(?:\)|`)")
-"""A substitution that finds a program."""
+"""A substitution that locates a program."""
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}$`'\"\\]*)\}")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})")
 _LEADING = re.compile(rf"(?:{LOCATED.pattern}|{_DEFAULT.pattern}|{_VARIABLE.pattern})(?=\s|$)")
@@ -235,14 +235,15 @@ _MOST_VALUES = 20
 
 @dataclass(frozen=True)
 class Known:
-    """A word, or one of those that a variable stands for.
+    """A word, or one of those in the value of a variable.
 
     Attributes:
-        text: Of the word.
-        index: Of the word in the command that it is from.
-        is_first: It is the first of those that the word stands for.
-        is_open: It may become several words, or none.
-        holds_launcher: A variable that is given a launcher, among other values or unclear ones.
+        text: Text of the word.
+        index: Index of the original word in the command.
+        is_first: Whether it is the first word of the expansion.
+        is_open: Whether it may expand to several words, or none.
+        holds_launcher: Whether it is a variable that may contain a launcher, among other or
+            unknown values.
     """
 
     text: str
@@ -267,32 +268,32 @@ def known_words(command: Command, reading: Reading) -> Iterator[Known]:
 
 
 def is_launcher_word(text: str) -> bool:
-    """Whether a word names a launcher, and no file that is called after one."""
+    """Return whether a word names a launcher, and not a file with a similar name."""
     name = os.path.basename(text)
     is_name = is_launcher(name) and name.rpartition(".")[2] not in _NO_LAUNCHERS
     return is_name or name in _OTHERS
 
 
 def names_launcher(text: str, reading: Reading) -> bool:
-    """Whether a text has a variable that is given a launcher."""
+    """Return whether a text has a variable that may contain a launcher."""
     names = (found[1] or found[2] for found in _VARIABLE.finditer(text))
     return any(_is_given_launcher(name, reading) for name in names)
 
 
 def _is_given_launcher(name: str, reading: Reading) -> bool:
-    if name not in reading.launchers:  # once for each name, as in `_is_program`
+    if name not in reading.launchers:  # cached for each name, as in `_is_program`
         given = reading.written.get(name, ())
         reading.launchers[name] = any(map(_begins_with_launcher, given))
     return reading.launchers[name]
 
 
 def _value(word: Word, reading: Reading) -> str | None:
-    """Return what a word stands for; None where that is not certain."""
+    """Return the value of a word; None if it is uncertain."""
     return _only_value(word.variable, reading) if word.variable else _named(word.text)
 
 
 def _only_value(name: str, reading: Reading, depth: int = 0) -> str | None:
-    """Return the value of a variable that is always the same; its beginning is read as well."""
+    """Return the only value of a variable, with the variable at its beginning expanded too."""
     values = reading.values.get(name, ())
     if not 0 < len(values) <= _MOST_VALUES or depth > _MOST_NESTED:
         return None
@@ -313,7 +314,7 @@ def _only_value(name: str, reading: Reading, depth: int = 0) -> str | None:
 
 
 def _named(text: str) -> str | None:
-    """Return the program that a substitution looks for, or the launcher that is a default."""
+    """Return the program that a substitution locates, or the launcher that is a default."""
     located, default = LOCATED.fullmatch(text), _DEFAULT.fullmatch(text)
     if located:
         return located[1]
@@ -331,9 +332,9 @@ def _holds_launcher(word: Word, reading: Reading) -> bool:
 
 
 def _is_program(word: Word, reading: Reading) -> bool:
-    """Whether all values of a variable begin as no option does, and are not empty."""
+    """Return whether no value of a variable is empty or begins like an option."""
     name = word.variable
-    if name not in reading.programs:  # once for each name: a long script may use it often
+    if name not in reading.programs:  # cached for each name, which a long script may use often
         values = reading.values.get(name, [])
         reading.programs[name] = bool(values) and all(map(_begins_as_program, values))
     return reading.programs[name]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the commands of a script that change the directory, and where they lead.
+"""Finds the commands of a script that change the directory, and their targets.
 
-Runs of a study work in copies of the directory that a job is submitted from, or on a burst
-buffer.  A script that goes to its directory by name would leave the copy.
+Runs of a study work in copies of the directory from which a job is submitted, or on a burst
+buffer.  A script that changes to its directory by name would leave the copy.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Move:
     """A command that changes the directory.
 
     Attributes:
-        line: Of the script, from 1.
+        line: Line in the script, from 1.
         text: The command as written.
-        target: Where to, with the values that the script gives to variables; others as ${NAME};
-            "" where it is not known, "-" for the directory before.
-        until: Byte of the script at which the shell ends that it is for.
-        start / end: Bytes of the word with the directory.
-        before: The directory in which it is given, as of `target`; "" where it is not known.
+        target: Target directory, with the values that the script assigns to variables, and others
+            as ${NAME}; empty if unknown, "-" for the previous directory.
+        until: Byte of the script at which its shell ends.
+        start / end: Position of the word with the directory.
+        before: Directory before the move, in the form of `target`; empty if unknown.
     """
 
     line: int
@@ -52,7 +52,7 @@ class Move:
 
 
 class Lead(Enum):
-    """Where a move leads."""
+    """The kind of target of a move."""
 
     HERE = "a directory of the job, wherever it works"
     NAMED = "the directory that it is submitted from, or one below, by its absolute name"
@@ -61,10 +61,10 @@ class Lead(Enum):
 
 
 def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
-    """Return the moves among the commands of a script, whose text is Latin-1."""
+    """Return the moves among the commands of a script, given its text as Latin-1."""
     newlines = [match.start() for match in re.finditer("\n", text)]
     found: list[Move] = []
-    way = _Way()
+    way = _DirectoryTracker()
     for command in reading.commands:
         words = command.words
         if not words or words[0].text not in CHANGE_DIRECTORY:
@@ -90,19 +90,19 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
     return tuple(found)
 
 
-class _Way:
-    """Follows a shell from directory to directory."""
+class _DirectoryTracker:
+    """Tracks the directories of a shell."""
 
     def __init__(self) -> None:
         self._at = self._last = f"${{{SUBMITTED_FROM}}}"
-        self._left: list[tuple[int, str, str]] = []
+        self._outer: list[tuple[int, str, str]] = []
 
     def leave(self, place: int, target: str, until: int) -> str:
-        """Go on with the move at a place, and return the directory before it; "": not known."""
-        while self._left and self._left[-1][0] <= place:
-            _, self._at, self._last = self._left.pop()
-        if not self._left or until < self._left[-1][0]:
-            self._left.append((until, self._at, self._last))
+        """Apply a move at a position, and return the directory before it, or "" if unknown."""
+        while self._outer and self._outer[-1][0] <= place:
+            _, self._at, self._last = self._outer.pop()
+        if not self._outer or until < self._outer[-1][0]:
+            self._outer.append((until, self._at, self._last))
         before = self._at
         if target == _BACK:
             self._at, self._last = self._last, self._at
@@ -116,16 +116,16 @@ class _Way:
 def lead_of(
     move: Move, here: Path, environment: Mapping[str, str], ours: Collection[str] = ()
 ) -> tuple[Lead, Path]:
-    """Return where a move leads, and to which directory.
+    """Return the kind of target of a move, and the directory.
 
     Args:
-        move: Of a script.
-        here: Absolute: the directory that the job is submitted from.
-        environment: That it is submitted with.
-        ours: Variables with directories that each run has of its own.
+        move: Move in a script.
+        here: Absolute path of the directory from which the job is submitted.
+        environment: Environment in which it is submitted.
+        ours: Variables with directories that are private to each run.
 
     Returns:
-        The lead, and the directory: for `NAMED` relative to `here`, for `ELSEWHERE` absolute,
+        The kind, and the directory: relative to `here` for `NAMED`, absolute for `ELSEWHERE`,
         otherwise empty.
     """
     target = move.target
@@ -142,7 +142,7 @@ def lead_of(
 def _lead_to(
     target: str, here: Path, environment: Mapping[str, str], ours: Collection[str]
 ) -> tuple[Lead, Path]:
-    """Return where a directory lies that is absolute, or begins with a variable."""
+    """Return the kind of a directory that is absolute or begins with a variable."""
     nowhere = Path()
     first = _VARIABLE.match(target)
     if first and first[1] in (SUBMITTED_FROM, *ours):
@@ -158,7 +158,7 @@ def _lead_to(
     path = os.path.normpath(_VARIABLE.sub(lambda found: environment[found[1]], target))
     if not path.startswith("/"):
         return Lead.HERE, nowhere
-    whole = (os.path.realpath(path), os.path.realpath(here))  # a link may lead to either
+    whole = (os.path.realpath(path), os.path.realpath(here))  # a link may point to either
     for one, top in ((path, os.path.normpath(here)), whole):
         if Path(one).is_relative_to(top):
             return Lead.NAMED, Path(one).relative_to(top)
@@ -172,15 +172,15 @@ def moves_to(
     environment: Mapping[str, str],
     ours: Collection[str] = (),
 ) -> dict[Move, Path]:
-    """Return the moves that lead so, each with its directory; arguments as of `lead_of`."""
+    """Return the moves of a kind, each with its directory; for other arguments see `lead_of`."""
     leads = {move: lead_of(move, here, environment, ours) for move in moves}
     return {move: path for move, (kind, path) in leads.items() if kind is lead}
 
 
 def move_before(moves: Sequence[Move], place: int) -> Move | None:
-    """Return the move that decides on the directory at a byte of the script; None: none does.
+    """Return the move that determines the directory at a byte of the script; None without one.
 
-    Moves to relative names go on from there; what an `if` or a function does is not considered.
+    Moves to relative names start there; effects of `if` and functions are not considered.
     """
     decisive: list[Move] = []
     for move in moves:
@@ -194,7 +194,7 @@ def move_before(moves: Sequence[Move], place: int) -> Move | None:
 
 
 def _target(word: Word, reading: Reading) -> str:
-    """Return a directory with the values that the script gives; "" where one is not known."""
+    """Return a directory with the values that the script assigns; empty if one is unknown."""
     text = _expanded(word, reading, _MOST_NESTED)
     if text is None:
         return ""
@@ -218,7 +218,7 @@ def _expanded(word: Word, reading: Reading, depth: int) -> str | None:
 
 
 def _value(name: str, reading: Reading, depth: int) -> str | None:
-    """Return what the script gives to a variable; its name in braces where it gives nothing."""
+    """Return the value that the script assigns to a variable; its name in braces without one."""
     if name in ("PWD", "cwd"):
         return f"${{{SUBMITTED_FROM}}}"
     values = reading.values.get(name)

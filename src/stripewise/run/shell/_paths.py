@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells which paths the words of a script may stand for when it runs.
+"""Determines which paths the words of a script may stand for when it runs.
 
-Every value that the script or its environment gives is a possible one.  What only the run knows
-stays in the text between marks, so that what stands before it is known all the same.
+Every value that the script or its environment assigns is possible.  Parts that only the run knows
+are kept in the text between marks, so that the text before them is still known.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from stripewise.run.shell._shell import Reading
 from stripewise.run.shell._words import Word
 
 UNKNOWN, NAME, END = "\ue000", "\ue001", "\ue002"
-"""Begin a part that is not known (`NAME`: it has no slash), and end it."""
+"""Marks for the begin of an unknown part (`NAME` if it has no slash), and for its end."""
 HERE, CURRENT, TEMPORARY = "\ue003", "\ue004", "\ue005"
-"""The directory of the run; the one that the shell is in; one for files that nobody keeps."""
+"""Marks for the directory of the run, the current one of the shell, and one for temporary
+files."""
 _DIRECTORIES = (HERE, CURRENT, TEMPORARY)
 TEMPORARY_VARIABLES = ("TMPDIR", "TMP", "TEMP", "SLURM_TMPDIR")
 _NUMBERS = frozenset("# ? $ ! - RANDOM SECONDS UID EUID PPID LINENO BASHPID HOSTNAME".split())
@@ -38,12 +39,12 @@ _MOST_NESTED = 6
 
 
 def unknown(written: str, mark: str = UNKNOWN) -> str:
-    """Return a part that is not known."""
+    """Return a text with marks for an unknown part."""
     return f"{mark}{written}{END}"
 
 
 def shown(text: str) -> str:
-    """Return a text as a user would write it."""
+    """Return a text with marks as a user would write it."""
     plain = MARKED.sub(lambda found: found[1], text)
     for mark, name in ((HERE, "."), (CURRENT, "."), (TEMPORARY, "$TMPDIR")):
         plain = plain.replace(mark, name)
@@ -51,7 +52,7 @@ def shown(text: str) -> str:
 
 
 def known_part(text: str) -> str:
-    """Return what is known of a text, from its beginning on."""
+    """Return the known beginning of a text."""
     found = MARKED.search(text)
     return text[: found.start()] if found else text
 
@@ -61,24 +62,24 @@ def _is_unknown(text: str) -> bool:
 
 
 def _parts(text: str, blanks: str) -> list[str]:
-    """Return the parts of a text between blanks; what is not known stays whole."""
+    """Return the parts of a text between blanks, without splitting unknown parts."""
     return re.findall(f"(?:[{UNKNOWN}{NAME}][^{END}]*{END}|[^{re.escape(blanks)}])+", text)
 
 
 @dataclass
 class Values:
-    """What variables hold, as far as a script and its environment say.
+    """Values of variables, as far as a script and its environment determine them.
 
     Attributes:
-        reading: Of the script.
-        environment: That it starts with.
-        ours: Variables with directories that each run has of its own.
-        words: That the script is called with, as texts of this module; None: not known.
-        has_functions: They have words of their own, which are not looked for.
-        is_job: Its environment has variables of Slurm that only the job knows.
-        outer: Of a script that this one reads or is read by: what is asked where this one says
-            nothing.
-        splits: A value without quotes is split at blanks, as no zsh does.
+        reading: Commands of the script.
+        environment: Environment in which it starts.
+        ours: Variables with directories that are private to each run.
+        words: Arguments of the script, as texts with marks; None if unknown.
+        has_functions: Whether the script has functions, whose arguments are not tracked.
+        is_job: Whether its environment has variables of Slurm that only the job knows.
+        outer: Values of a script that sources this one or is sourced by it, used if this one has
+            none.
+        splits: Whether an unquoted value is split at blanks, unlike in zsh.
     """
 
     reading: Reading
@@ -89,31 +90,31 @@ class Values:
     is_job: bool = True
     outer: Values | None = None
     splits: bool = True
-    _asked: dict[str, int] = field(default_factory=dict)
-    """Variables to which of their values is looked at."""
+    _evaluating: dict[str, int] = field(default_factory=dict)
+    """Variable to the index of the value that is being evaluated."""
 
     def of_word(self, word: Word) -> list[str]:
-        """Return what a word may stand for."""
+        """Return the possible values of a word."""
         if word.is_plain:
             return self._with_home([word.text])
         found = self.of_text(word.text)
         return self._with_home(each for text in found for each in _without_braces(text))
 
     def words_of(self, word: Word) -> list[list[str]]:
-        """Return the words that one without quotes may become; of several one may be none."""
+        """Return the words that an unquoted word may expand to, of which one may be empty."""
         found = [each for text in self.of_word(word) for each in self._split(text)]
         fewer = ([w for w in each if not _is_unknown(w)] for each in found if len(each) > 1)
         return [*found, *(each for each in fewer if each not in found)]
 
     def _split(self, text: str) -> list[list[str]]:
-        """Return what a text without quotes may become: blanks or what IFS is given end words."""
+        """Return the words of an unquoted text, split at blanks or at characters of IFS."""
         if not self.splits:
             return [[text]]
-        given = [value.text for value in self._given("IFS") if value and value.is_plain]
+        given = [value.text for value in self._assigned("IFS") if value and value.is_plain]
         return [_parts(text, blanks) for blanks in dict.fromkeys((" \t\n", *given))]
 
     def of_text(self, text: str, inside: int = 0) -> list[str]:
-        """Return what a text with expansions in it may stand for."""
+        """Return the possible values of a text with expansions."""
         found, place = [""], 0
         while place < len(text) and inside < _MOST_NESTED:
             end, parts = self._piece(text, place, inside)
@@ -133,7 +134,7 @@ class Values:
         )  # fmt: skip
 
     def _piece(self, text: str, place: int, inside: int) -> tuple[int, list[str]]:
-        """Return where the piece at a place ends, and what it may stand for."""
+        """Return the end of the piece at a position, and its possible values."""
         c = text[place]
         if c == "`":
             end = text.find("`", place + 1)
@@ -169,7 +170,7 @@ class Values:
     # -- variables -----------------------------------------------------------------------------
 
     def of_variable(self, name: str, inside: int = 0) -> list[str]:
-        """Return what a variable may hold."""
+        """Return the possible values of a variable."""
         if name in ("PWD", "cwd"):
             return [HERE if inside else CURRENT]
         if name in self.ours:
@@ -178,30 +179,30 @@ class Values:
             return self._of_argument(name)
         if name in _NUMBERS:
             return [unknown(f"${name}", NAME)]
-        given = self._given(name)[:_MOST]
-        before = self._asked.get(name)
-        if before is not None:  # by a value of its own: what it was given before that
+        given = self._assigned(name)[:_MOST]
+        before = self._evaluating.get(name)
+        if before is not None:  # by its own value: use the previous one
             given, inside = given[max(before - 1, 0) : before], inside - 1
         if not given or inside >= _MOST_NESTED:
             return [self._of_environment(name)]
         found = list[str]()
         for at, value in enumerate(given, 0 if before is None else before - 1):
-            self._asked[name] = at
+            self._evaluating[name] = at
             found += [unknown(f"${name}")] if value is None else self._of_value(value, inside)
         if before is None:
-            del self._asked[name]
+            del self._evaluating[name]
         else:
-            self._asked[name] = before
+            self._evaluating[name] = before
         return list(dict.fromkeys(found))[:_MOST]
 
     def given(self, name: str) -> list[str]:
-        """Return what the script gives a variable, or its environment; nothing if they do not."""
-        if any(self._given(name)):
+        """Return the values that the script or its environment assigns to a variable, if any."""
+        if any(self._assigned(name)):
             return self.of_variable(name)
         value = self.environment.get(name)
         return [latin(value)] if value else []
 
-    def _given(self, name: str) -> list[Word | None]:
+    def _assigned(self, name: str) -> list[Word | None]:
         found, at = list[Word | None](), self
         while True:
             found = [*at.reading.values.get(name, []), *found]
@@ -211,7 +212,7 @@ class Values:
 
     def _of_value(self, value: Word, inside: int) -> list[str]:
         texts = [value.text] if value.is_plain else self.of_text(value.text, inside + 1)
-        if value.is_open or value.is_split:  # of `for`, and in csh
+        if value.is_open or value.is_split:  # in `for`, and in csh
             texts = [part for text in texts for parts in self._split(text) for part in parts]
         return self._with_home(texts)
 
@@ -233,7 +234,7 @@ class Values:
         return unknown(f"${name}") if value is None else latin(value)
 
     def _parameter(self, text: str, written: str, inside: int) -> list[str]:
-        """Return what `${...}` may stand for."""
+        """Return the possible values of `${...}`."""
         found = _PARAMETER.match(text)
         if text.startswith("#") and len(text) > 1:
             return [unknown(written, NAME)]
@@ -259,12 +260,12 @@ class Values:
     # -- commands ------------------------------------------------------------------------------
 
     def _command(self, text: str, inside: int) -> list[str]:
-        """Return what a command may print."""
+        """Return the possible output of a command."""
         name, _, rest = text.strip().partition(" ")
         written = f"$({text})"
         if name == "pwd":
             return [HERE if inside else CURRENT]
-        if name == "mktemp":  # where it makes something is asked of the command itself
+        if name == "mktemp":  # the effects of the command are determined separately
             return [TEMPORARY]
         if name in ("dirname", "readlink", "realpath"):
             return self._of_path(name, rest, written, inside)
@@ -273,7 +274,7 @@ class Values:
         return [unknown(written)]
 
     def _of_path(self, name: str, rest: str, written: str, inside: int) -> list[str]:
-        """Return what a command prints that makes a path of its last word."""
+        """Return the output of a command that makes a path from its last word."""
         words = [word for word in rest.split() if not word.startswith("-")]
         if len(words) != 1 or any(c in rest for c in "|;&()"):
             return [unknown(written)]
@@ -284,21 +285,21 @@ class Values:
 
 
 def latin(text: str) -> str:
-    """Return a text as the reader of scripts has it: a character for each byte."""
+    """Return a text as scripts are parsed, with a character for each byte."""
     return os.fsencode(text).decode("latin-1")
 
 
 def _directory_of(text: str) -> str:
-    """Return what dirname prints of a path."""
+    """Return the output of dirname for a path."""
     known = known_part(text)
     if text != known:
         return unknown(shown(text))
-    above = _above(text.rstrip("/"))
+    above = _parent_of(text.rstrip("/"))
     return above or ("/" if text.startswith("/") else ".")
 
 
-def _above(text: str) -> str | None:
-    """Return a path without its last part; None where it has one alone."""
+def _parent_of(text: str) -> str | None:
+    """Return a path without its last part; None if it has only one."""
     if text in _DIRECTORIES or text.endswith("/.."):
         return f"{text}/.."
     last = _LAST.search(text)
@@ -306,7 +307,7 @@ def _above(text: str) -> str | None:
 
 
 def _cut(value: str, rest: str, written: str) -> str:
-    """Return what is left of a value by `%`, `#`, `/` and the like."""
+    """Return a value after an expansion such as `%`, `#` or `/`."""
     mark = UNKNOWN if "/" in value or UNKNOWN in value or value[:1] in _DIRECTORIES else NAME
     operator = re.match(r"%%?|##?", rest)
     pattern = rest[operator.end() :].strip("\"'") if operator else "$"
@@ -327,18 +328,18 @@ def _cut(value: str, rest: str, written: str) -> str:
 
 
 def _without_parts(value: str, number: int) -> str | None:
-    """Return a path without so many of its last parts; None where that is not known."""
+    """Return a path without a number of its last parts; None if unknown."""
     found: str | None = value
     for _ in range(number):
-        found = None if found is None else _above(found)
+        found = None if found is None else _parent_of(found)
     return found
 
 
 def _without_match(text: str, operator: str, pattern: str) -> str | None:
-    """Return a text without what a pattern matches at one of its ends; None: nothing does."""
+    """Return a text without the match of a pattern at one end; None if it does not match."""
     is_match = re.compile(fnmatch.translate(pattern)).match
     places: Iterable[int] = range(len(text) + 1)
-    if operator in ("%", "##"):  # the shortest end, the longest beginning
+    if operator in ("%", "##"):  # shortest match at the end, longest at the beginning
         places = reversed(range(len(text) + 1))
     if operator[0] == "%":
         return next((text[:at] for at in places if is_match(text[at:])), None)
@@ -346,7 +347,7 @@ def _without_match(text: str, operator: str, pattern: str) -> str | None:
 
 
 def _closing(text: str, place: int) -> int:
-    """Return the place behind the parenthesis or brace that closes the one at a place."""
+    """Return the position after the parenthesis or brace that closes the one at a position."""
     opening = text[place]
     closing = {"(": ")", "{": "}"}[opening]
     depth = 0
@@ -358,7 +359,7 @@ def _closing(text: str, place: int) -> int:
 
 
 def _without_braces(text: str) -> list[str]:
-    """Return the texts of `a{b,c}`, as far as it is not nested."""
+    """Return the expansions of `a{b,c}`, without nested braces."""
     found = _BRACES.search(text)
     if found is None:
         return [text]
@@ -366,24 +367,24 @@ def _without_braces(text: str) -> list[str]:
     return [before + each + after for each in found[1].split(",")][:_MOST]
 
 
-# Paths in the shell lines of a script, as far as they are known, and where they lead.
+# Paths in the shell lines of a script, as far as they are known, and their targets.
 #
-# A path begins with a slash, or with a mark of `_expansions`: the directory of a run, one for
-# temporary files, or what is not known.
+# A path begins with a slash, or with one of the marks above: the directory of a run, one for
+# temporary files, or an unknown part.
 
 
 @dataclass(frozen=True)
 class RunPaths:
-    """Paths in a script of which each run has a directory of its own.
+    """Paths in a script whose runs each have their own directory.
 
     Attributes:
-        here: Absolute: the user's directory, of which each run has a copy.
+        here: Absolute path of the user's directory, of which each run has a copy.
     """
 
     here: Path
 
     def own(self, directory: str) -> str:
-        """Return the run's own directory for one that the script itself calls by its name.
+        """Return the run's own directory for one that the script names.
 
         Its word is replaced in the scripts of runs.
         """
@@ -398,7 +399,7 @@ class RunPaths:
         return directory
 
     def joined(self, directory: str, text: str) -> str:
-        """Return a path that is relative to a directory, with marks for what is not known."""
+        """Return a text as a path relative to a directory, with marks for unknown parts."""
         if text.startswith(CURRENT):
             text = "./" + text[1:].lstrip("/")
         if text.startswith(("/", HERE, TEMPORARY, UNKNOWN)):
@@ -408,7 +409,7 @@ class RunPaths:
         return normal(f"{directory}/{text}") if text else directory
 
     def place(self, path: str) -> str:
-        """Return where a path is for the user, as files are named; "" if that is not known."""
+        """Return a path as the user names it; empty if unknown."""
         if path.startswith(HERE):
             return os.path.normpath(f"{self.here}/{self._native(path[1:].lstrip('/'))}")
         return self._native(path) if path.startswith("/") else ""
@@ -418,7 +419,7 @@ class RunPaths:
         return utf8(known_part(text))
 
     def outer(self, path: str, follows: bool = True) -> str:
-        """Return where a path leads out of the run's directory; "" if it does not."""
+        """Return the target of a path outside the run's directory; empty if it is inside."""
         if path.startswith((TEMPORARY, UNKNOWN)):
             return ""
         if path.startswith("/"):
@@ -429,7 +430,7 @@ class RunPaths:
         return self._behind_link(known_part(below), below, follows)
 
     def _behind_link(self, known: str, below: str, follows: bool) -> str:
-        """Return where a path below the run's directory leads by a link; "": it stays there."""
+        """Return the outside target of a link below the run's directory; empty if it is inside."""
         top = os.path.realpath(self.here)
         place = os.path.join(self.here, utf8(known))
         if not follows:
@@ -440,7 +441,7 @@ class RunPaths:
         return latin(real) + below[len(known) :]
 
     def known(self, path: str) -> str:
-        """Return the directory or file of a path outside that is certain."""
+        """Return the certain directory or file of a path outside."""
         known = re.split(r"[*?\[]", known_part(path))[0]
         if known != path:
             known = known.rpartition("/")[0] or "/"
@@ -450,12 +451,12 @@ class RunPaths:
 
 
 def is_above(path: str) -> bool:
-    """Whether a path leads to the directory above the run's, or from there on."""
+    """Return whether a path leads to a directory above that of the run, or below that."""
     return path.startswith(HERE) and path[1:].lstrip("/").split("/")[0] == ".."
 
 
 def normal(path: str) -> str:
-    """Return a path without `.` and `..`, as far as it is known; it begins with a directory."""
+    """Return a path without `.` and `..`, as far as it is known."""
     known = known_part(path)
     rest = path[len(known) :]
     if rest:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells which data on other hosts and in archives a command writes or removes.
+"""Determines which data on other hosts and in archives a command writes or removes.
 
 Source: the manuals of these commands.
 """
@@ -35,12 +35,12 @@ class _Client:
     """A program whose subcommands copy and remove.
 
     Attributes:
-        scheme: Of its remote names, where they do not say that they are.
+        scheme: Prefix for its remote names if they have none.
         copies / moves: Subcommands that write the last of two operands.
         removes / makes: Subcommands that remove, or write, each operand.
-        group: A word that stands in front of the subcommand.
-        letters / names: Options with values.
-        is_local: What is copied to may be a local file.
+        group: Word before the subcommand.
+        letters / names: One-letter and long options with values.
+        is_local: Whether the destination may be a local file.
     """
 
     scheme: str
@@ -54,7 +54,7 @@ class _Client:
     is_local: bool = True
 
     def __call__(self, words: Sequence[Word]) -> Iterator[Use]:
-        """Return what it does, by the words behind its name."""
+        """Return the effects of the program, given the words after its name."""
         found = Arguments.of(words, self.letters, self.names.split())
         operands = found.operands
         if self.group and operands and operands[0].text == self.group:
@@ -88,8 +88,8 @@ _S3API = re.compile(r"(put|delete|create|copy|upload|complete|restore)-")
 def _aws(words: Sequence[Word]) -> Iterator[Use]:
     yield from _S3(words)
     found = Arguments.of(words, "", ("bucket", "key", "body", *_S3.names.split()))
-    said = [word.text for word in found.operands]
-    if said[:1] == ["s3api"] and (action := _S3API.match("".join(said[1:2]))):
+    operands = [word.text for word in found.operands]
+    if operands[:1] == ["s3api"] and (action := _S3API.match("".join(operands[1:2]))):
         verb = REMOVES if action[1] == "delete" else WRITES
         yield from (Use(verb, word, remote="s3://") for word in found.values("bucket"))
 
@@ -113,8 +113,9 @@ def _curl(words: Sequence[Word]) -> Iterator[Use]:
         method = "PUT"
     elif (sends or found.has("d", "F", "Q", "quote")) and not found.has("G", "get"):
         method = "POST"
-    said = found.values("X", "request")
-    yield from _request(said[-1].text if said else method, [*found.operands, *found.values("url")])
+    requests = found.values("X", "request")
+    urls = [*found.operands, *found.values("url")]
+    yield from _request(requests[-1].text if requests else method, urls)
 
 
 _WGET_VALUES = (
@@ -128,13 +129,13 @@ def _wget(words: Sequence[Word]) -> Iterator[Use]:
     found = Arguments.of(words, "OPoatTiUlARDwQBe", _WGET_VALUES)
     written = ("O", "P", "o", "a", *_WGET_VALUES[:4])
     yield from (Use(WRITES, word) for word in found.values(*written) if word.text != "-")
-    said = found.values("method")
+    methods = found.values("method")
     method = "POST" if found.has("post-data", "post-file") else ""
-    yield from _request(said[-1].text if said else method, found.operands)
+    yield from _request(methods[-1].text if methods else method, found.operands)
 
 
 def _request(method: str, urls: Sequence[Word]) -> Iterator[Use]:
-    """Return what a request of HTTP changes."""
+    """Return the changes of an HTTP request."""
     if method.upper() in _ONLY_ASKS:
         return
     verb = {"DELETE": REMOVES, "POST": SENDS}.get(method.upper(), WRITES)
@@ -145,7 +146,7 @@ def _request(method: str, urls: Sequence[Word]) -> Iterator[Use]:
 
 def _mutt(words: Sequence[Word]) -> Iterator[Use]:
     texts = [word.text for word in words]
-    behind = texts.index("--") + 1 if "--" in texts else None  # the files of -a are in front
+    behind = texts.index("--") + 1 if "--" in texts else None  # the files of -a are first
     found = Arguments.of(words[behind:] if behind else words, "sacbieFHmQ").operands
     yield from (Use(SENDS, word, remote="mailto:") for word in found)
 
@@ -179,7 +180,7 @@ def _dsmc(words: Sequence[Word]) -> Iterator[Use]:
 
 
 def pushed_to(words: Sequence[Word]) -> Iterator[Use]:
-    """Return what `git push` changes, by the words behind it."""
+    """Return the changes of `git push`, given the words after it."""
     found = Arguments.of(words, "o", ("repo", "push-option", "receive-pack", "exec"))
     if found.has("n", "dry-run"):
         return
@@ -191,7 +192,7 @@ def pushed_to(words: Sequence[Word]) -> Iterator[Use]:
 # -- sessions ----------------------------------------------------------------------------------
 
 SESSIONS = {"sftp": "bBcDFiJloPRsSX", "lftp": "upsefc", "ftp": "", "ncftp": "", "hsi": "hlOkAu"}
-"""Programs that are told by a text what to do there, with their options that take a value."""
+"""Programs that execute a text of commands on another host, with their options with values."""
 _TOLD_BY = {"lftp": "ec", "hsi": ""}
 _CHANGES = re.compile(
     r"(?:^|[;\n|&\"'])\s*[-@]?(?:glob\s+)?(?:(?:m?put|reput|cput|send|append|save|store|m?rm|rmdir"
@@ -202,12 +203,12 @@ _CHANGES = re.compile(
 
 @dataclass(frozen=True)
 class Session:
-    """What a program is told that works on another host.
+    """Commands that a program executes on another host.
 
     Attributes:
-        texts: By its words.
-        file: It reads from this one.
-        use: What is done there, if that changes anything.
+        texts: Texts of commands in its words.
+        file: File from which it reads commands.
+        use: Effect on the other host, if it changes anything.
     """
 
     texts: list[Word]
@@ -216,7 +217,7 @@ class Session:
 
 
 def session_of(name: str, words: Sequence[Word]) -> Session:
-    """Return what the words of one of `SESSIONS` say."""
+    """Return the session for the words of one of `SESSIONS`."""
     found = Arguments.of(words, SESSIONS[name])
     texts = found.operands if name == "hsi" else found.values(*_TOLD_BY.get(name, ""))
     files = found.values("b") if name == "sftp" else found.values("f") if name == "lftp" else []
@@ -228,7 +229,7 @@ def session_of(name: str, words: Sequence[Word]) -> Session:
 
 
 def changes_there(text: str) -> bool:
-    """Whether a text tells one of `SESSIONS` to change anything on the other host."""
+    """Return whether a text for one of `SESSIONS` changes anything on the other host."""
     return _CHANGES.search(text) is not None
 
 
@@ -277,25 +278,25 @@ REMOTE_HANDLERS = table({
     "imkdir ireg itrim": Changes(letters="DRNnpXS", remote=_IRODS),
     "mail mailx s-nail Mail": Changes(
         SENDS, letters="sacbrSqAuTXhQ", names="subject attach append cc bcc",
-        unless="f file H e", remote="mailto:",  # with these a mailbox is read
+        unless="f file H e", remote="mailto:",  # these read a mailbox
     ),
     "mutt": _mutt,
     "sendmail msmtp": _sendmail,
 })  # fmt: skip
 
 
-# Names of places on other hosts and in archives: `me@host:/data`, `s3://bucket/x`, `htar:/a.tar`.
+# Names on other hosts and in archives: `me@host:/data`, `s3://bucket/x`, `htar:/a.tar`.
 #
-# They are no paths: no directory is put in front of them, and no guard knows them.
+# They are not paths: they are not relative to a directory, and the guard ignores them.
 
 
 def is_remote(text: str) -> bool:
-    """Whether a name is of another host: a colon stands in it before any slash, as for scp."""
+    """Return whether a name is on another host: it has a colon before any slash, as for scp."""
     return MARKED.sub("x", text).partition("/")[0].find(":") > 0
 
 
 def known_remote(text: str) -> str:
-    """Return the place of a remote name that is certain; as it is written where no host is."""
+    """Return the certain part of a remote name; the name as written without a host."""
     known = re.split(r"[*?\[]", known_part(text))[0]
     if known == text:
         return text
@@ -304,7 +305,7 @@ def known_remote(text: str) -> str:
 
 
 def is_remote_within(name: str, top: str) -> bool:
-    """Whether a remote name is another one, or of what lies below that."""
+    """Return whether a remote name is the same as another one or below it."""
     parts, begin = _parts(name), _parts(top)
     if parts == begin:
         return True

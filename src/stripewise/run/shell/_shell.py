@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the commands of a shell script, wherever they stand in it.
+"""Parses the commands of a shell script, wherever they are in it.
 
-This is no interpreter: words such as `if` and `done` are stepped over, not matched.  What counts
-is where commands begin and end, and between which lines another line may be put.
+This is not an interpreter: words such as `if` and `done` are skipped, not matched.  The result is
+where commands begin and end, and between which lines another line may be inserted.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _SETTERS = frozenset("read unset mapfile readarray getopts let printf".split())
 
 @dataclass(frozen=True)
 class Redirection:
-    """Where a command reads from or writes to instead of its own input and output.
+    """A redirection of a command's input or output.
 
     Attributes:
-        operator: As written, without the number of the descriptor.
-        target: The word behind it.
+        operator: Operator as written, without the number of the descriptor.
+        target: Word after the operator.
     """
 
     operator: str
@@ -40,13 +40,14 @@ class Redirection:
 
 @dataclass(frozen=True)
 class Command:
-    """A command without parts that are commands.
+    """A simple command, without nested commands.
 
     Attributes:
-        words: Without the assignments before it and the redirections.
-        start / end: Its bytes, with both.
-        in_backquotes: It stands between backquotes, where quotes need quotes themselves.
-        redirections: In their order; of a compound command they are a command without words.
+        words: Words without assignments and redirections.
+        start / end: Position of its bytes, including both.
+        in_backquotes: Whether it is inside backquotes, where quotes must be escaped.
+        redirections: Redirections in order; those of a compound command are a command without
+            words.
     """
 
     words: tuple[Word, ...]
@@ -58,11 +59,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Document:
-    """A here-document or here-string: what a command reads instead of a file.
+    """A here-document or here-string, which a command reads instead of a file.
 
     Attributes:
-        at: Position of its redirection, which is within that command.
-        text: What is read.
+        at: Position of its redirection, which is inside the command.
+        text: Text of the document.
     """
 
     at: int
@@ -71,20 +72,21 @@ class Document:
 
 @dataclass
 class Reading:
-    """What was read of a script.
+    """Result of parsing a script.
 
     Attributes:
-        commands: In the order of the file.
-        breaks: Positions of lines before which another line may be put.
-        values: Name of a variable to the texts that it is given; None for one that is not known.
-        written: Name of a variable to what stands behind the `=` of each assignment.
-        subshells: Start and end of what runs in a shell of its own: `( ... )`, `$( ... )`.
-        documents: What commands read from the script itself.
-        comments: Where comments begin.
-        programs: Name of a variable to whether all its values begin as a program, once asked.
-        launchers: Likewise, whether one of them begins as a launcher.
-        submitters: Likewise, the words of one of them that submits jobs; empty if none does.
-        problem: Why nothing was read from `stopped` on; "" if all was.
+        commands: Commands in the order of the file.
+        breaks: Positions of lines before which another line may be inserted.
+        values: Name of a variable to the texts assigned to it; None for an unknown one.
+        written: Name of a variable to the text after the `=` of each assignment.
+        subshells: Start and end of each subshell: `( ... )`, `$( ... )`.
+        documents: Here-documents and here-strings.
+        comments: Positions at which comments begin.
+        programs: Cache: name of a variable to whether all its values begin with a program.
+        launchers: Cache: name of a variable to whether one of its values begins with a launcher.
+        submitters: Cache: name of a variable to the words of a value that submits jobs; empty if
+            none does.
+        problem: Why nothing was parsed from `stopped` on; empty if everything was.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -101,7 +103,7 @@ class Reading:
     stopped: int = 0
 
     def assign(self, name: str, value: Word | None, written: str = "") -> None:
-        """Note that a variable is given a value, and how that is written."""
+        """Record an assignment to a variable, with its value and the text as written."""
         self.values.setdefault(name, []).append(value)
         self.written.setdefault(name, []).append(written or (value.text if value else ""))
 
@@ -115,15 +117,15 @@ class Reading:
 
 
 def is_piped(text: str, before: Command | None, command: Command) -> bool:
-    """Whether a command reads what the one before it prints."""
+    """Return whether a command reads the output of the previous one through a pipe."""
     return before is not None and _PIPE.fullmatch(text, before.end, command.start) is not None
 
 
 def read_shell(text: str, crlf: bool = False) -> Reading:
-    """Read a script of sh, bash, ksh, dash or zsh.
+    """Parse a script of sh, bash, ksh, dash or zsh.
 
     Args:
-        text: Its bytes as Latin-1.
+        text: Bytes of the script, decoded as Latin-1.
         crlf: Whether its lines end in a carriage return and a newline.
     """
     reader = _ShellReader(text, crlf)
@@ -134,7 +136,7 @@ def read_shell(text: str, crlf: bool = False) -> Reading:
         reading.problem, reading.stopped = str(error), error.place
     reading.comments = reader.comments
     reading.documents.sort(key=lambda document: document.at)
-    # what looked like arithmetic and is none was read twice
+    # text that only looked like arithmetic was parsed twice
     reading.commands = sorted(dict.fromkeys(reading.commands), key=lambda each: each.start)
     reading.breaks = sorted({*reading.breaks, len(text)})
     return reading
@@ -143,14 +145,14 @@ def read_shell(text: str, crlf: bool = False) -> Reading:
 def read_document(
     cursor: Cursor, at: int, delimiter: str, strips_tabs: bool, is_quoted: bool
 ) -> Document:
-    """Read a here-document, which the end of the file ends too; go past it.
+    """Parse a here-document, which may also end at the end of the file, and skip it.
 
     Args:
-        cursor: Where its first line begins.
+        cursor: Cursor at its first line.
         at: Position of its redirection.
-        delimiter: The line that ends it.
-        strips_tabs: That line may stand behind tabs.
-        is_quoted: Nothing in it is expanded, and no line is continued.
+        delimiter: Line that ends it.
+        strips_tabs: Whether tabs may precede that line.
+        is_quoted: Whether nothing in it is expanded and no line is continued.
     """
     line, begin, stop = "", cursor.place, cursor.place
     while cursor.place < cursor.end:
@@ -171,7 +173,7 @@ class _ShellReader(WordReader):
     def __init__(self, text: str, crlf: bool) -> None:
         super().__init__(text, crlf)
         self.reading = Reading()
-        self._is_between = True  # statements: a line may be put in
+        self._is_between = True  # statements, between which a line may be inserted
 
     def read_list(self, ends: frozenset[str]) -> str:
         self.nest()
@@ -186,7 +188,7 @@ class _ShellReader(WordReader):
         return found
 
     def _read_next(self, ends: frozenset[str]) -> str | None:
-        """Read one thing; return the end of the list if it is that."""
+        """Parse the next element; return the end of the list if it is one."""
         c = self.at()
         if not c:
             if ends:
@@ -232,14 +234,14 @@ class _ShellReader(WordReader):
         return None
 
     def _read_parentheses(self) -> None:
-        """Read `((...))` or a subshell."""
+        """Parse `((...))` or a subshell."""
         if not (self.looking_at("((") and self.skip_arithmetic()):
             self.place += 1
             self.read_list(frozenset({")"}))
         self._is_between = True
 
     def _read_command(self, ends: frozenset[str]) -> str | None:
-        """Read a keyword with what belongs to it, or a simple command."""
+        """Parse a keyword with its parts, or a simple command."""
         keyword = self._keyword()
         if keyword in ends:
             return self._end(keyword, ends)
@@ -264,7 +266,7 @@ class _ShellReader(WordReader):
         return None
 
     def _keyword(self) -> str:
-        """Return the word at the place if it stands there without quotes; it is not gone past."""
+        """Return the unquoted word at the current position without skipping it."""
         found = re.compile(r"[a-z]+|\[\[|[{}!]").match(self.text, self.place, self.end)
         if found is None:
             return ""
@@ -328,7 +330,7 @@ class _ShellReader(WordReader):
                 raise ShellSyntaxError(self.place - 1, "')' of a pattern is missing")
 
     def _read_test(self) -> None:
-        """Go past `[[ ... ]]`."""
+        """Skip `[[ ... ]]`."""
         begin = self.place
         self._is_between = False
         while True:
@@ -349,7 +351,7 @@ class _ShellReader(WordReader):
             end = self.place
             self.skip_blanks()
             if self.at() == "(" and len(words) == 1 and self._skip_empty_parentheses():
-                return  # a function; its body is read as commands
+                return  # a function, whose body is parsed as commands
         if end == start:
             raise ShellSyntaxError(start, f"{self.at()!r} where a command should be")
         self._is_between = True
@@ -359,7 +361,7 @@ class _ShellReader(WordReader):
         )
 
     def _read_part(self, words: list[Word], redirections: list[Redirection]) -> bool:
-        """Read a word or a redirection of a command; False at its end."""
+        """Parse a word or a redirection of a command; return False at its end."""
         c = self.at()
         if not c or c in "\n;|#)":
             return False
@@ -387,14 +389,14 @@ class _ShellReader(WordReader):
         return Redirection(operator, target)
 
     def _skip_empty_parentheses(self) -> bool:
-        """Go past the `()` of a function; the place stays where it is if there is none."""
+        """Skip the `()` of a function, if there is one."""
         found = re.compile(rf"[{BLANKS}]*\([{BLANKS}]*\)").match(self.text, self.place, self.end)
         if found:
             self.place = found.end()
         return bool(found)
 
     def _note_assignments(self, words: Sequence[Word]) -> int:
-        """Note what variables are given; return the index of the first word of the command."""
+        """Record assignments to variables; return the index of the first word of the command."""
         first = 0
         while first < len(words) and self._note(words[first]):
             first += 1
@@ -411,7 +413,7 @@ class _ShellReader(WordReader):
         return first
 
     def _note_default(self, word: Word) -> None:
-        """Note `${NAME:=VALUE}`, which is how a default is given."""
+        """Record `${NAME:=VALUE}`, which assigns a default."""
         found = _DEFAULT.fullmatch(word.text)
         if found:
             self.reading.assign(found[1], Word(word.start, word.end, found[2]))

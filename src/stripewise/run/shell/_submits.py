@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the commands that submit, change or end jobs, wherever in a script they stand.
+"""Finds commands that submit, change or end jobs, anywhere in a script.
 
-A study would do so again with each run.  It looks into what other programs start
-(env, nohup, timeout, ssh, xargs, srun), texts that a shell or another interpreter reads (eval,
-sh -c, trap, here-documents, what is piped into one, perl -e), variables that hold the command,
-scripts that are called by a path or written by the script itself, and the options of make,
-Snakemake and Nextflow.
+A study would repeat them with each run.  The search includes commands started by other programs
+(env, nohup, timeout, ssh, xargs, srun), texts that a shell or another interpreter runs (eval, sh
+-c, trap, here-documents, pipes, perl -e), variables that contain the command, scripts that are
+called by a path or written by the script itself, and options of make, Snakemake and Nextflow.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from stripewise.run.shell._submitters import (
 )
 
 _LIBRARIES = frozenset("submitit simple_slurm pyslurm drmaa drmaa2 dask_jobqueue psij".split())
-"""Packages of Python that submit jobs."""
+"""Python packages that submit jobs."""
 _AWKS = frozenset("awk gawk mawk nawk".split())
 _READ_STANDARD_INPUT = SHELLS | frozenset("ssh rsh at batch crontab su sudo".split())
 _LOOK_ONLY = (["command", "-v"], ["command", "-V"])
@@ -54,18 +53,18 @@ _ONLY_TEXT = re.compile(
     r"|ArgumentParser|\w*(?:Error|Exception|Warning)|(?:starts|ends)with|split|join|replace|sub"
     r"|compile|match|search|isinstance|echo|secho|Option|option|argument|dedent|display"
 )
-"""Functions of Python that do not run the text that they are given."""
+"""Python functions that do not execute their text arguments."""
 _MESSAGE = re.compile(r"msg|message|usage|help|doc|text|descr|epilog|err|hint|note|warn", re.I)
-"""Names of variables with a text for people."""
+"""Names of variables that contain text for people."""
 _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)'|`([^`]*)`|qx\{([^}]*)\}")
 _STARTS_OTHERS = re.compile(r"system|exec|qx|popen|spawn|run|[`|]")
 _WHEN = re.compile(r"^[ \t]*(?:@\w+|(?:\S+[ \t]+){4}\S+)[ \t]+", re.MULTILINE)
-"""The time at the beginning of a line of crontab."""
+"""Time at the beginning of a crontab line."""
 _MOST_NESTED = 4
 
 
 Find = Callable[[str], bytes | None]
-"""Returns what a script holds that is called by a path; None if it is none."""
+"""Function that returns the content of a script for its path; None if there is no script."""
 
 
 def find_submission(
@@ -75,22 +74,22 @@ def find_submission(
 
     Args:
         data: The script.
-        kind: Of its interpreter, as of `JobScript`.
-        reading: Its commands, if they are known already.
-        find: Where other scripts are looked for.
+        kind: Kind of its interpreter; see `JobScript`.
+        reading: Its commands, if already parsed.
+        find: Function that finds other scripts.
     """
     return _Search(find).of_script(data, kind, reading)
 
 
 def submission_of_words(words: Sequence[str], find: Find) -> Submission | None:
-    """Return what a command line submits; None if it submits nothing."""
+    """Return the submission in a command line; None if there is none."""
     return _Search(find).of_words(list(words), 0)
 
 
 def script_of_words(words: Sequence[str]) -> tuple[str, str]:
-    """Return the word of a command line that is the script it runs, and what is told to read it.
+    """Return the word of the script that a command line runs, and its interpreter.
 
-    That is "sh", "csh" or "python", or "" where the script is the program itself.
+    The interpreter is "sh", "csh" or "python", or empty if the script is itself the program.
     """
     place = program_place(words)
     if place is None:
@@ -106,9 +105,9 @@ def script_of_words(words: Sequence[str]) -> tuple[str, str]:
 
 
 def commands_of_words(words: Sequence[str]) -> list[list[str]]:
-    """Return the commands of the texts that a command line gives a shell; none without a text.
+    """Return the commands in the texts that a command line passes to a shell.
 
-    A script that a shell reads as its standard input is one of its words.
+    A script that a shell reads from its standard input is one of its words.
     """
     place = program_place(words)
     if place is None:
@@ -131,7 +130,7 @@ class _Search:
     def __init__(self, find: Find) -> None:
         self._find = find
         self._seen: set[str] = set()
-        self._made: dict[str, str] = {}  # files that the script itself writes, by their paths
+        self._made: dict[str, str] = {}  # files that the script itself writes, by path
 
     def of_script(
         self, data: bytes, kind: str, reading: Reading | None = None, depth: int = 0
@@ -163,7 +162,7 @@ class _Search:
         return again
 
     def _note_written(self, command: Command, reading: Reading) -> None:
-        """Note what a command writes to a file that may be a script."""
+        """Record text that a command writes to a file that may be a script."""
         into = [each.target.text for each in command.redirections if each.operator in (">", ">>")]
         words = [word.text for word in command.words]
         if words[:1] == ["tee"]:
@@ -187,7 +186,9 @@ class _Search:
         depth: int,
     ) -> Submission | None:
         words = [
-            part for known in known_words(command, reading) for part in _given(known.text, reading)
+            part
+            for known in known_words(command, reading)
+            for part in _expand(known.text, reading)
         ]
         words = [_path_word(word, reading) for word in words]
         found = self.of_words(words, depth, csh) or _of_documents(command, reading, words)
@@ -199,7 +200,7 @@ class _Search:
         return found
 
     def of_words(self, words: Sequence[str], depth: int, csh: bool = False) -> Submission | None:
-        """Return what a command submits, whose words are these."""
+        """Return the submission of a command with the given words."""
         place = program_place(words)
         if place is None or depth > _MOST_NESTED or list(words[:2]) in _LOOK_ONLY:
             return None
@@ -235,12 +236,12 @@ class _Search:
         return self.of_words(words[program:], depth + 1, csh) if program < len(words) else None
 
     def _of_line(self, line: str) -> str:
-        """Return the command with which a line of a shell submits a job; "" if none does."""
+        """Return the command with which a shell line submits a job; empty if there is none."""
         found = self._of_text(line, depth=1)
         return found.command if found else ""
 
     def _of_shell(self, rest: Sequence[str], kind: str, depth: int) -> Submission | None:
-        """Return what a shell submits that is started with these words."""
+        """Return the submission of a shell that is started with the given words."""
         script, text = _script_of_shell(rest)
         if text:
             return self._of_text(text, kind == "csh", depth + 1)
@@ -257,12 +258,13 @@ class _Search:
         return self._of_called(scripts[0], depth, kind) if scripts else None
 
     def _of_called(self, path: str, depth: int, kind: str = "") -> Submission | None:
-        """Return what a script submits that is called by its path.
+        """Return the submission of a script that is called by its path.
 
         Args:
-            path: Without a slash it is the name of a program, unless an interpreter reads it.
-            depth: Of the call.
-            kind: Of that interpreter; "": the script names its own.
+            path: Path of the script; without a slash a program's name, unless an interpreter reads
+                it.
+            depth: Depth of nested calls.
+            kind: Kind of the interpreter; empty if the script names it.
         """
         if path in self._seen or not (kind or "/" in path) or depth >= _MOST_NESTED:
             return None
@@ -276,7 +278,7 @@ class _Search:
 
 
 def _script_of_shell(rest: Sequence[str]) -> tuple[str, str]:
-    """Return the script, or the text of -c, that the words behind a shell's name give it."""
+    """Return the script, or the text of -c, in the words after a shell's name."""
     place, is_text = read_by_shell(rest)
     word = "".join(rest[place : place + 1])
     return ("", word) if is_text else (word, "")
@@ -287,7 +289,7 @@ def _first(found: Iterator[Submission | None]) -> Submission | None:
 
 
 def _texts(name: str, rest: Sequence[str]) -> list[str]:
-    """Return the texts that a command runs as a shell does."""
+    """Return the texts that a command runs like a shell."""
     if name in TEXTS:
         return [text for text in (*rest, " ".join(rest)) if " " in text]
     if name == "trap":
@@ -295,13 +297,13 @@ def _texts(name: str, rest: Sequence[str]) -> list[str]:
     return [text.partition("=")[2] for text in rest if "=" in text] if name == "alias" else []
 
 
-def _given(text: str, reading: Reading) -> list[str]:
-    """Return the words for a word; for a variable, one of its values if that submits jobs."""
+def _expand(text: str, reading: Reading) -> list[str]:
+    """Return the words that a text expands to; for a variable, a value that submits jobs."""
     found = _VARIABLE.fullmatch(text)
     if found is None:
         return [text]
     name, default = found[1] or found[2], found[3] or ""
-    if name not in reading.submitters:  # once for each name: a long script may use it often
+    if name not in reading.submitters:  # cached for each name, which a long script may use often
         reading.submitters[name] = _submitting(reading.written.get(name, ()))
     return reading.submitters[name] or _submitting([default]) or [text]
 
@@ -316,7 +318,7 @@ def _submitting(values: Sequence[str]) -> list[str]:
 
 
 def _substituted(command: Command, csh: bool) -> Iterator[str]:
-    """Yield what stands between backquotes and was not read as commands."""
+    """Yield the texts between backquotes that were not parsed as commands."""
     for word in command.words:
         for inner in _BACKQUOTES.findall(word.text) if csh or "\\" in word.text else ():
             yield inner.replace("\\", "")
@@ -344,7 +346,7 @@ def _standard_input(
 
 
 def _of_documents(command: Command, reading: Reading, words: Sequence[str]) -> Submission | None:
-    """Return what a program submits that an interpreter reads from its standard input."""
+    """Return the submission of a program that an interpreter reads from standard input."""
     names = [os.path.basename(word) for word in words if is_interpreter(os.path.basename(word))]
     for document in reading.documents_of(command) if names else ():
         is_python = kind_of_name(names[0]) == "python"
@@ -356,7 +358,7 @@ def _of_documents(command: Command, reading: Reading, words: Sequence[str]) -> S
 
 
 def _of_inline(text: str) -> Submission | None:
-    """Return what a short program submits, by the texts in it that a shell may be given."""
+    """Return the submission of a short program, by its texts that may be passed to a shell."""
     if not _STARTS_OTHERS.search(text):
         return None
     return next((Submission(s, 1) for each in _literals(text) if (s := _submitter(each))), None)
@@ -367,7 +369,7 @@ def _literals(text: str) -> list[str]:
 
 
 def _path_word(text: str, reading: Reading) -> str:
-    """Return a path whose variables the script itself tells; others as they are written."""
+    """Return a path with variables expanded that the script sets; others are kept as written."""
     if "/" not in text or not ("$" in text or "`" in text):
         return text
     found = Values(reading, os.environ).of_text(text)
@@ -377,7 +379,7 @@ def _path_word(text: str, reading: Reading) -> str:
 
 
 def _of_python(data: bytes) -> Submission | None:
-    """Return where a Python program submits a job: by a command, or by a package for that."""
+    """Return where a Python program submits a job, by a command or by a package."""
     try:
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -389,7 +391,7 @@ def _of_python(data: bytes) -> Submission | None:
 
 
 def _submitter_of_node(node: ast.AST) -> str:
-    """Return the command or package with which a part of a program submits jobs; "" if none."""
+    """Return the command or package with which a part of a program submits jobs, or ""."""
     if isinstance(node, ast.Import):
         packages = [alias.name.partition(".")[0] for alias in node.names]
         return next((name for name in packages if name in _LIBRARIES), "")
@@ -415,7 +417,7 @@ def _submitter_of_node(node: ast.AST) -> str:
 
 
 def _text(node: ast.expr) -> str:
-    """Return the text of an expression, with x for what is not known; "" if it is no text."""
+    """Return the text of an expression, with x for unknown parts; empty if it is not a text."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
@@ -429,7 +431,7 @@ def _text(node: ast.expr) -> str:
 
 
 def _submitter(text: str) -> str:
-    """Return the command of a shell line that submits a job; "" if none does."""
+    """Return the command of a shell line that submits a job; empty if there is none."""
     if not any(name in text for name in BEGINNINGS):
         return ""
     found = find_submission(text.encode("utf-8", "replace"), "sh")
@@ -437,7 +439,7 @@ def _submitter(text: str) -> str:
 
 
 def _of_other(text: str) -> Submission | None:
-    """Return where a script of another language names a command that submits jobs."""
+    """Return where a script in another language names a command that submits jobs."""
     names = "|".join(map(re.escape, sorted(SUBMITTERS, key=len, reverse=True)))
     for number, line in enumerate(text.split("\n"), start=1):
         if line.lstrip().startswith("#"):

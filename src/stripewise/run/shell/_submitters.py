@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Knows the commands that submit, change or end jobs, make and Snakemake included."""
+"""Recognises commands that submit, change or end jobs, including make and Snakemake."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SUBMITTERS = frozenset(
     " condor_submit condor_submit_dag csub ccsalloc scrontab".split()
 )
 PARTS = {"flux": ("submit", "batch", "bulksubmit", "alloc", "cron"), "hq": ("submit",)}
-"""Commands that submit by one of their subcommands."""
+"""Commands with subcommands that submit jobs."""
 CHANGERS = frozenset(
     "scancel qdel qalter qhold qrls qsig qrerun bkill bmod bstop bresume brequeue pjdel pjalter"
     " pjhold oardel oarhold mjobctl canceljob condor_rm llcancel".split()
 )
-"""Commands that end jobs or change them."""
+"""Commands that end or change jobs."""
 CHANGING_PARTS = {
     "scontrol": frozenset(
         "update release hold uhold suspend resume requeue requeuehold notify top delete create"
@@ -27,36 +27,36 @@ CHANGING_PARTS = {
     ),
     "flux": frozenset(("cancel", "pkill")),
 }
-"""Commands of which some subcommands do."""
+"""Commands with subcommands that end or change jobs."""
 BEGINNINGS = SUBMITTERS | CHANGERS | PARTS.keys() | CHANGING_PARTS.keys()
 _ONLY_SAY = frozenset("--version --help -help --usage --test-only --dry-run".split())
 _LOOK_AT_SCRONTAB = frozenset(("-l", "-r", "--help", "--usage"))
 SHELLS = frozenset("sh bash dash ash ksh ksh93 mksh zsh rbash csh tcsh".split())
 _INTERPRETERS = frozenset("perl ruby Rscript julia lua tclsh node php".split())
 REQUEUE = "scontrol requeue"
-"""It starts the job itself anew."""
+"""Command with which a job requeues itself."""
 _CONTAINERS = frozenset("singularity apptainer podman docker sarus ch-run enroot".split())
-"""These take an image in front of the command, and perhaps "exec" or "run" in front of that."""
+"""Commands that take an image before the command, and possibly "exec" or "run" before that."""
 _TAKE_A_WORD = _CONTAINERS | frozenset("timeout flock taskset chrt ssh rsh su setarch".split())
-"""Commands that start another one, and take a word of their own before it."""
+"""Commands that start another one, and take one word of their own before it."""
 _PREFIXES = _TAKE_A_WORD | frozenset(
     "time nice nohup env exec command builtin numactl stdbuf ionice setsid strace ltrace perf"
     " unbuffer xargs parallel sudo doas prlimit systemd-run watch catchsegv retry faketime"
     " coproc then else do unshare screen tmux sg runuser shifter".split()
 )
 TEXTS = frozenset("eval parallel script flock su watch ssh rsh at tmux sg runuser".split())
-"""These run a text as a shell does."""
+"""Commands that run a text like a shell."""
 _NUMBER = re.compile(r"[0-9][\w.:,%+-]*")
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A command that submits a job, or that ends or changes some.
+    """A command that submits a job, or that ends or changes jobs.
 
     Attributes:
-        command: Its name: "sbatch", "scontrol update".
-        line: In the script, from 1.
-        script: Name of another script that has it, which this one calls; "" if none.
+        command: Name of the command: "sbatch", "scontrol update".
+        line: Its line in the script, from 1.
+        script: Name of the called script that contains it; empty if it is the script itself.
     """
 
     command: str
@@ -65,20 +65,20 @@ class Submission:
 
     @property
     def is_requeue(self) -> bool:
-        """Whether the job starts itself anew, and no other one."""
+        """Whether the job requeues only itself."""
         return self.command == REQUEUE
 
     @property
     def submits(self) -> bool:
-        """Whether it submits a job, and does not only change or end what there is."""
+        """Whether it submits a job, rather than changing or ending one."""
         name = self.command.partition(" ")[0]
         return name not in CHANGERS and not (" " in self.command and name in CHANGING_PARTS)
 
 
 def kind_of(data: bytes) -> str:
-    """Return of which kind the interpreter of a script is: "sh", "csh", "python", "other".
+    """Return the kind of a script's interpreter: "sh", "csh", "python", "other".
 
-    A script without a #! line is read by a shell.
+    A script without a #! line is run by a shell.
     """
     return kind_of_name(interpreter(data)) if _first_line(data).startswith(b"#!") else "sh"
 
@@ -88,7 +88,7 @@ def is_interpreter(name: str) -> bool:
 
 
 def kind_of_name(word: str) -> str:
-    """Return of which kind an interpreter is, by its name or path."""
+    """Return the kind of an interpreter from its name or path."""
     name = os.path.basename(word)
     if name in SHELLS:
         return "csh" if name in ("csh", "tcsh") else "sh"
@@ -96,9 +96,9 @@ def kind_of_name(word: str) -> str:
 
 
 def read_by_shell(words: Sequence[str]) -> tuple[int, bool]:
-    """Return which of the words behind a shell's name it reads, and whether as the text of -c.
+    """Return the index of the word that a shell runs, and whether it is the text of -c.
 
-    Without a script and a text that is the number of words.
+    Without a script and a text it is the number of words.
     """
     place, is_text = 0, False
     while place < len(words) and words[place].startswith(("-", "+")):
@@ -112,7 +112,7 @@ def read_by_shell(words: Sequence[str]) -> tuple[int, bool]:
 
 
 def interpreter(data: bytes) -> str:
-    """Return the file name of a script's interpreter; "" if it does not name one."""
+    """Return the file name of a script's interpreter; empty if it does not name one."""
     line = _first_line(data)
     if not line.startswith(b"#!"):
         return ""
@@ -128,7 +128,7 @@ def _first_line(data: bytes) -> bytes:
 
 
 def _options(rest: Sequence[str]) -> Iterator[str]:
-    """Yield the options of a command that submits a script, not those of the script."""
+    """Yield the options of a command that submits a script, without those of the script."""
     is_value = False
     for word in rest:
         if not word.startswith("-") and not is_value:
@@ -138,7 +138,7 @@ def _options(rest: Sequence[str]) -> Iterator[str]:
 
 
 def program_place(words: Sequence[str]) -> int | None:
-    """Return which word is the program that is run in the end; None if that is not certain."""
+    """Return the index of the program that is finally run; None if it is uncertain."""
     place, prefix, is_value, own = 0, "", False, 0
     while place < len(words):
         word = words[place]
@@ -172,18 +172,18 @@ def _is_program(path: str) -> bool:
 
 
 def _part(rest: Sequence[str]) -> str:
-    """Return the subcommand among the words behind a command."""
+    """Return the subcommand among the words after a command."""
     return next((word for word in rest if not word.startswith("-") and word != "mini"), "")
 
 
 def _changing(name: str, rest: Sequence[str]) -> str:
-    """Return what a command that changes jobs is called, with its subcommand."""
+    """Return the name of a command that changes jobs, with its subcommand."""
     part = _part(rest) if name in CHANGING_PARTS else ""
     return REQUEUE if part.startswith("requeue") else f"{name} {part}".rstrip()
 
 
 def submission_by(name: str, rest: Sequence[str]) -> Submission | None:
-    """Return what one of `BEGINNINGS` does with the words behind it."""
+    """Return the submission of one of `BEGINNINGS` with the words after it."""
     part = _part(rest)
     if name in SUBMITTERS or part in PARTS.get(name, ()):
         only_asks = name == "scrontab" and _LOOK_AT_SCRONTAB.intersection(rest)
@@ -193,7 +193,7 @@ def submission_by(name: str, rest: Sequence[str]) -> Submission | None:
     return None
 
 
-# Whether make, Snakemake or Nextflow are told to submit jobs.
+# Detects whether make, Snakemake or Nextflow are configured to submit jobs.
 #
 # Sources: the manuals of GNU make 4.3, Snakemake 7 and 8, and Nextflow 23.
 
@@ -223,13 +223,13 @@ def driver_submits(
     find: Callable[[str], bytes | None],
     submits: Callable[[str], str],
 ) -> str:
-    """Return the command with which a driver submits jobs; "" where it is not told to.
+    """Return the command with which a driver submits jobs; empty if it does not.
 
     Args:
-        name: Of the program.
-        words: Behind it.
-        find: Returns the text of a file; None where there is none.
-        submits: Returns the command with which a line of a shell submits a job; "" if none does.
+        name: Name of the program.
+        words: Words after it.
+        find: Function that returns the text of a file; None if it does not exist.
+        submits: Function that returns the command with which a shell line submits a job, or "".
     """
     if name in ("make", "gmake", "snakemake") and any(word in _ONLY_SAY_DRIVERS for word in words):
         return ""
@@ -239,10 +239,10 @@ def driver_submits(
         is_told = any(_SNAKEMAKE.fullmatch(word) for word in words)
         return name if is_told or _value(words, "--executor", "-e") not in ("", *_LOCAL) else ""
     if name == "nextflow":
-        asked = _value(words, "-process.executor", "-profile")
+        executor = _value(words, "-process.executor", "-profile")
         texts = (find(word) for word in ("nextflow.config", *words) if not word.startswith("-"))
         tells = any(_IN_CONFIG.search(text.decode("latin-1")) for text in texts if text)
-        return name if tells or re.search(rf"(?<![a-z]){_SYSTEMS}(?![a-z])", asked) else ""
+        return name if tells or re.search(rf"(?<![a-z]){_SYSTEMS}(?![a-z])", executor) else ""
     return ""
 
 
@@ -257,7 +257,7 @@ def _value(words: Sequence[str], *names: str) -> str:
 def _of_make(
     words: Sequence[str], find: Callable[[str], bytes | None], submits: Callable[[str], str]
 ) -> str:
-    """Return what the rules submit that make follows from its goals on."""
+    """Return the submission in the rules that make follows from its goals."""
     directory = _value(words, "-C", "--directory")
     named = _value(words, "-f", "--file", "--makefile")
     files = [named] if named else _MAKEFILES
@@ -284,7 +284,7 @@ def _of_make(
 
 
 def _rules(text: str) -> tuple[dict[str, tuple[list[str], list[str]]], str]:
-    """Return targets with what they need and their lines, and the first target."""
+    """Return targets with their prerequisites and lines, and the first target."""
     rules: dict[str, tuple[list[str], list[str]]] = {}
     targets, first = list[str](), ""
     for line in text.split("\n"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says where a script will run, and finds paths that lead out of its directory."""
+"""Describes where a script will run, and finds paths that lead out of its directory."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Effect:
-    """What a command of a script does outside of the directory of a run.
+    """Effect of a command of a script outside the directory of a run.
 
     Attributes:
-        line: Of the script, from 1.
+        line: Line in the script, from 1.
         text: The command as written.
-        verb: "writes", "moves", "removes", WORKS_IN, ...
-        path: What it does that to: absolute, or below `..`; "" where that is not known.
-        known: The directory or file that is known for certain of it.
-        script: File that was read by the script and holds the command; "": the script itself.
+        verb: Kind of the effect: "writes", "moves", "removes", WORKS_IN, ...
+        path: Path concerned, absolute or below `..`; empty if unknown.
+        known: Directory or file of the path that is known for certain.
+        script: Sourced file that contains the command; empty for the script itself.
     """
 
     line: int
@@ -46,16 +46,16 @@ class Effect:
 
 @dataclass
 class Effects:
-    """What a script does to files of its user.
+    """Effects of a script on files of its user.
 
     Attributes:
-        outer: Outside of the directory of a run.
-        unknown: What the run alone knows.
-        unguarded: Commands that no library can be preloaded into, with why.
-        places: Place of each command in the script to the directory that it works in, where that
-            is not known to be in the run's; "" where it is not known at all.
-        unclear: Those of these commands of whose directory only the beginning is known, to that.
-        above: Words that name what lies above the directory of a run, below `..`.
+        outer: Effects outside the directory of a run.
+        unknown: Effects on paths that only the run knows.
+        unguarded: Commands into which no library can be preloaded, with the reason.
+        places: Position of each command to its working directory, if that is not known to be in
+            the run's; empty if it is unknown.
+        unclear: Position of each command of whose directory only the beginning is known, to that.
+        above: Words that name paths above the directory of a run, below `..`.
     """
 
     outer: list[Effect] = field(default_factory=list)
@@ -68,15 +68,15 @@ class Effects:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where a script will run.
+    """Surroundings in which a script will run.
 
     Attributes:
-        here: Absolute: the user's directory, of which each run has a copy.
-        environment: Of the script.
-        ours: Variables with directories that each run has of its own.
-        words: That the script is called with; None: not known.
-        is_job: It runs as a job of Slurm.
-        read: Returns the text of a file; None where there is none, or it is no text.
+        here: Absolute path of the user's directory, of which each run has a copy.
+        environment: Environment of the script.
+        ours: Variables with directories that are private to each run.
+        words: Arguments of the script; None if unknown.
+        is_job: Whether it runs as a job of Slurm.
+        read: Function that returns the text of a file; None if there is none.
     """
 
     here: Path
@@ -88,7 +88,7 @@ class Surroundings:
 
 
 def read_script(path: str) -> bytes | None:
-    """Return a file that may be a script; None if it is none."""
+    """Return the content of a file that may be a script; None if it is not."""
     try:
         if os.path.getsize(path) > _MOST_BYTES or not os.path.isfile(path):
             return None
@@ -101,11 +101,11 @@ def read_script(path: str) -> bytes | None:
 
 # Words of a script that lead above the directory of its job, as `../bin/ocean` does.
 #
-# A copy of that directory lies elsewhere: what is above it is not there, and what is written there
-# is not where the user looks for it.
+# A copy of that directory is in another place, so that paths above it are missing there, and the
+# user does not find files written there.
 
 _TEXTS = frozenset("echo printf expr let read set alias eval trap basename ls du df stat".split())
-"""Commands whose words are no paths, and those that only show what there is."""
+"""Commands whose words are not paths, and commands that only list files."""
 _TEXT_FIRST = frozenset("grep egrep fgrep zgrep rg sed awk gawk mawk nawk perl tr cut".split())
 """Commands whose first operand may be a text that looks like a path."""
 _ASKING = frozenset(["test", "[", "[["])
@@ -116,11 +116,11 @@ _MOST_TOLD = 3
 
 
 def paths_in(words: Sequence[Word], name: str) -> Iterator[Word]:
-    """Yield the words of a command that may hold paths, its own among them.
+    """Yield the words of a command that may contain paths, including its name.
 
     Args:
-        words: Of the command.
-        name: Of it, without a directory.
+        words: Words of the command.
+        name: Name of the command, without a directory.
     """
     yield words[0]
     rest = () if name in _TEXTS else words[1:]
@@ -133,7 +133,7 @@ def paths_in(words: Sequence[Word], name: str) -> Iterator[Word]:
 
 
 def parts_of(text: str) -> Iterator[str]:
-    """Yield what of an expanded word may be a path: `../x`, `-I../x`, `--in=../x`, `A=/x:../y`."""
+    """Yield the parts of an expanded word that may be paths, as in `-I../x` or `A=/x:../y`."""
     option, value = _OPTION.match(text), text.partition("=")[2]
     for part in (text, text[option.end() :] if option else "", *value.split(":")):
         if _PATH.match(part):
@@ -143,28 +143,28 @@ def parts_of(text: str) -> Iterator[str]:
 def check_inside(
     effects: Effects, name: str, here: str | os.PathLike[str], is_named: bool = False
 ) -> None:
-    """Refuse a script that names what lies above the directory of its job.
+    """Refuse a script that names paths above the directory of its job.
 
     Args:
-        effects: Of it.
-        name: Of it.
-        here: Absolute: the user's directory, of which the job has a copy.
-        is_named: The copy has its name: paths that go up and come back can be read.
+        effects: Effects of the script.
+        name: Name of the script.
+        here: Absolute path of the user's directory, of which the job has a copy.
+        is_named: Whether the copy has the same name, so that paths up and back into it work.
 
     Raises:
-        UsageError: With the lines and the remedy.
+        UsageError: It does; the message has the lines and the remedy.
     """
     outer = [effect for effect in effects.outer if effect.path.split("/")[0] == ".."]
     above = [one for one in effects.above if not (is_named and _inside(one.path, here))]
     if not (found := _lines([*above, *outer])):
         return
     count = sum(map(len, found.values()))
-    told = [
+    listed = [
         f"{where}: {', '.join(map(printable, paths))}"
         for where, paths in [*found.items()][:_MOST_TOLD]
     ]
     more = f" and {len(found) - _MOST_TOLD} more lines" if len(found) > _MOST_TOLD else ""
-    said = f"{name}, {'; '.join(told)}{more}"
+    said = f"{name}, {'; '.join(listed)}{more}"
     inside = [_inside(path, here) for paths in found.values() for path in paths]
     if all(inside):
         raise UsageError(
@@ -178,7 +178,7 @@ def check_inside(
 
 
 def _lines(effects: Iterable[Effect]) -> dict[str, list[str]]:
-    """Return the paths that lead above, by where they stand, in the order of the script."""
+    """Return the paths that lead above by their position, in the order of the script."""
     found: dict[str, list[str]] = {}
     for effect in sorted(effects, key=lambda effect: (effect.script, effect.line)):
         script = effect.script and f"{printable(effect.script)}, "
@@ -189,6 +189,6 @@ def _lines(effects: Iterable[Effect]) -> dict[str, list[str]]:
 
 
 def _inside(path: str, here: str | os.PathLike[str]) -> str:
-    """Return a path that comes back into the job's directory, from there; "" for others."""
+    """Return a path that leads back into the job's directory, relative to it; empty for others."""
     found = os.path.relpath(os.path.normpath(os.path.join(here, path)), here)
     return "" if found.split("/")[0] == ".." else found

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Splits shell text into words, with their quotes, expansions and here-documents.
 
-tree-sitter-bash was considered and left: it takes the second of two here-documents on a line for
-commands, and splits a word at an escaped blank.
+tree-sitter-bash was considered and rejected: it parses the second of two here-documents on a line
+as commands, and splits a word at an escaped blank.
 
 Source: POSIX.1-2017, Shell Command Language, 2.2 to 2.6; the manual of Bash 5.2, section 3.
 """
@@ -23,10 +23,10 @@ _MOST_NESTED = 60
 
 
 class ShellSyntaxError(Exception):
-    """The text is no shell that is understood from this position on.
+    """The text cannot be parsed as shell from a position on.
 
     Attributes:
-        place: Where it begins.
+        place: Position of the problem.
     """
 
     def __init__(self, place: int, what: str) -> None:
@@ -35,63 +35,63 @@ class ShellSyntaxError(Exception):
 
 
 class Cursor:
-    """A place in a script, and what all shells take alike there.
+    """A position in a script, with the parsing that all shells have in common.
 
     Attributes:
-        text: The script, as Latin-1.
-        place: The next character.
-        end: Where the part ends that is read.
-        crlf: Its lines end in a carriage return and a newline.
+        text: Text of the script, as Latin-1.
+        place: Position of the next character.
+        end: End of the part to parse.
+        crlf: Whether its lines end in a carriage return and a newline.
     """
 
     def __init__(self, text: str, crlf: bool = False) -> None:
-        """Begin at the start."""
+        """Start at the beginning."""
         self.text = text
         self.place = 0
         self.end = len(text)
         self.crlf = crlf
 
     def at(self, offset: int = 0) -> str:
-        """Return the character there; "" at the end."""
+        """Return the character at an offset; empty at the end."""
         place = self.place + offset
         return self.text[place] if place < self.end else ""
 
     def looking_at(self, what: str) -> bool:
-        """Whether this text is next."""
+        """Return whether a text is next."""
         return self.text.startswith(what, self.place, self.end)
 
     def continuation(self) -> int:
-        """Return the length of a backslash and the newline that it takes away; 0: none is here."""
+        """Return the length of a backslash and newline at the position; 0 if there is none."""
         if self.looking_at("\\\n"):
             return 2
         return 3 if self.crlf and self.looking_at("\\\r\n") else 0
 
 
 class WordReader(Cursor, ABC):
-    """Reads words; what is inside of substitutions is read by the class that is derived."""
+    """Parses words; a derived class parses the content of substitutions."""
 
     def __init__(self, text: str, crlf: bool = False) -> None:
         super().__init__(text, crlf)
-        self.inside = 0  # substitutions and quotes around the place
-        self.backquotes = 0  # those around the place
+        self.inside = 0  # nested substitutions and quotes
+        self.backquotes = 0  # those around the position
         self._nested = 0
-        self._arithmetic: dict[int, int] = {}  # where it may begin, to its end; 0 where it is none
+        self._arithmetic: dict[int, int] = {}  # possible start to its end, or 0 if there is none
         self.documents: list[tuple[int, str, bool, bool]] = []  # here-documents of this line
-        self.comments: set[int] = set()  # where they begin
+        self.comments: set[int] = set()  # their positions
 
     @abstractmethod
     def read_list(self, ends: frozenset[str]) -> str:
-        """Read commands up to one of these words, which is returned."""
+        """Parse commands up to one of the given words, and return that word."""
 
     @abstractmethod
     def pass_newline(self) -> None:
-        """Go past the newline at the place, and the here-documents that begin there."""
+        """Skip the newline at the position, and the here-documents that begin there."""
 
     def nest(self) -> None:
-        """Count a level of nesting.
+        """Enter a level of nesting.
 
         Raises:
-            ShellSyntaxError: There are too many.
+            ShellSyntaxError: There are too many levels.
         """
         self._nested += 1
         if self._nested > _MOST_NESTED:
@@ -102,14 +102,14 @@ class WordReader(Cursor, ABC):
         self._nested -= 1
 
     def skip_blanks(self) -> None:
-        """Go past blanks and continued lines."""
+        """Skip blanks and continued lines."""
         while self.place < self.end:
             if not (step := self.continuation() or self.at() in BLANKS or self._at_return()):
                 return
             self.place += step
 
     def skip_lines(self) -> None:
-        """Go past blanks, newlines and comments."""
+        """Skip blanks, newlines and comments."""
         while True:
             self.skip_blanks()
             if self.at() == "\n":
@@ -120,13 +120,13 @@ class WordReader(Cursor, ABC):
                 return
 
     def skip_comment(self) -> None:
-        """Go to the newline that ends a comment."""
+        """Skip to the newline that ends a comment."""
         self.comments.add(self.place)
         found = self.text.find("\n", self.place, self.end)
         self.place = self.end if found < 0 else found
 
     def read_word(self) -> Word:
-        """Read the word at the place, which is not empty."""
+        """Parse the word at the position, which is not empty."""
         start, out = self.place, WordText()
         while self.place < self.end and self._read_piece(start, out):
             pass
@@ -135,7 +135,7 @@ class WordReader(Cursor, ABC):
         return out.word(start, self.place)
 
     def _read_piece(self, start: int, out: WordText) -> bool:
-        """Read a part of a word; False at its end."""
+        """Parse a part of a word; return False at its end."""
         c = self.at()
         if c == "\\":
             if step := self.continuation():
@@ -165,7 +165,7 @@ class WordReader(Cursor, ABC):
         self.place += 1
 
     def _read_group(self, start: int, out: WordText) -> bool:
-        """Read parentheses that belong to a word: `<(...)`, `name=(...)`, `@(a|b)`."""
+        """Parse parentheses that belong to a word: `<(...)`, `name=(...)`, `@(a|b)`."""
         c, begin = self.at(), self.place
         if c in "<>" and begin == start and self.at(1) == "(":
             self.place += 2
@@ -182,7 +182,7 @@ class WordReader(Cursor, ABC):
         return True
 
     def _array(self) -> None:
-        """Go past the words of an array, and its parenthesis."""
+        """Skip the words of an array and its parenthesis."""
         self.inside += 1
         while True:
             self.skip_lines()
@@ -201,7 +201,7 @@ class WordReader(Cursor, ABC):
         return self.text[begin:found]
 
     def _double(self, out: WordText) -> None:
-        """Read a string in double quotes."""
+        """Parse a string in double quotes."""
         begin = self.place
         self.place += 1
         out.quoted("")
@@ -221,7 +221,7 @@ class WordReader(Cursor, ABC):
         self.place += 1
 
     def _escaped(self, out: WordText) -> None:
-        """Read a backslash in double quotes."""
+        """Parse a backslash in double quotes."""
         if step := self.continuation():
             self.place += step
             return
@@ -230,7 +230,7 @@ class WordReader(Cursor, ABC):
         self.place = min(self.place + 2, self.end)
 
     def _dollar(self, out: WordText, quoted: bool) -> None:
-        """Read what begins with a dollar sign."""
+        """Parse an expansion that begins with a dollar sign."""
         begin, following = self.place, self.at(1)
         self.nest()
         if following == "(":
@@ -259,7 +259,7 @@ class WordReader(Cursor, ABC):
             out.expansion(self.text[begin : self.place], quoted)
 
     def _ansi(self) -> str:
-        r"""Read `'...'` after a dollar sign, whose escapes stand for characters."""
+        r"""Parse `'...'` after a dollar sign, in which escapes stand for characters."""
         begin, found = self.place, []
         self.place += 1
         while self.at() != "'":
@@ -276,21 +276,21 @@ class WordReader(Cursor, ABC):
         return "".join(found)
 
     def _substitution(self) -> None:
-        """Go past `$(...)` or `$((...))`."""
+        """Skip `$(...)` or `$((...))`."""
         if not (self.text.startswith("((", self.place + 1) and self.skip_arithmetic(1)):
             self.place += 2
             self._commands()
 
     def skip_arithmetic(self, offset: int = 0) -> bool:
-        """Go past `((...))` that begins so far on; stay and return False if it is none."""
+        """Skip `((...))` at an offset; return False without moving if there is none."""
         begin = self.place + offset
-        if begin not in self._arithmetic:  # otherwise nested ones would be read 2^depth times
+        if begin not in self._arithmetic:  # otherwise nested ones would be parsed 2^depth times
             self._arithmetic[begin] = self._arithmetic_end(begin)
         self.place = self._arithmetic[begin] or self.place
         return self._arithmetic[begin] > 0
 
     def _arithmetic_end(self, begin: int) -> int:
-        """Return where `((...))` ends; 0 if it is none."""
+        """Return the end of `((...))`; 0 if there is none."""
         before = self.place, self.inside, self._nested, self.documents.copy()
         self.place = begin + 2
         end = 0
@@ -304,11 +304,11 @@ class WordReader(Cursor, ABC):
         return end
 
     def _parentheses(self) -> None:
-        """Go past a closing parenthesis, and all that are inside."""
+        """Skip to after a closing parenthesis, over nested ones."""
         self._until(")", "(")
 
     def _until(self, closing: str, opening: str = "") -> None:
-        """Go past the closing character; quotes and nested pairs are read over."""
+        """Skip to after the closing character, over quotes and nested pairs."""
         begin, depth, ignored = self.place, 1, WordText()
         while depth:
             c = self.at()
@@ -329,7 +329,7 @@ class WordReader(Cursor, ABC):
                 self.place += 1
 
     def _parameter(self, quoted: bool) -> None:
-        """Go past the rest of `${...}`; in double quotes an apostrophe is one."""
+        """Skip the rest of `${...}`; in double quotes an apostrophe is literal."""
         begin, ignored = self.place, WordText()
         while self.at() != "}":
             c = self.at()
@@ -350,13 +350,13 @@ class WordReader(Cursor, ABC):
         self.place += 1
 
     def _commands(self) -> None:
-        """Read the commands of a substitution, and its parenthesis."""
+        """Parse the commands of a substitution and its parenthesis."""
         self.inside += 1
         self.read_list(frozenset({")"}))
         self.inside -= 1
 
     def _backquote(self, out: WordText, quoted: bool) -> None:
-        """Read commands between backquotes; those with escapes inside are not looked into."""
+        """Parse commands between backquotes, except those with escapes inside."""
         begin = self.place
         found = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL).match(self.text, begin, self.end)
         if found is None:
@@ -380,7 +380,7 @@ class WordReader(Cursor, ABC):
             self.end = outer
 
     def _at_return(self) -> bool:
-        """Whether the place is the carriage return of a line's end, in a file that has them."""
+        """Return whether the position is at the carriage return of a line's end."""
         return self.crlf and self.at() == "\r" and self.at(1) in ("\n", "")
 
 
@@ -395,12 +395,13 @@ class Word:
     """A word of a command.
 
     Attributes:
-        start / end: Its bytes.
-        text: Without its quotes; variables and substitutions as they are written.
-        is_plain: The shell takes the text as it is.
-        is_open: It may become several words, or none: a variable or a substitution by itself.
-        variable: The name, where a variable is the whole word.
-        is_split: It becomes several words where blanks are in what is expanded in it.
+        start / end: Position of its bytes.
+        text: Text without quotes, with variables and substitutions as written.
+        is_plain: Whether the shell does not expand the text.
+        is_open: Whether it may expand to several words or none, as an unquoted variable or
+            substitution.
+        variable: Name of the variable, if one is the whole word.
+        is_split: Whether it is split into several words at blanks in its expansions.
     """
 
     start: int
@@ -413,17 +414,17 @@ class Word:
 
 
 class WordText:
-    """Collects the text of a word while it is read."""
+    """Collects the text of a word while it is parsed."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._plain = True
         self._open = True  # nothing but expansions so far
         self._expansions: list[str] = []
-        self._whole = False  # something in quotes that must not be split
+        self._whole = False  # a quoted part that must not be split
 
     def literal(self, text: str, plain: bool = True) -> None:
-        """Add text without quotes; not plain if the shell may take it for a pattern."""
+        """Add unquoted text, which is not plain if the shell may expand it as a pattern."""
         self._parts.append(text)
         self._plain = self._plain and plain
         self._open = False
@@ -444,7 +445,7 @@ class WordText:
             self._whole = True
 
     def word(self, start: int, end: int) -> Word:
-        """Return the word that was read."""
+        """Return the word that was collected."""
         text = "".join(self._parts)
         name = re.fullmatch(r"\$(\w+)|\$\{(\w+)\}", text)
         return Word(
@@ -459,5 +460,5 @@ class WordText:
 
 
 def _several(text: str) -> bool:
-    """Whether an expansion may be several words in double quotes too."""
+    """Return whether an expansion may be several words even in double quotes."""
     return text == "$@" or text.startswith("${@") or "[@]" in text or text.endswith("@}")

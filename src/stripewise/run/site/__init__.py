@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks an installation: the doctor of this machine, and the report on a whole site."""
+"""Checks an installation on this machine (doctor), and reports on a whole site."""
 
 from typing import TYPE_CHECKING
 

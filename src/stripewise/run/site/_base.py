@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines checks, probes, and the host that these ask, this one included."""
+"""Defines checks, probes, and the host that they query."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from stripewise.core.errors import StripewiseError
 from stripewise.run._ask import Answer, ask
 from stripewise.run.runtime import MpiInstallation, detect_mpis, find_runtime
 
-# What a check of this machine or of a site found.
+# Results of checks of this machine or of a site.
 
 
 class CheckStatus(StrEnum):
-    """Outcome; only FAIL makes Stripewise unusable."""
+    """Outcome of a check; only FAIL makes Stripewise unusable."""
 
     OK = "ok"
     WARN = "warn"
@@ -32,13 +32,13 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at.
+    """Result of one check.
 
     Attributes:
-        name: What.
-        status: Outcome.
-        detail: What was found, one line.
-        remedy: What to do; "" where nothing is to be done.
+        name: Subject of the check.
+        status: Outcome of the check.
+        detail: Findings in one line.
+        remedy: What to do; empty if there is nothing to do.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Check:
 
 
 def ok(name: str, detail: str) -> Check:
-    """Return a check that went well."""
+    """Return a check that passed."""
     return Check(name, CheckStatus.OK, detail)
 
 
 def warn(name: str, detail: str, remedy: str = "") -> Check:
-    """Return a check after which Stripewise is usable, with a caveat."""
+    """Return a check after which Stripewise is usable with a limitation."""
     return Check(name, CheckStatus.WARN, detail, remedy)
 
 
@@ -62,19 +62,19 @@ def fail(name: str, detail: str, remedy: str = "") -> Check:
     return Check(name, CheckStatus.FAIL, detail, remedy)
 
 
-# Probes, and the host that they ask.
+# Probes, and the host that they query.
 
 Section = dict[str, Any]
-"""What a probe found: plain data for JSON."""
+"""Result of a probe: plain data for JSON."""
 
 
 class Host(ABC):
-    """What probes ask; tests give them another one.
+    """Host that probes query, which tests replace.
 
     Attributes:
-        directories: Of the user, to be looked at.
-        batch_options: For `sbatch --test-only`, such as `--account=x`.
-        environment: Of this process.
+        directories: Directories of the user to check.
+        batch_options: Options for `sbatch --test-only`, such as `--account=x`.
+        environment: Environment of this process.
     """
 
     directories: tuple[Path, ...] = ()
@@ -82,7 +82,7 @@ class Host(ABC):
     environment: Mapping[str, str]
 
     def variables(self, names: Collection[str], prefix: str) -> dict[str, str]:
-        """Return the environment variables of these names, and those that begin so."""
+        """Return the environment variables with given names or prefixes."""
         return {
             name: value
             for name, value in sorted(self.environment.items())
@@ -91,28 +91,28 @@ class Host(ABC):
 
     @property
     def modules(self) -> list[str]:
-        """The environment modules that are loaded."""
+        """The loaded environment modules."""
         return [word for word in self.environment.get("LOADEDMODULES", "").split(":") if word]
 
     @abstractmethod
     def ask(
         self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
     ) -> Answer:
-        """Run a short command; never raises, never waits long.
+        """Run a short command with a time limit, without raising errors.
 
         Args:
-            command: Words, not a shell line.
-            text: Its standard input.
+            command: Words of the command, not a shell line.
+            text: Standard input of the command.
             variables: Environment variables to add.
         """
 
     @abstractmethod
     def which(self, name: str) -> str:
-        """Return the path of a program; "" if it is not on PATH."""
+        """Return the path of a program; empty if it is not on PATH."""
 
     @abstractmethod
     def read(self, path: str) -> str:
-        """Return what a small file of the system holds; "" if it cannot be read."""
+        """Return the content of a small system file; empty if it cannot be read."""
 
     @abstractmethod
     def mpis(self) -> Sequence[MpiInstallation]:
@@ -120,19 +120,19 @@ class Host(ABC):
 
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """Return the names that are left out of a report: of this host and of its user."""
+        """Return the names to leave out of a report: those of this host and of its user."""
 
     @abstractmethod
     def runtime_library(self) -> str:
-        """Return the path of the runtime library; "" if it is not built."""
+        """Return the path of the runtime library; empty if it is not built."""
 
 
 class Probe(ABC):
-    """Looks at one side of a site.
+    """Base class of probes, each of which examines one aspect of a site.
 
     Attributes:
-        name: Of its section.
-        summary: One line.
+        name: Name of its section.
+        summary: Summary in one line.
     """
 
     name: str
@@ -140,17 +140,17 @@ class Probe(ABC):
 
     @abstractmethod
     def run(self, host: Host) -> Section:
-        """Return what there is; what is absent or fails is a fact too."""
+        """Return the facts found, including what is absent or fails."""
 
 
-# The host that this process is on: commands with a time limit, whatever they do.
+# The host of this process, on which every command has a time limit.
 
 LIMIT_SECONDS = 10.0
 _BUDGET_BYTES = 1 << 20
 
 
 class LocalHost(Host):
-    """Asks this machine."""
+    """Host that queries this machine."""
 
     def __init__(
         self,
@@ -166,14 +166,14 @@ class LocalHost(Host):
     def ask(
         self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
     ) -> Answer:
-        """Run a command as `ask` of this package does, in English."""
+        """Run a command like `ask` of this package, with English output."""
         environment = {**self.environment, "LC_ALL": "C", **(variables or {})}
         return ask(
             command, text=text, timeout_seconds=self._limit_seconds, environment=environment
         )
 
     def which(self, name: str) -> str:
-        """Look on PATH."""
+        """Return the path of a program; empty if it is not on PATH."""
         return shutil.which(name, path=self.environment.get("PATH")) or ""
 
     def read(self, path: str) -> str:
@@ -185,11 +185,11 @@ class LocalHost(Host):
             return ""
 
     def mpis(self) -> Sequence[MpiInstallation]:
-        """Ask the compiler wrappers, as the doctor does."""
+        """Return the MPIs according to their compiler wrappers, as the doctor does."""
         return detect_mpis()
 
     def names(self) -> tuple[str, ...]:
-        """Return the host's names and the user's; root is nobody's name."""
+        """Return the names of the host and of the user, except root."""
         host = socket.gethostname()
         found = [host, host.partition(".")[0], self.environment.get("USER", "")]
         try:
@@ -199,7 +199,7 @@ class LocalHost(Host):
         return tuple(dict.fromkeys(name for name in found if name and name != "root"))
 
     def runtime_library(self) -> str:
-        """Find the library that is built."""
+        """Return the path of the built library; empty if there is none."""
         try:
             return str(find_runtime().core)
         except StripewiseError:

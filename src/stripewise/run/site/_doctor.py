@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks what works on this machine, and says what to do about what does not."""
+"""Checks what works on this machine, and gives remedies for what does not."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def run_doctor(command: Sequence[str] = ()) -> list[Check]:
     """Check the machine, the current directory, and a command if there is one.
 
     Args:
-        command: The user's command (`mpiexec -n 8 ./app`): does its program exist, and has each
-            of its ranks a processor?
+        command: The user's command (`mpiexec -n 8 ./app`), whose program must exist, with a
+            processor for each rank.
     """
     mpis = detect_mpis()
     usable = [mpi for mpi in mpis if not mpi.problem]
@@ -109,7 +109,7 @@ def _hdf5(mpi: MpiInstallation) -> Check:
 
 
 def _libraries(mpi: MpiInstallation) -> Check:
-    """Check the I/O libraries; all are optional: the kernel then lacks a back end."""
+    """Check the I/O libraries, which are optional; without one the kernel lacks a back end."""
     there = {library.title: library.version for library in mpi.libraries}
     found = ", ".join(f"{title} {version}".strip() for title, version in there.items())
     absent = ", ".join(
@@ -161,7 +161,7 @@ def _processors(mpis: Sequence[MpiInstallation], command: Sequence[str]) -> Chec
 
 
 def parse_cpu_max(text: str) -> float | None:
-    """Return the processors that a text as cgroup v2's `cpu.max` allows; None: any number."""
+    """Return the processors that a text like `cpu.max` of cgroup v2 allows; None if unlimited."""
     words = text.split()
     if len(words) != 2 or not all(word.isdigit() for word in words):
         return None
@@ -172,7 +172,7 @@ def cgroup_processors(root: Path = Path("/")) -> float | None:
     """Return the processors that the cgroups of this process allow; None if unlimited.
 
     Args:
-        root: Where `proc` and `sys` are (for tests).
+        root: Parent of `proc` and `sys` (for tests).
     """
     lines = text_of(root / "proc/self/cgroup").splitlines()
     group = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
@@ -186,7 +186,7 @@ def cgroup_processors(root: Path = Path("/")) -> float | None:
 
 
 def usable_processors() -> int:
-    """Return the processors that ranks on this machine can really have, at least 1."""
+    """Return the number of processors available to ranks on this machine, at least 1."""
     count = len(os.sched_getaffinity(0))
     limit = cgroup_processors()
     return max(1, min(count, math.floor(limit) if limit else count))
@@ -239,10 +239,10 @@ def _slurm() -> Check:
     if answer.text.strip():
         return ok("Slurm", f"{located}: {answer.text.strip()}")
     reason = (answer.error.strip() or answer.problem or "no output").splitlines()[-1]
-    return ok("Slurm", f"{located} reports no version ({reason}): local runs only")
+    return ok("Slurm", f"{located} does not report its version ({reason}): local runs only")
 
 
-# Checks of the doctor: really run something under the library and read back what it left.
+# Checks of the doctor that run a program with the library and read its records.
 
 _REBUILD = "stripewise doctor build --force"
 _PROGRAM = """#include <mpi.h>
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 
 
 def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handshake]:
-    """Run a command under the library; return its outcome and the handshake."""
+    """Run a command with the library; return its outcome and the handshake."""
     with temporary_directory("doctor") as directory:
         environment = preload_environment(runtime, directory=directory)
         answer = ask(command, environment=environment, timeout_seconds=60)
@@ -265,7 +265,7 @@ def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handsha
 
 
 def check_preload(runtime: Runtime) -> Check:
-    """Preload into `true`."""
+    """Check that the library can be preloaded into `true`."""
     name = "preload"
     try:
         answer, seen = run_under(runtime, ["true"])
@@ -280,7 +280,7 @@ def check_preload(runtime: Runtime) -> Check:
 
 
 def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
-    """Compile a program with an MPI, run it on two ranks and look for their marks."""
+    """Check that a program compiled with an MPI runs on two ranks that load the library."""
     name = f"{mpi.label} under the library"
     if mpi.mpiexec is None:
         return warn(name, f"no mpiexec beside {mpi.mpicc}: not tried")
@@ -302,6 +302,6 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
 
 
 def _last(answer: Answer) -> str:
-    said = (answer.error or answer.text).splitlines()
-    lines = [line.strip() for line in said if line.strip(" -")]
+    output = (answer.error or answer.text).splitlines()
+    lines = [line.strip() for line in output if line.strip(" -")]
     return lines[-1] if lines else answer.problem or f"exit code {answer.exit_code}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks a host harmless questions on Slurm, MPI, storage, Darshan and preloading."""
+"""Queries a host about Slurm, MPI, storage, Darshan and preloading, without side effects."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from stripewise.run.tiers import Pool, TierRequest, find_tier
 from stripewise.storage.machines import known_storages, mount_in
 
 _PROBES: list[Probe] = []
-"""Every probe, in the order of this file."""
+"""All probes, in the order of this file."""
 
 
 @dataclass(frozen=True)
 class _Looking(Probe):
-    """A probe whose questions are a function."""
+    """A probe that calls a function."""
 
     name: str
     summary: str
@@ -39,12 +39,12 @@ class _Looking(Probe):
 
 
 def _probe(name: str, summary: str) -> Callable[[Callable[[Host], Section]], None]:
-    """Return the decorator that makes a function the probe of a report's section."""
+    """Return the decorator that registers a function as the probe of a report's section."""
     return lambda look: _PROBES.append(_Looking(name, summary, look))
 
 
 def all_probes() -> tuple[Probe, ...]:
-    """Return every probe, in the order of a report's sections."""
+    """Return all probes, in the order of a report's sections."""
     return tuple(_PROBES)
 
 
@@ -56,7 +56,7 @@ _CRAY_FILES = ("/etc/opt/cray/release/cle-release", "/etc/cray-release/cle-relea
 
 @_probe("machine", "kernel, distribution, Python, processors")
 def _machine(host: Host) -> Section:
-    """Ask `uname`, and read what the distribution says of itself."""
+    """Query `uname`, and read the name of the distribution."""
     kernel = host.ask("uname", "-srm")
     release = _pairs(host.read("/etc/os-release"))
     cray = next(filter(None, (host.read(path).strip() for path in _CRAY_FILES)), "")
@@ -75,7 +75,7 @@ def _pairs(text: str) -> dict[str, str]:
     return {key: value.strip('"') for key, equals, value in pairs if equals}
 
 
-# Slurm's configuration, as far as it decides how jobs can be run; no secrets are in it.
+# Slurm's configuration, as far as it affects how jobs run; it contains no secrets.
 
 KEYS = (
     "AccountingStorageEnforce", "AccountingStorageType", "BatchStartTimeout", "BurstBufferType",
@@ -91,7 +91,7 @@ KEYS = (
 
 @_probe("slurm", "version, selected configuration, MPI plug-ins, accounting")
 def _slurm(host: Host) -> Section:
-    """Ask scontrol, srun, sacct."""
+    """Query scontrol, srun and sacct."""
     commands = {name: host.which(name) for name in ("sbatch", "srun", "scontrol", "sacct")}
     found: Section = {"commands": {name: bool(path) for name, path in commands.items()}}
     if not any(commands.values()):
@@ -103,7 +103,7 @@ def _slurm(host: Host) -> Section:
     found["config"] = {**selected, **config.failure()}
     mpi = host.ask("srun", "--mpi=list")
     found["mpi_plugins"] = (mpi.text + mpi.error).strip()[:2000]
-    # From the future on: no job is listed, and nobody's name.
+    # A start time in the future, so that no jobs and names are listed.
     sacct = host.ask("sacct", "-n", "-X", "-S", "now", "-o", "JobID")
     found["accounting"] = {"answers": sacct.ok, **sacct.failure()}
     return found
@@ -115,7 +115,7 @@ def selected_config(text: str) -> dict[str, str]:
     return {key: pairs[key] for key in KEYS if key in pairs}
 
 
-# Partitions and their limits, and whether a job of this user would be taken.
+# Partitions and their limits, and whether a job of this user would be accepted.
 
 _PARTITION_KEYS = (
     "PartitionName", "Default", "State", "DefaultTime", "MaxTime", "MinNodes", "MaxNodes",
@@ -128,7 +128,7 @@ TRIVIAL = "#!/bin/sh\n{directives}true\n"
 
 @_probe("queue", "partitions, nodes by state, a job tried with sbatch --test-only")
 def _queue(host: Host) -> Section:
-    """Ask sinfo, scontrol, and sbatch with a script of one line."""
+    """Query sinfo, scontrol, and sbatch with a script of one line."""
     if not host.which("sbatch"):
         return {}
     nodes = host.ask("sinfo", "-h", "-o", "%P|%a|%l|%D|%T|%c|%m|%G")
@@ -141,7 +141,7 @@ def _queue(host: Host) -> Section:
 
 
 def node_states(text: str) -> list[dict[str, str]]:
-    """Return the lines of sinfo, which have no node's name."""
+    """Return the lines of sinfo, which contain no names of nodes."""
     keys = ("partition", "available", "time_limit", "nodes", "state", "cpus", "memory", "gres")
     rows = (line.split("|") for line in text.splitlines())
     return [dict(zip(keys, row, strict=True)) for row in rows if len(row) == len(keys)]
@@ -157,7 +157,7 @@ def partition_limits(text: str) -> list[dict[str, str]]:
 
 
 def try_job(host: Host, directives: str = "") -> Section:
-    """Ask whether a job of one task would be accepted; nothing is submitted."""
+    """Check whether a job of one task would be accepted, without submitting it."""
     answer = host.ask(
         *("sbatch", "--test-only", "--ntasks=1", "--time=1", "--output=/dev/null"),
         *host.batch_options,
@@ -167,7 +167,7 @@ def try_job(host: Host, directives: str = "") -> Section:
 
 
 def test_outcome(answer: Answer) -> Section:
-    """Return what `sbatch --test-only` said, without the nodes that it names."""
+    """Return the answer of `sbatch --test-only`, without the nodes that it names."""
     found = _TO_START.search(answer.error + answer.text)
     if answer.ok:
         start, processors, partition = found.groups() if found else ("", "", "")
@@ -176,14 +176,14 @@ def test_outcome(answer: Answer) -> Section:
     return {"accepted": False, **answer.failure()}
 
 
-# Burst buffers: pools and how full they are; whose they are is left out.
+# Burst buffers: pools and their usage, without users.
 
 _SETTINGS = ("StageInTimeout", "StageOutTimeout", "ValidateTimeout", "OtherTimeout")
 
 
 @_probe("burst_buffers", "pools of burst buffers, and a job tried with one node of DataWarp")
 def _burst_buffers(host: Host) -> Section:
-    """Ask scontrol and dwstat."""
+    """Query scontrol and dwstat."""
     found: Section = {"plugins": []}
     if host.which("scontrol"):
         answer = host.ask("scontrol", "show", "burst")
@@ -229,7 +229,7 @@ def _datawarp_pool(plugins: tuple[BurstBuffers, ...]) -> Pool | None:
 
 
 def _try_datawarp(host: Host, pool: Pool) -> Section:
-    """Ask whether a job with one node would be accepted; nothing is allocated."""
+    """Check whether a job with one node would be accepted, without allocating it."""
     lines = find_tier("datawarp").directives(TierRequest(nodes=1), pool)
     return {"lines": list(lines), **try_job(host, "".join(f"{line}\n" for line in lines))}
 
@@ -247,7 +247,7 @@ _LAUNCHERS = ("srun", "aprun", "mpiexec", "mpirun", "jsrun", "flux")
 
 @_probe("mpi", "MPI installations, Cray's wrappers, launchers, loaded modules")
 def _mpi(host: Host) -> Section:
-    """Ask the wrappers, and read the environment."""
+    """Query the compiler wrappers, and read the environment."""
     wrapper = host.ask("cc", "--version")
     return {
         "installations": [_installation(mpi) for mpi in host.mpis()],
@@ -271,7 +271,7 @@ def _installation(mpi: MpiInstallation) -> Section:
     }
 
 
-# Tools that show and set how files are striped, and those of storage tiers.
+# Tools that show and set the striping of files, and those of storage tiers.
 
 TOOLS = {
     "lfs": ("--version",),
@@ -282,12 +282,12 @@ TOOLS = {
     "flux": ("--version",),
     "strace": ("-V",),
 }
-"""Program to the words that make it print its version and do nothing else; none: only found."""
+"""Program to the words that only print its version; empty if it is only looked up on PATH."""
 
 
 @_probe("tools", "striping tools and those of storage tiers")
 def _tools(host: Host) -> Section:
-    """Look on PATH."""
+    """Look for the tools on PATH."""
     found: Section = {}
     for name, words in TOOLS.items():
         path = host.which(name)
@@ -301,7 +301,7 @@ def _tools(host: Host) -> Section:
     return found
 
 
-# Directories: file system, striping, room, clock.
+# Directories: file system, striping, free space and clock.
 
 LOOK = """
 import json, os, sys, tempfile, time
@@ -325,16 +325,16 @@ except OSError as error:
     found["problem"] = error.strerror
 print(json.dumps(found))
 """
-"""Run as a process of its own: a file system that does not answer holds only that one up."""
+"""Code that runs as a separate process, so that a hanging file system blocks only that one."""
 _STRIPE = re.compile(r"(\w+):\s*(\S+)")
 _DF = re.compile(r"(?:\S*[-_])?(OST|MDT)[0-9a-f]{4}\S*\s+(\d+)?")
 _GRAIN_SECONDS = 0.011
-"""File systems stamp with the kernel's tick; assumed: 100 Hz."""
+"""Resolution of time stamps on file systems, from the kernel's tick (assumed: 100 Hz)."""
 
 
 @_probe("directories", "file system, default striping, free space and clock of each directory")
 def _directories(host: Host) -> Section:
-    """Look at each; a file is made in it and removed again."""
+    """Examine each directory; a file is created in it and removed again."""
     return {"list": [_directory(host, path) for path in host.directories]}
 
 
@@ -360,7 +360,7 @@ def _directory(host: Host, path: Path) -> Section:
 
 
 def looked(answer: Answer) -> Section:
-    """Return what the look at a directory printed, its clock's offset as seconds."""
+    """Return the facts printed about a directory, with the offset of its clock in seconds."""
     if not answer.ok:
         return answer.failure()
     try:
@@ -375,9 +375,9 @@ def looked(answer: Answer) -> Section:
 
 
 def clock_offset(before: float, changed: float, after: float) -> float:
-    """Return by how much a file server's clock is ahead of ours, seconds; 0: cannot be told apart.
+    """Return how many seconds a file server's clock is ahead of ours; 0 if not measurable.
 
-    A write between `before` and `after` was stamped `changed`.
+    A write between `before` and `after` had the time stamp `changed`.
     """
     if changed > after:
         return round(changed - after, 3)
@@ -395,7 +395,7 @@ def stripe_facts(text: str) -> Section:
 
 
 def target_facts(text: str) -> Section:
-    """Return how many targets `lfs df` lists, and those that do not answer."""
+    """Return the number of targets that `lfs df` lists, and those that do not respond."""
     kinds = {"OST": 0, "MDT": 0}
     silent = 0
     for line in text.splitlines():
@@ -409,7 +409,7 @@ def _answer_text(answer: Answer) -> Section:
     return {"text": answer.text[:4000], **answer.failure()}
 
 
-# Darshan: loaded, its tools, where its logs go.
+# Darshan: whether it is loaded, its tools, and the directory of its logs.
 
 _TOOLS = ("darshan-config", "darshan-parser", "darshan-dxt-parser")
 _VARIABLES_DARSHAN = ("DXT_ENABLE_IO_TRACE", "DXT_TRIGGER_CONF_PATH", "LD_PRELOAD")
@@ -417,7 +417,7 @@ _VARIABLES_DARSHAN = ("DXT_ENABLE_IO_TRACE", "DXT_TRIGGER_CONF_PATH", "LD_PRELOA
 
 @_probe("darshan", "Darshan's module, tools and place of logs")
 def _darshan(host: Host) -> Section:
-    """Read the environment, ask darshan-config."""
+    """Read the environment, and query darshan-config."""
     found: Section = {
         "modules": [word for word in host.modules if "darshan" in word.lower()],
         "variables": host.variables(_VARIABLES_DARSHAN, "DARSHAN"),
@@ -432,14 +432,14 @@ def _darshan(host: Host) -> Section:
     return found
 
 
-# Whether a library can be preloaded, tried with a program that prints what it has mapped.
+# Preloading of a library, tried with a program that prints its mapped files.
 
 _LIBRARY = re.compile(r"/\S*/lib(?:m|dl|z|util)[-.]\S*so\S*")
 
 
 @_probe("preload", "a library preloaded into cat")
 def _preload(host: Host) -> Section:
-    """Preload the runtime library; where it is not built, a library of the system."""
+    """Preload the runtime library or, if it is not built, a library of the system."""
     own = host.runtime_library()
     library = own or _system_library(host.read("/proc/self/maps"))
     found: Section = {"set_before": host.environment.get("LD_PRELOAD", "")}
@@ -455,12 +455,12 @@ def _system_library(maps: str) -> str:
     return found.group() if found else ""
 
 
-# What of Stripewise is here: version, runtime library, policy, descriptions of storage.
+# Stripewise itself: version, runtime library, policy and descriptions of storage systems.
 
 
 @_probe("stripewise", "version, runtime library, policy, descriptions of storage")
 def _stripewise(host: Host) -> Section:
-    """Look at the places of the site and of the user."""
+    """Check the directories of the site and of the user."""
     policy = host.read(str(SITE_POLICY))
     known = known_storages()
     return {

@@ -21,19 +21,19 @@ from stripewise.run.site._base import Check, Host, Probe, Section, fail, ok, war
 from stripewise.run.site._probes import all_probes
 
 FORM = 1
-"""Version of the file's form."""
+"""Version of the file format."""
 
 
 @dataclass(frozen=True)
 class SiteReport:
-    """What was found at a site.
+    """Report on a site.
 
     Attributes:
-        taken: When, UTC, ISO 8601.
-        host: Name of the host, or its digest where names are left out.
-        with_names: Whether names of hosts and users are in it.
-        sections: Of each probe, by its name.
-        summary: What Stripewise can and cannot do here.
+        taken: Time of the report in UTC, ISO 8601.
+        host: Name of the host, or its digest if names are left out.
+        with_names: Whether it contains names of hosts and users.
+        sections: Section of each probe, by name.
+        summary: What Stripewise can and cannot do at the site.
     """
 
     taken: str
@@ -43,7 +43,7 @@ class SiteReport:
     summary: tuple[Check, ...]
 
     def document(self) -> dict[str, Any]:
-        """Return it as data for JSON."""
+        """Return the report as data for JSON."""
         return {
             "stripewise_site": FORM,
             "taken": self.taken,
@@ -57,12 +57,12 @@ class SiteReport:
 def check_site(
     host: Host, *, with_names: bool = False, probes: Sequence[Probe] | None = None
 ) -> SiteReport:
-    """Run the probes; one that fails is recorded and stops no other.
+    """Run the probes, and record failures without stopping the others.
 
     Args:
-        host: That is asked.
-        with_names: Leave names of hosts and users in.
-        probes: All if not given.
+        host: Host to query.
+        with_names: Whether to keep names of hosts and users.
+        probes: Probes to run; all if not given.
     """
     chosen = all_probes() if probes is None else probes
     sections = {probe.name: _section(probe, host) for probe in chosen}
@@ -80,7 +80,7 @@ def check_site(
 def _section(probe: Probe, host: Host) -> Section:
     try:
         return probe.run(host)
-    except Exception as error:  # one probe must not cost the others
+    except Exception as error:  # one probe must not stop the others
         return {"probe_failed": f"{type(error).__name__}: {error}"[:500]}
 
 
@@ -89,7 +89,7 @@ def write_site(report: SiteReport, path: Path, *, force: bool = False) -> None:
 
     Raises:
         UsageError: The file exists and `force` is not given.
-        StorageError: It cannot be written.
+        StorageError: The file cannot be written.
     """
     if os.path.lexists(path) and not force:
         raise UsageError(f"{path} exists: give another --output, or --force to replace it")
@@ -106,7 +106,7 @@ def site_lines(report: SiteReport) -> Iterator[str]:
             yield f"      -> {check.remedy}"
 
 
-# What Stripewise can and cannot do at a site, from what the probes found; pure.
+# What Stripewise can and cannot do at a site, derived only from results of probes.
 
 _CLOCK_SECONDS = 1.0
 _SHORT_AGE_SECONDS = 60
@@ -115,7 +115,7 @@ Sections = Mapping[str, Mapping[str, Any]]
 
 
 def judge(sections: Sections) -> tuple[Check, ...]:
-    """Return one line for each thing that matters, with what to do where something is missing."""
+    """Return one line for each important fact, with the remedy if something is missing."""
     found: list[Check] = []
     for rule in _RULES:
         found += rule(sections)
@@ -146,7 +146,7 @@ def _launcher(sections: Sections) -> Iterator[Check]:
 
 
 def _silent(sections: Sections) -> bool:
-    """Whether Slurm's commands are here but nothing answers them."""
+    """Return whether Slurm's commands are installed but get no answer."""
     return "problem" in _of(sections, "slurm", "config")
 
 
@@ -285,7 +285,7 @@ def _preload(sections: Sections) -> Iterator[Check]:
 
 
 def _of(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    """Return a part of a section; empty where it is not there."""
+    """Return a part of a section; empty if it is missing."""
     for key in keys:
         data = data.get(key) or {}
     return data
@@ -302,16 +302,16 @@ _RULES: tuple[Callable[[Sections], Iterator[Check]], ...] = (
 )
 
 
-# Names of people and hosts taken out of a report.
+# Removal of names of people and hosts from a report.
 
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b(?!\.\d)(?:@\w+)?")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 
 
 def veiled(data: Any, names: Sequence[str]) -> Any:
-    """Return the same data without the names, network addresses and mail addresses.
+    """Return the data without the given names, network addresses and mail addresses.
 
-    Keys stay: they are ours.
+    Keys are kept, since they contain no names.
     """
     words = [re.escape(name) for name in sorted(names, key=len, reverse=True)]
 
@@ -324,5 +324,5 @@ def veiled(data: Any, names: Sequence[str]) -> Any:
 
 
 def name_digest(name: str) -> str:
-    """Return what tells two hosts apart without naming them."""
+    """Return a digest that distinguishes hosts without naming them."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:12]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls Slurm's commands: submissions, job states, partitions and burst buffers."""
+"""Calls Slurm's commands for submissions, job states, partitions and burst buffers."""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads pools and persistent burst buffers from `scontrol show burst`.
+"""Parses pools and persistent burst buffers from `scontrol show burst`.
 
 Source: Slurm 22.05, src/api/burst_buffer_info.c (the formats of its lines); documented.  Other
-releases have more or fewer fields, and pools beside the first as `PoolName[0]`, `AltPoolName[0]`.
+releases have more or fewer fields, and pools after the first as `PoolName[0]`, `AltPoolName[0]`.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ class BurstBuffer:
     """A burst buffer of a job, or a persistent one.
 
     Attributes:
-        name: Of a persistent one; "" otherwise.
-        pool: It is from.
-        size_bytes: Of all its nodes.
-        state: "allocated", "staging-in", "staged-in", "running", "staging-out" ...
+        name: Name of a persistent one; empty otherwise.
+        pool: Name of its pool.
+        size_bytes: Size over all its nodes.
+        state: State of the burst buffer: "allocated", "staging-in", "staged-in", "running",
+            "staging-out" ...
     """
 
     name: str
@@ -41,16 +42,15 @@ class BurstBuffer:
 
 @dataclass(frozen=True)
 class BurstBuffers:
-    """What one burst-buffer plugin has.
+    """Pools and buffers of one burst-buffer plug-in.
 
     Attributes:
-        plugin: "datawarp", "lua".
-        default_pool: Name; "" where it has none.
-        pools: The default one first; empty until Slurm has polled the storage for the first
-            time.
-        buffers: That are allocated.
-        flags: Of burst_buffer.conf, such as "EmulateCray".
-        settings: All other fields of its own, such as StageInTimeout.
+        plugin: Name of the plug-in: "datawarp", "lua".
+        default_pool: Name of the default pool; empty if there is none.
+        pools: Pools, the default one first; empty until Slurm has first polled the storage.
+        buffers: Allocated burst buffers.
+        flags: Flags of burst_buffer.conf, such as "EmulateCray".
+        settings: All its other fields, such as StageInTimeout.
     """
 
     plugin: str
@@ -61,7 +61,7 @@ class BurstBuffers:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def pool(self, name: str = "") -> Pool | None:
-        """Return a pool by its name, or the default one; None if there is none."""
+        """Return a pool by name, or the default one; None if there is none."""
         wanted = name or self.default_pool
         return next((pool for pool in self.pools if pool.name == wanted), None)
 
@@ -69,7 +69,7 @@ class BurstBuffers:
 def parse_burst(text: str) -> tuple[BurstBuffers, ...]:
     """Return the burst buffers in the output of `scontrol show burst`; empty if there are none.
 
-    Lines that are of no known form are left out.
+    Lines of unknown form are ignored.
     """
     blocks: list[list[str]] = []
     for line in text.splitlines():
@@ -103,17 +103,17 @@ def _plugin(lines: list[str]) -> BurstBuffers:
         pools=_all_pools(settings, pools),
         buffers=tuple(buffers),
         flags=tuple(filter(None, settings.pop("Flags", "").split(","))),
-        settings=_own(settings),
+        settings=_own_settings(settings),
     )
 
 
-def _own(settings: Mapping[str, str]) -> dict[str, str]:
+def _own_settings(settings: Mapping[str, str]) -> dict[str, str]:
     of_pool = ("DefaultPool", "Granularity", "TotalSpace", "FreeSpace", "UsedSpace")
     return {key: value for key, value in settings.items() if key not in of_pool}
 
 
 def _all_pools(settings: Mapping[str, str], others: list[Pool]) -> tuple[Pool, ...]:
-    """Return the default pool, which the first line has, and the others."""
+    """Return the default pool from the first line, and the others."""
     name = settings.get("DefaultPool", "").replace("(null)", "")
     first = _pool(name, settings)
     same = [pool for pool in others if pool.name == name]
@@ -152,19 +152,19 @@ def _buffer(pairs: Mapping[str, str]) -> list[BurstBuffer]:
     ]
 
 
-# Persistent burst buffers, which jobs name and do not make.
+# Persistent burst buffers, which jobs name but do not create.
 
 
 def nodes_of_persistent(name: str, plugin: str, known: Sequence[BurstBuffers]) -> int:
-    """Return how many nodes a persistent burst buffer has; 1 where Slurm does not tell.
+    """Return the number of nodes of a persistent burst buffer; 1 if Slurm does not report it.
 
     Args:
-        name: Of the burst buffer.
-        plugin: Of Slurm, which has it.
-        known: What Slurm tells.
+        name: Name of the burst buffer.
+        plugin: Plug-in of Slurm that manages it.
+        known: Burst buffers that Slurm reports.
 
     Raises:
-        UsageError: Slurm tells of others, but not of this one.
+        UsageError: Slurm reports others, but not this one.
     """
     plugins = [one for one in known if one.plugin == plugin]
     if not plugins:

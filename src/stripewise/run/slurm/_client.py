@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks Slurm: submits jobs and follows them with few requests, and lists a centre's jobs."""
+"""Submits jobs to Slurm and follows them with few requests, and lists a centre's jobs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ from stripewise.run.slurm._text import (
 )
 
 TIMEOUT_SECONDS = 60.0
-"""Limit of a command.  Those of Slurm give up after some tens of seconds (MessageTimeout)."""
+"""Time limit of a command.  Slurm's commands give up after some tens of seconds
+(MessageTimeout)."""
 _PARSABLE = re.compile(r"^(\d+)(?:;(\S+))?\s*$", re.MULTILINE)
 _NO_SUCH_JOB = re.compile(r"Invalid job id|already completing or completed", re.IGNORECASE)
 _NO_ACCOUNTING = re.compile(r"accounting storage is disabled|Slurm accounting", re.IGNORECASE)
@@ -47,14 +48,14 @@ _NO_ACCOUNTING = re.compile(r"accounting storage is disabled|Slurm accounting", 
 class Slurm:
     """Slurm's commands on this host.
 
-    One call of squeue serves all jobs.  What squeue has forgotten is asked of sacct, if
-    accounting is on, then of scontrol.
+    One call of squeue covers all jobs.  Jobs that squeue no longer lists are looked up with sacct,
+    if accounting is on, then with scontrol.
 
     Attributes:
-        limiter: Counts and bounds the requests; by default that of this process.
-        trouble: What the last look at the queue failed with; "" if it went well.
-        looks: How often the queue was looked at with success.
-        cluster: To which jobs go, by its name; "": this host's own.
+        limiter: Counts and limits the requests; by default that of this process.
+        trouble: Error of the last query of the queue; empty if it succeeded.
+        looks: Number of successful queries of the queue.
+        cluster: Name of the cluster for jobs; empty for that of this host.
     """
 
     def __init__(
@@ -64,12 +65,12 @@ class Slurm:
         environment: Mapping[str, str] | None = None,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
-        """Take what the commands need.
+        """Set the parameters of the commands.
 
         Args:
-            limiter: Of the requests; default: shared by all of this process.
-            environment: Of the commands; default: this process's own at the time.
-            timeout_seconds: After which a command is stopped.
+            limiter: Limiter of requests; by default the one shared in this process.
+            environment: Environment of the commands; by default that of this process at the time.
+            timeout_seconds: Time after which a command is stopped.
         """
         self.limiter = limiter or SHARED
         self.trouble = ""
@@ -80,13 +81,13 @@ class Slurm:
         self._mine: tuple[JobStatus, ...] = ()
         self._accounting: bool | None = None
         self.cluster = ""
-        self._said: dict[str, str] = {}
+        self._answers: dict[str, str] = {}
 
     def check(self) -> None:
-        """Look for the commands.
+        """Check that the commands exist.
 
         Raises:
-            SlurmMissingError: They are not here.
+            SlurmMissingError: They do not exist on this host.
         """
         for command in ("sbatch", "squeue", "scancel", "scontrol"):
             self._commands.find(command)
@@ -94,33 +95,34 @@ class Slurm:
     # -- jobs --------------------------------------------------------------------------------
 
     def submit(self, arguments: Sequence[str], script: Path, directory: Path) -> int:
-        """Submit a batch script; return the number of the job.
+        """Submit a batch script; return the id of the job.
 
         Args:
             arguments: Options of sbatch.
-            script: What the job's first node runs.
-            directory: From which it is submitted.
+            script: Script that the job's first node runs.
+            directory: Directory from which it is submitted.
 
         Raises:
-            SubmissionError: It is refused.
-            SlurmAwayError: No answer; the job may have been submitted all the same.
-            SlurmError: sbatch said something else than the number.
+            SubmissionError: Slurm refuses the job.
+            SlurmAwayError: No answer; the job may have been submitted nevertheless.
+            SlurmError: The output of sbatch is not an id.
         """
         words = ["--parsable", *arguments, str(script)]
         try:
-            said = self._commands.run("sbatch", words, directory)
+            text = self._commands.run("sbatch", words, directory)
         except CommandFailed as error:
             raise refused(error.said) from None
-        match = _PARSABLE.search(said)
+        match = _PARSABLE.search(text)
         if match is None:
-            raise SlurmError(f"sbatch did not say the number of the job: {said.strip()[:200]!r}")
+            raise SlurmError(f"sbatch did not say the number of the job: {text.strip()[:200]!r}")
         self.cluster = match[2] or self.cluster
         return int(match[1])
 
     def look(self, jobs: Collection[int]) -> Mapping[int, JobStatus]:
-        """Return what is known of jobs; ask once before, if that is due.  Never waits.
+        """Return the status of jobs, after one query if it is due, without waiting.
 
-        A controller that is away leaves what was known before; `trouble` says so.
+        If the controller does not answer, this is the previous status, and `trouble` has the
+        error.
         """
         open_jobs = {n for n in jobs if n not in self._known or not self._known[n].state.ended}
         if open_jobs and self.limiter.ready():
@@ -132,23 +134,23 @@ class Slurm:
         return {number: self._known[number] for number in jobs if number in self._known}
 
     def known(self, job: int) -> JobStatus | None:
-        """Return what Slurm said of a job last, without a request."""
+        """Return the last known status of a job, without a request."""
         return self._known.get(job)
 
     def find(self, name: str) -> JobStatus | None:
-        """Return the job of this user that has a name; None if the queue has none.
+        """Return the job of this user with a name; None if the queue has none.
 
         Raises:
-            SlurmError: The queue cannot be looked at.
+            SlurmError: The queue cannot be queried.
         """
         self._ask_queue(())
         return next((job for job in self._mine if job.name == name), None)
 
     def cancel(self, jobs: Collection[int]) -> None:
-        """End jobs; no error if they have ended.
+        """Cancel jobs, unless they have ended.
 
         Raises:
-            SlurmError: They could not be ended.
+            SlurmError: The jobs could not be cancelled.
         """
         if not jobs:
             return
@@ -158,19 +160,19 @@ class Slurm:
         except CommandFailed as error:
             if not _NO_SUCH_JOB.search(error.said):
                 raise
-        for number in jobs:  # its state is another one now
+        for number in jobs:  # its state has changed
             if number in self._known and not self._known[number].state.ended:
                 del self._known[number]
 
     def _ask(self, jobs: Collection[int]) -> None:
-        """Make one request: of a job that squeue does not know, otherwise squeue."""
-        asked = [number for number in jobs if number in self._missing]
-        if not asked:
+        """Make one request: about a job that squeue does not know, otherwise to squeue."""
+        missing = [number for number in jobs if number in self._missing]
+        if not missing:
             self._ask_queue(jobs)
-        elif self._missing[asked[0]][0] == "sacct":
-            self._ask_accounting([n for n in asked if self._missing[n][0] == "sacct"])
+        elif self._missing[missing[0]][0] == "sacct":
+            self._ask_accounting([n for n in missing if self._missing[n][0] == "sacct"])
         else:
-            self._ask_controller(asked[0])
+            self._ask_controller(missing[0])
 
     def _ask_queue(self, jobs: Collection[int]) -> None:
         words = ["-h", "-a", "-t", "all", f"--user={os.getuid()}", "-o", FORMAT]
@@ -188,7 +190,7 @@ class Slurm:
         try:
             found = parse_sacct(self._commands.run("sacct", [*self._on_cluster(), *words]))
         except SlurmAwayError:
-            found = ()  # the data base; the controller may know
+            found = ()  # no data base; the controller may know the job
         except SlurmError as error:
             found = ()
             if _NO_ACCOUNTING.search(str(error)):
@@ -197,7 +199,7 @@ class Slurm:
             if status.job_id in jobs and status.state.ended:
                 self._settle(status)
         for number in jobs:
-            self._not_there(number)
+            self._note_unknown(number)
 
     def _ask_controller(self, job: int) -> None:
         try:
@@ -210,14 +212,14 @@ class Slurm:
         for record in records:
             if record.get("JobId") == str(job):
                 self._settle(job_status(record))
-        self._not_there(job)
+        self._note_unknown(job)
 
     def _settle(self, status: JobStatus) -> None:
         self._known[status.job_id] = status
         self._missing.pop(status.job_id, None)
 
-    def _not_there(self, job: int) -> None:
-        """Note that a command does not know a job; after the last one the job is lost."""
+    def _note_unknown(self, job: int) -> None:
+        """Record that a command does not know a job, which is lost after the last command."""
         left = self._missing.get(job)
         if left is None:
             return
@@ -231,46 +233,47 @@ class Slurm:
     # -- the cluster -------------------------------------------------------------------------
 
     def partitions(self) -> tuple[Partition, ...]:
-        """Return the partitions, hidden ones too, asked once.
+        """Return the partitions, including hidden ones; query them only once.
 
         Raises:
-            SlurmError: They cannot be asked.
+            SlurmError: The query failed.
         """
         return tuple(map(partition, parse_records(self._show("partition", "-a", "-o"))))
 
     def burst_buffers(self) -> tuple[BurstBuffers, ...]:
-        """Return what its burst-buffer plugins have, asked once; empty if there are none.
+        """Return the burst buffers of all plug-ins, if any; query them only once.
 
         Raises:
-            SlurmError: It cannot be asked.
+            SlurmError: The query failed.
         """
         return parse_burst(self._show("burst"))
 
     def _show(self, what: str, *options: str) -> str:
-        if what not in self._said:
+        if what not in self._answers:
             words = [*self._on_cluster(), *options, "show", what]
-            self._said[what] = self._commands.run("scontrol", words)
-        return self._said[what]
+            self._answers[what] = self._commands.run("scontrol", words)
+        return self._answers[what]
 
 
-# The accounting of all jobs, as a centre asks for it.
+# Accounting of all jobs, for a centre.
 
 _OWN_CLUSTER = "SLURM_CLUSTERS"
-"""Instead of it a caller of `Sacct` says which clusters are meant."""
+"""Variable that is ignored, since callers of `Sacct` name the clusters."""
 
 
 @dataclass(frozen=True)
 class Sacct:
-    """Asks sacct for the jobs of all users.
+    """Queries sacct for the jobs of all users.
 
-    Names of jobs are their users', and may hold a line break: what follows it could pass for the
-    line of another job (seen in 22.05).  So sacct is asked for a separator that nobody knows
-    beforehand, `--delimiter "|DIGITS|"`; the first header says which one holds.
+    Users choose the names of jobs, which may contain a line break: the text after it could look
+    like the line of another job (observed in 22.05).  So sacct gets an unpredictable separator,
+    `--delimiter "|DIGITS|"`, which is read from the first header.
 
     Attributes:
-        clusters: As for its option --clusters: names with commas, "all", "" for its own.
-        timeout_seconds: For one question.
-        environment: In which it is run; None: this process's.
+        clusters: Value of its option --clusters: comma-separated names, "all", or empty for its
+            own.
+        timeout_seconds: Time limit of one query.
+        environment: Environment in which it runs; None for that of this process.
     """
 
     clusters: str = ""
@@ -278,11 +281,11 @@ class Sacct:
     environment: Mapping[str, str] | None = None
 
     def columns(self, wanted: Sequence[str], if_known: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns to ask for: with one that it does not know, sacct fails.
+        """Return the columns to request, without unknown ones, with which sacct fails.
 
         Args:
-            wanted: That every Slurm has, the name of the job last.
-            if_known: That are asked for where this Slurm has them.
+            wanted: Columns of every Slurm version, with the name of the job last.
+            if_known: Columns to request if this Slurm has them.
 
         Raises:
             SlurmMissingError: There is no sacct.
@@ -292,15 +295,15 @@ class Sacct:
         return (*wanted[:-1], *(name for name in if_known if name in known), *wanted[-1:])
 
     def lines(self, columns: Sequence[str], start: int, end: int) -> Iterator[str]:
-        """Yield the lines on the jobs that waited or ran at any moment of a time.
+        """Yield the lines on the jobs that waited or ran at any time in an interval.
 
-        Without the rights of an operator, sacct lists the user's own jobs only where the site
-        hides others; of a cluster that slurmdbd does not know it lists nothing.
+        Without the rights of an operator, sacct lists only the user's own jobs if the site hides
+        others; for a cluster that slurmdbd does not know it lists nothing.
 
         Args:
-            columns: Names.
-            start: Seconds since 1970.
-            end: Likewise.
+            columns: Names of the columns.
+            start: Start of the interval in seconds since 1970.
+            end: End of the interval in seconds since 1970.
 
         Raises:
             SlurmMissingError: There is no sacct.
@@ -317,7 +320,7 @@ class Sacct:
         yield from self._run(words)
 
     def _run(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the lines of what sacct prints; they may be more than memory is for."""
+        """Yield the output lines of sacct, which may not fit in memory."""
         given = os.environ if self.environment is None else self.environment
         kept = {name: text for name, text in given.items() if name != _OWN_CLUSTER}
         commands = Commands(

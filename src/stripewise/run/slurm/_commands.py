@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs Slurm's commands, with a limited time and rate, and explains what they refuse."""
+"""Runs Slurm's commands with limits on time and rate, and explains their refusals."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from stripewise.core.errors import StudyError, UsageError
 from stripewise.present import printable
 from stripewise.run._ask import Answer, ask
 
-# What Slurm's commands refuse, in one line with the remedy.
+# Refusals of Slurm's commands, in one line with the remedy.
 
 
 class SlurmMissingError(UsageError):
-    """Slurm's commands are not on this host."""
+    """Slurm's commands do not exist on this host."""
 
 
 class SlurmError(StudyError):
@@ -33,7 +33,7 @@ class SubmissionError(SlurmError):
 
 
 class SlurmAwayError(SlurmError):
-    """The controller does not answer at present."""
+    """The controller does not answer at the moment."""
 
 
 _AWAY = re.compile(
@@ -45,7 +45,7 @@ _AWAY = re.compile(
     r"Munge encode failed|Protocol authentication error",
     re.IGNORECASE,
 )
-"""Source: slurm_errno.c of Slurm 22.05, and seen while slurmctld was restarted."""
+"""Source: slurm_errno.c of Slurm 22.05, and observed while slurmctld was restarted."""
 
 _LONGEST = 500
 _SPEAKER = re.compile(r"^(?:sbatch|squeue|sacct|scontrol|scancel|error): (?:error: )?")
@@ -100,36 +100,36 @@ _REMEDIES = (
 
 
 def is_away(text: str) -> bool:
-    """Whether a command's message says that the controller cannot be reached now."""
+    """Return whether a command's message says that the controller cannot be reached."""
     return bool(_AWAY.search(text))
 
 
 def one_line(text: str) -> str:
-    """Return what a command said as one line that is safe to show."""
+    """Return a command's message as one line that is safe to display."""
     lines = [_SPEAKER.sub("", line.strip()) for line in text.splitlines()]
-    said = printable("; ".join(dict.fromkeys(filter(None, lines))))
-    return said if len(said) <= _LONGEST else f"{said[:200]} ... {said[-200:]}"
+    message = printable("; ".join(dict.fromkeys(filter(None, lines))))
+    return message if len(message) <= _LONGEST else f"{message[:200]} ... {message[-200:]}"
 
 
 def refused(text: str) -> SubmissionError:
-    """Return the error that says what sbatch said, and what helps."""
-    remedy = remedy_of(text) or "check whether sbatch --test-only reports the same for the script"
-    said = one_line(text) or "sbatch failed without a word"
-    return SubmissionError(f"Slurm refuses the job: {said}; {remedy}")
+    """Return the error for a refusal of sbatch, with the remedy."""
+    remedy = remedy_of(text) or "see whether sbatch --test-only says the same of the script"
+    message = one_line(text) or "sbatch failed without a word"
+    return SubmissionError(f"Slurm refuses the job: {message}; {remedy}")
 
 
 def remedy_of(text: str) -> str:
-    """Return what helps against a refusal or against a reason to wait; "" if it is not known."""
+    """Return the remedy for a refusal or a reason to wait; empty if unknown."""
     return next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, text)), "")
 
 
 def starts_never(reason: str) -> bool:
-    """Whether a pending job with this reason starts only if somebody changes something."""
+    """Return whether a pending job with a reason cannot start without intervention."""
     return bool(_NEVER.fullmatch(reason)) or reason.startswith(("launch failed", "burst_buffer/"))
 
 
 def why_it_waits(reason: str) -> str:
-    """Return what a reason means that may last; "" for those that pass, or explain themselves."""
+    """Return the meaning of a lasting reason; empty for transient or self-explanatory ones."""
     return next((text for pattern, text in _WAITS if re.match(pattern, reason)), "")
 
 
@@ -154,7 +154,7 @@ _WAITS = (
 
 
 def is_limit_of_jobs(text: str) -> bool:
-    """Whether sbatch refuses a job since its user has as many jobs as may be."""
+    """Return whether sbatch refuses a job because its user has reached a limit on jobs."""
     return bool(_LIMIT_OF_JOBS.search(text))
 
 
@@ -164,13 +164,13 @@ _NEVER = re.compile(
     r"DependencyNeverSatisfied|JobHeldAdmin|JobHoldMaxRequeue|ReservationDeleted|"
     r"Partition(?:Inactive|NodeLimit|TimeLimit)"
 )
-"""Source: documented, "JOB REASON CODES" of squeue(1); names as libslurm 22.05 has them."""
+"""Source: documented, "JOB REASON CODES" of squeue(1); names as in libslurm 22.05."""
 
 _LIMIT_OF_JOBS = re.compile(r"SubmitJob|job submit limit")
 """Source: slurm_errno.c of Slurm 22.05, and the reasons that sbatch prints before its text."""
 
 
-# Runs Slurm's commands: argument lists, a time limit, an environment without surprises.
+# Running Slurm's commands, with argument lists, a time limit and a clean environment.
 
 _ACTIONS = ("sbatch", "scancel")
 _WITHOUT = (
@@ -178,15 +178,15 @@ _WITHOUT = (
     "or use --launcher local"
 )
 _NO_CLUSTER = ("establish a configuration source", "unable to status file")
-"""What Slurm's commands say without a slurm.conf.  Source: the first seen, the second assumed."""
+"""Messages of Slurm's commands without a slurm.conf: the first observed, the second assumed."""
 
 
 class Commands:
-    """Runs the commands, each counted by the limiter.
+    """Runs the commands, which the limiter counts.
 
     Attributes:
-        limiter: Of all requests; None: they are not bounded.
-        timeout_seconds: After which a command is stopped.
+        limiter: Limiter of all requests; None for no limit.
+        timeout_seconds: Time after which a command is stopped.
     """
 
     def __init__(
@@ -196,27 +196,27 @@ class Commands:
         timeout_seconds: float,
         remedy: str = _WITHOUT,
     ) -> None:
-        """Take what the commands need.
+        """Set the parameters of the commands.
 
         Args:
-            limiter: Of all requests; None: they are not bounded.
-            environment: Of the commands; None: this process's own at the time.
-            timeout_seconds: After which a command is stopped.
-            remedy: What to do where the commands are not on PATH.
+            limiter: Limiter of all requests; None for no limit.
+            environment: Environment of the commands; None for that of this process at the time.
+            timeout_seconds: Time after which a command is stopped.
+            remedy: What to do if the commands are not on PATH.
         """
         self.limiter = limiter
         self.timeout_seconds = timeout_seconds
         self._environment, self._remedy = environment, remedy
 
     def environment(self, command: str) -> dict[str, str]:
-        """Return what a command gets: not what changes its output, or is of an outer job."""
+        """Return the environment for a command, without variables that change its output."""
         return for_command(command, os.environ if self._environment is None else self._environment)
 
     def find(self, command: str) -> str:
         """Return the path of a command.
 
         Raises:
-            SlurmMissingError: It is not on PATH.
+            SlurmMissingError: The command is not on PATH.
         """
         found = shutil.which(command, path=self.environment(command).get("PATH"))
         if found is None:
@@ -230,17 +230,17 @@ class Commands:
         directory: Path | None = None,
         output: IO[bytes] | None = None,
     ) -> Answer:
-        """Run a command and return what it said, however it ended.
+        """Run a command, and return its output and exit code.
 
         Args:
-            command: Its name.
-            arguments: Words behind it.
-            directory: Where it runs.
-            output: File that gets its standard output, of any length.
+            command: Name of the command.
+            arguments: Words after it.
+            directory: Directory in which it runs.
+            output: File for its standard output of any length.
 
         Raises:
-            SlurmMissingError: It is not there.
-            SlurmError: It cannot be run.
+            SlurmMissingError: The command does not exist.
+            SlurmError: The command cannot be run.
         """
         located = self.find(command)
         if self.limiter is not None:
@@ -250,7 +250,7 @@ class Commands:
             timeout_seconds=self.timeout_seconds,
             environment=self.environment(command),
             directory=directory,
-            umask=0o077,  # a job gets it from sbatch
+            umask=0o077,  # jobs inherit it from sbatch
             output=output,
         )
         if answer.exit_code is None and not answer.is_late:
@@ -261,9 +261,9 @@ class Commands:
         """Run a command and return its output.
 
         Raises:
-            SlurmMissingError: It is not there, or knows of no cluster.
+            SlurmMissingError: The command does not exist, or knows no cluster.
             SlurmAwayError: The controller did not answer; the request may have reached it.
-            SlurmError: It failed otherwise.
+            SlurmError: The command failed for another reason.
         """
         answer = self.answer(command, arguments, directory)
         if answer.ok:
@@ -273,49 +273,49 @@ class Commands:
                 f"{command} did not end within {self.timeout_seconds:g} s; the controller is busy "
                 "or not running: wait, then continue with --resume"
             )
-        said = answer.error if answer.error.strip() else answer.text
-        if any(words in said for words in _NO_CLUSTER):
+        output = answer.error if answer.error.strip() else answer.text
+        if any(words in output for words in _NO_CLUSTER):
             raise SlurmMissingError(
                 f"{command} finds no configuration of a cluster on this host: start Stripewise on "
                 "a login node, set SLURM_CONF, or use --launcher local"
             )
-        if is_away(said):
+        if is_away(output):
             raise SlurmAwayError(
-                f"{command}: {one_line(said)}; wait for the controller, then continue with "
-                "--resume"
+                f"{command}: {one_line(output)}; wait for the controller, then go on with --resume"
             )
-        raise CommandFailed(command, said, answer.exit_code)
+        raise CommandFailed(command, output, answer.exit_code)
 
 
 class CommandFailed(SlurmError):
     """A command ended with an exit code other than zero.
 
     Attributes:
-        said: All that it said.
+        said: Complete output of the command.
     """
 
-    def __init__(self, command: str, said: str, code: int) -> None:
-        super().__init__(f"{command} failed: {one_line(said) or f'exit code {code}'}")
-        self.said = said
+    def __init__(self, command: str, output: str, code: int) -> None:
+        super().__init__(f"{command} failed: {one_line(output) or f'exit code {code}'}")
+        self.said = output
 
 
-# How often the controller may be asked: it serves everybody on the machine.
+# Limits on requests to the controller, which serves all users of the machine.
 
 POLL_SECONDS = 10.0
-"""Between two looks at the queue.  Assumed; sites ask for no more than one each 10 to 60 s."""
+"""Interval between two queries of the queue.  Assumed; sites request at most one per 10 to 60
+s."""
 STATUS_PER_MINUTE = 6
 ACTIONS_PER_MINUTE = 30
 _MINUTE = 60.0
 
 
 class RateLimiter:
-    """Counts all requests and keeps them below the bounds.
+    """Counts all requests and keeps them below the limits.
 
-    In any minute there are at most `status_per_minute` questions (squeue, sacct, scontrol) and
-    at most `actions_per_minute` submissions and cancellations.
+    In any minute there are at most `status_per_minute` queries (squeue, sacct, scontrol) and at
+    most `actions_per_minute` submissions and cancellations.
 
     Attributes:
-        n_requests: All requests so far.
+        n_requests: Number of all requests so far.
     """
 
     def __init__(
@@ -327,14 +327,14 @@ class RateLimiter:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Take the bounds.
+        """Set the limits.
 
         Args:
-            poll_seconds: At least so long after a question the queue is looked at.
-            status_per_minute: Most questions in any minute.
-            actions_per_minute: Most submissions and cancellations in any minute.
-            clock: Seconds that only grow.
-            sleep: Waits.
+            poll_seconds: Minimum interval between two queries of the queue.
+            status_per_minute: Maximum number of queries in any minute.
+            actions_per_minute: Maximum number of submissions and cancellations in any minute.
+            clock: Function that returns monotonic seconds.
+            sleep: Function that waits.
         """
         self.poll_seconds = poll_seconds
         self.n_requests = 0
@@ -343,14 +343,14 @@ class RateLimiter:
         self._clock, self._sleep = clock, sleep
 
     def ready(self, *, action: bool = False) -> bool:
-        """Whether the queue may be looked at now (or, an action be taken), without a wait."""
+        """Return whether a query (or an action) is possible now without waiting."""
         times = self._times[action]
         if not action and times and self._clock() - times[-1] < self.poll_seconds:
             return False
         return self._wait_seconds(action) <= 0
 
     def take(self, *, action: bool = False) -> None:
-        """Note a request that is about to be made; wait first as long as the bound says."""
+        """Record a request before it is made, after waiting as long as the limit requires."""
         while (wait := self._wait_seconds(action)) > 0:
             self._sleep(wait)
         self._times[action].append(self._clock())
@@ -364,13 +364,13 @@ class RateLimiter:
 
 
 SHARED = RateLimiter()
-"""The limiter of this process: its studies and cases together ask no more often than one."""
+"""Limiter that all studies and cases of this process share."""
 
 
-# Variables of the user that Slurm's commands heed.
+# Variables of the user that Slurm's commands read.
 #
 # Source: "INPUT ENVIRONMENT VARIABLES" of sbatch(1), squeue(1), sacct(1), scontrol(1) (Slurm
-# 22.05): a variable counts more than an option in the script, and less than one on the command
+# 22.05): a variable overrides an option in the script, and is overridden by one on the command
 # line.
 
 _PREFIX = "SBATCH_"
@@ -385,7 +385,8 @@ _NOT_FOR_AGENTS = frozenset(
         "SLURM_TIME_FORMAT", "SLURM_UMASK",
     }
 )  # fmt: skip
-"""With these, sbatch would start several agents, wait for their end, or let others read."""
+"""Variables with which sbatch would start several agents, wait for their end, or expose their
+output."""
 _OUTER_JOB = "SLURM_JOB_ID"
 
 
@@ -408,9 +409,9 @@ def variable_of_option(option: str) -> str:
 def for_command(command: str, given: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command of Slurm.
 
-    A job inherits that of sbatch, with what its srun reads (SLURM_CPU_BIND, SLURM_NETWORK ...),
-    unless that describes a job in which the tuner itself runs.  The others get nothing that
-    changes their output.
+    A job inherits the environment of sbatch, including variables of srun (SLURM_CPU_BIND,
+    SLURM_NETWORK ...), unless these describe a job in which the tuner itself runs.  Other commands
+    get no variables that change their output.
     """
     is_submission = command == "sbatch"
     drop: tuple[str, ...] = () if is_submission else _CHANGES_OUTPUT

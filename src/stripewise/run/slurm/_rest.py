@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads values out of the JSON of Slurm, which its versions write in different ways.
+"""Parses values in the JSON of Slurm, which differs between its versions.
 
 The JSON of `sacct --json` and of slurmrestd's /slurmdb/VERSION/jobs, v0.0.38 to v0.0.46.
 
-The versions differ in how they write numbers (12, or set, infinite and number), states (a word,
-or a list) and signals; names of members stay.  Source: parsers.c of each version in
-src/plugins/data_parser of Slurm, array JOB and STEP; v0.0.38 as seen in 22.05.
+The versions differ in the form of numbers (12, or set, infinite and number), states (a word, or a
+list) and signals; names of members are the same.  Source: parsers.c of each version in
+src/plugins/data_parser of Slurm, array JOB and STEP; v0.0.38 as observed in 22.05.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from typing import Any
 _START = re.compile(rb'\s*\{\s*"(?:meta|jobs|errors|warnings)"\s*:')
 _MARKS = (b'"openapi/', b'"data_parser"', b'"slurm"', b'"Slurm"', b'"allocation_nodes"')
 _FLAGS = ("REQUEUED", "RESIZING")
-"""What sacct names instead of the state beside which they stand (job_state_string)."""
+"""Flags that sacct prints instead of the state next to them (job_state_string)."""
 
 
 def recognises_rest(head: bytes) -> bool:
-    """Whether a file begins as such JSON does.
+    """Return whether a file begins like such JSON.
 
     Args:
-        head: The first bytes of it, some thousands.
+        head: The first few thousand bytes of the file.
     """
     return bool(_START.match(head)) and any(mark in head for mark in _MARKS)
 
 
 def rest_member(value: Any, *names: str) -> Any:
-    """Return a member of members; None where one is missing."""
+    """Return a nested member; None if one is missing."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
 def rest_items(value: Any, name: str) -> list[Any]:
-    """Return a member that is a list; an empty one where it is missing."""
+    """Return a member that is a list; an empty one if it is missing."""
     found = rest_member(value, name)
     return found if isinstance(found, list) else []
 
 
 def rest_text(value: Any) -> str:
-    """Return a text; "": it is none."""
+    """Return a value if it is a text, otherwise an empty text."""
     return value if isinstance(value, str) else ""
 
 
@@ -57,11 +57,12 @@ def rest_resource(value: Any, kind: str, name: str = "") -> int | None:
 
 
 def rest_number(value: Any, bits: int = 32) -> int | None:
-    """Return a whole number, plain or with `set` and `infinite`; None: there is none.
+    """Return a whole number, plain or with `set` and `infinite`; None if there is none.
 
     Args:
-        value: As the JSON has it.
-        bits: Of its type in Slurm, whose two largest values are INFINITE and NO_VAL (slurm.h).
+        value: Value in the JSON.
+        bits: Size of its type in Slurm, whose two largest values are INFINITE and NO_VAL
+            (slurm.h).
 
     Raises:
         ValueError: It is something else.
@@ -80,7 +81,7 @@ def rest_number(value: Any, bits: int = 32) -> int | None:
 
 
 def rest_state(job: Any) -> str:
-    """Return the state of a job, as sacct names it."""
+    """Return the state of a job by the name that sacct uses."""
     state = rest_member(job, "state", "current") or rest_member(job, "state")
     words = [word for word in state if isinstance(word, str)] if isinstance(state, list) else []
     if words:
@@ -89,10 +90,10 @@ def rest_state(job: Any) -> str:
 
 
 def rest_exit(value: Any, state: str) -> tuple[int | None, int | None]:
-    """Return exit code and signal; None and None: not known.
+    """Return the exit code and the signal; both are None if unknown.
 
-    Versions that write the status as one word say SUCCESS and 0 of failed jobs, too (seen in
-    22.05): of them a zero of a job that failed is not known.
+    Versions that write the status as one word report SUCCESS and 0 for failed jobs, too (observed
+    in 22.05), so that the zero of a failed job counts as unknown.
     """
     code = rest_number(rest_member(value, "return_code"))
     signal = rest_member(value, "signal")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what squeue, sacct and scontrol print: values, records, jobs and partitions."""
+"""Parses the output of squeue, sacct and scontrol: values, records, jobs and partitions."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ class JobState(StrEnum):
     BOOT_FAIL = "BOOT_FAIL"
     DEADLINE = "DEADLINE"
     REVOKED = "REVOKED"
-    """It runs on another cluster of a federation: nothing has ended."""
+    """The job runs on another cluster of a federation, and has not ended."""
     LOST = "LOST"
-    """No command of Slurm knows the job any more."""
+    """No command of Slurm knows the job any longer."""
     UNKNOWN = "UNKNOWN"
-    """A state of a later Slurm."""
+    """A state of a later version of Slurm."""
 
     @property
     def ended(self) -> bool:
-        """Whether nothing of the job runs, or will run, under this state."""
+        """Whether no part of a job in this state runs or will run."""
         return self in _ENDED
 
     @property
     def waiting(self) -> bool:
-        """Whether the job has not begun, or will begin again."""
+        """Whether a job in this state has not begun, or will begin again."""
         return self in _WAITING
 
 
@@ -76,37 +76,37 @@ _WAITING = frozenset(
 
 
 def parse_state(text: str) -> JobState:
-    """Return the state that a word names: "CANCELLED by 1000", "COMPLETED+"."""
+    """Return the state that a text names: "CANCELLED by 1000", "COMPLETED+"."""
     word = text.strip().split(" ")[0].rstrip("+").upper()
     return JobState(word) if word in JobState.__members__ else JobState.UNKNOWN
 
 
 def known_text(text: str) -> str:
-    """Return a text, "" where Slurm writes that there is none."""
+    """Return a text, or an empty one if Slurm marks it as unknown."""
     text = text.strip()
     return "" if text in ("None", "(null)", "N/A", "n/a", "None assigned") else text
 
 
-# Values as Slurm writes them.
+# Values in the output of Slurm.
 
 UNKNOWN = frozenset({"", "Unknown", "None", "N/A", "INVALID", "(null)"})
-"""What sacct writes where it knows nothing.  Source: print.c of sacct, and seen in 22.05."""
+"""Texts of sacct for unknown values.  Source: print.c of sacct, and observed in 22.05."""
 _AMOUNT = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)([KMGTPE]?)", re.ASCII | re.IGNORECASE)
 _UNITS = "KMGTPE"
 _NONE = 2**64 - 2
-"""NO_VAL64 and more: Slurm does not know.  Source: slurm.h."""
+"""Unknown values are NO_VAL64 and larger.  Source: slurm.h."""
 _JOB = re.compile(r"(\d+)(?:_(?:(\d+)|\[.*)|\+(\d+))?")
 _TIME = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,6}))?(?::(\d{1,6}))?")
 
 
 class JobId(NamedTuple):
-    """A job id as users see it.
+    """A job id in the form that users see.
 
     Attributes:
-        number: Of the job, of its array, or of the first component.
-        task: Of an array; None: no task, or tasks that have not started.
-        offset: Of a component of a heterogeneous job.
-        is_rest: It stands for the tasks of an array that have not started.
+        number: Number of the job, of its array, or of the first component.
+        task: Number of the task of an array; None for other jobs or tasks that have not started.
+        offset: Offset of a component of a heterogeneous job.
+        is_rest: Whether it stands for the tasks of an array that have not started.
     """
 
     number: int
@@ -116,10 +116,10 @@ class JobId(NamedTuple):
 
 
 def parse_job_id(text: str) -> JobId:
-    """Read "12", "12_3", "12_[4-9%2]" or "12+1".
+    """Parse "12", "12_3", "12_[4-9%2]" or "12+1".
 
     Raises:
-        ValueError: It is none of them.
+        ValueError: The text is none of them.
     """
     match = _JOB.fullmatch(text)
     if match is None:
@@ -131,10 +131,10 @@ def parse_job_id(text: str) -> JobId:
 
 @lru_cache(maxsize=65536)
 def parse_moment(text: str) -> int | None:
-    """Return seconds since 1970; a time without its zone is UTC; None: not known.
+    """Parse a time to seconds since 1970, without a zone as UTC; return None if unknown.
 
     Raises:
-        ValueError: It is no time.
+        ValueError: The text is not a time.
     """
     if text in UNKNOWN:
         return None
@@ -150,15 +150,15 @@ def parse_moment(text: str) -> int | None:
 
 
 def moment_text(seconds: int) -> str:
-    """Return seconds since 1970 as Slurm's commands read a time, in UTC."""
+    """Format seconds since 1970 as a UTC time for Slurm's commands."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def parse_count(text: str) -> int | None:
-    """Return a number of bytes or things, "12" or rounded as "1.5K"; None: not known.
+    """Parse a number of bytes or items, "12" or rounded like "1.5K"; return None if unknown.
 
     Raises:
-        ValueError: It is no number.
+        ValueError: It is not a number.
     """
     if text in UNKNOWN:
         return None
@@ -172,7 +172,7 @@ def parse_count(text: str) -> int | None:
 
 
 def least_count(text: str) -> int | None:
-    """Return the least number that a text allows: "4", "4-8"; None if it is none."""
+    """Parse the smallest number in a text like "4" or "4-8"; return None if there is none."""
     try:
         return parse_count(text.strip().partition("-")[0])
     except ValueError:
@@ -180,14 +180,14 @@ def least_count(text: str) -> int | None:
 
 
 def parse_resource(text: str, name: str) -> int | None:
-    """Return one resource of a list as "cpu=4,fs/disk=512,node=1"; None: it is not told.
+    """Parse one resource in a list like "cpu=4,fs/disk=512,node=1"; return None if it is missing.
 
     Args:
-        text: The list.
-        name: As in "fs/disk".
+        text: Text of the list.
+        name: Name of the resource, as in "fs/disk".
 
     Raises:
-        ValueError: It is no number.
+        ValueError: It is not a number.
     """
     start = f",{text}".find(f",{name}=")
     if start < 0:
@@ -197,10 +197,10 @@ def parse_resource(text: str, name: str) -> int | None:
 
 
 def parse_exit(text: str) -> tuple[int | None, int | None]:
-    """Return exit code and signal of "E:S".
+    """Parse the exit code and the signal in "E:S".
 
     Raises:
-        ValueError: It is no such pair.
+        ValueError: The text is not such a pair.
     """
     if text in UNKNOWN:
         return None, None
@@ -209,7 +209,7 @@ def parse_exit(text: str) -> tuple[int | None, int | None]:
 
 
 def exit_code(text: str) -> int | None:
-    """Return the exit code of "E:S", or minus the signal; None where it says none."""
+    """Parse the exit code in "E:S", or minus the signal; return None if there is none."""
     try:
         code, number = parse_exit(text.strip())
     except ValueError:
@@ -219,9 +219,9 @@ def exit_code(text: str) -> int | None:
 
 @lru_cache(maxsize=65536)
 def parse_seconds(text: str) -> int | None:
-    """Return a time as Slurm writes and reads it; None: without bound, or none is said.
+    """Parse a duration of Slurm to seconds; return None for no limit or no value.
 
-    It writes D-HH:MM:SS and HH:MM:SS, and reads D-HH[:MM], MM and MM:SS as well.
+    Slurm writes D-HH:MM:SS and HH:MM:SS, and also accepts D-HH[:MM], MM and MM:SS.
 
     Source: the manual page of sbatch, --time.
     """
@@ -237,7 +237,7 @@ def parse_seconds(text: str) -> int | None:
 
 
 def time_text(seconds: float) -> str:
-    """Return a time limit as sbatch reads it, in whole minutes: Slurm has no finer ones."""
+    """Format a time limit for sbatch, in whole minutes, the resolution of Slurm."""
     minutes = max(1, ceil(seconds / 60))
     return f"{minutes // 1440}-{minutes // 60 % 24:02d}:{minutes % 60:02d}:00"
 
@@ -249,7 +249,7 @@ _SETTING = re.compile(r"^\s*(\S+)\s*=\s?(.*)$")
 
 
 def parse_pairs(line: str) -> dict[str, str]:
-    """Return the KEY=VALUE of a line; values may hold blanks."""
+    """Parse the KEY=VALUE pairs of a line; values may contain blanks."""
     places = list(_KEY.finditer(line))
     ends = [*(place.start() for place in places[1:]), len(line)]
     return {
@@ -258,56 +258,55 @@ def parse_pairs(line: str) -> dict[str, str]:
 
 
 def parse_records(text: str) -> tuple[dict[str, str], ...]:
-    """Return the records of `scontrol show -o`, which has one a line."""
+    """Parse the records of `scontrol show -o`, which prints one per line."""
     return tuple(filter(None, map(parse_pairs, text.splitlines())))
 
 
 def parse_config(text: str) -> dict[str, str]:
-    """Return the settings that `scontrol show config` lists."""
+    """Parse the settings in `scontrol show config`."""
     found = (_SETTING.match(line) for line in text.splitlines())
     return {match[1]: match[2].strip() for match in found if match}
 
 
 # The text of sacct: `sacct --parsable2`.
 #
-# A line has a column for each name of the header; without a header the columns are agreed.  Only
-# the job name may itself contain the separator.
+# A line has a column for each name in the header; without a header the columns are fixed.  Only
+# the job name may contain the separator.
 
 _SEPARATOR = "|"
 _HEADER = re.compile(r"[A-Za-z/]+(\|(?:\d+\|)?)[A-Za-z/]+(?:\1[A-Za-z/]+)*(?:\1)?", re.ASCII)
 
 
 def separator_of(line: str) -> str:
-    """Return the separator of a header of sacct; "": the line is none."""
+    """Return the separator of a header of sacct; empty if the line is not a header."""
     match = _HEADER.fullmatch(line)
     return match[1] if match and "jobid" in line.lower().split(match[1]) else ""
 
 
 class SacctTable:
-    """Takes the lines of sacct apart.
+    """Parser for the lines of sacct.
 
     Attributes:
-        columns: Their names, in lower case; empty below a header that lacks some.
-        separator: Between columns; "" until the first line came.  The first header says which
-            holds.
+        columns: Names of the columns in lower case; empty after a header that lacks required ones.
+        separator: Text between columns, from the first header; empty until the first line.
     """
 
     def __init__(self, columns: Sequence[str], needed: Sequence[str] = ()) -> None:
-        """Take what the columns are without a header, and those that a header must have."""
+        """Set the columns for output without a header, and those that a header must have."""
         self.columns, self.separator = tuple(columns), ""
         self._agreed, self._needed = self.columns, needed
 
     def is_header(self, line: str) -> bool:
-        """Whether a line, the next one, is a header."""
+        """Return whether the next line is a header."""
         separator = separator_of(line)
         self.separator = self.separator or separator or _SEPARATOR
         return separator == self.separator
 
     def take_header(self, line: str) -> None:
-        """Take the columns of a header.
+        """Set the columns from a header.
 
         Raises:
-            ValueError: It lacks some that are needed; then no line below it can be read.
+            ValueError: It lacks required columns, so that no line below it can be parsed.
         """
         self.columns = tuple(line.lower().split(self.separator))
         if missing := [name for name in self._needed if name not in self.columns]:
@@ -318,10 +317,10 @@ class SacctTable:
             )
 
     def row(self, line: str) -> dict[str, str]:
-        """Return the texts of a line by their columns.
+        """Return the texts of a line by column.
 
         Raises:
-            ValueError: It has other columns.
+            ValueError: The line has other columns.
         """
         if "\0" in line:
             raise ValueError("it contains a zero byte")
@@ -335,21 +334,22 @@ class SacctTable:
         return dict(zip(self.columns, parts, strict=True))
 
 
-# What Slurm says of a job.
+# Status of a job as reported by Slurm.
 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """What Slurm says of a job.
+    """Status of a job as reported by Slurm.
 
     Attributes:
-        job_id: Number of the job.
-        state: Its state.
-        reason: Why it waits or failed; "": not said.
-        nodes: How many it has or asks for; 0: not said.
-        node_list: Names of its nodes, as Slurm writes them.
-        exit_code: Of its batch script; negative: minus the signal; None: not said.
-        name: Of the job.
+        job_id: Id of the job.
+        state: State of the job.
+        reason: Why it waits or failed; empty if not reported.
+        nodes: Number of nodes that it has or requests; 0 if not reported.
+        node_list: Names of its nodes in Slurm's notation.
+        exit_code: Exit code of its batch script, or minus the number of a signal; None if not
+            reported.
+        name: Name of the job.
     """
 
     job_id: int
@@ -362,10 +362,10 @@ class JobStatus:
 
 
 def job_status(record: Mapping[str, str]) -> JobStatus:
-    """Return the status of the job that a record of `scontrol show job` is of.
+    """Return the status of the job in a record of `scontrol show job`.
 
     Raises:
-        ValueError: It is a record of something else.
+        ValueError: The record is not that of a job.
     """
     return JobStatus(
         job_id=int(record.get("JobId", "")),
@@ -382,7 +382,7 @@ STATUS_COLUMNS = ("jobidraw", "state", "exitcode", "nnodes", "nodelist", "jobnam
 
 
 def parse_sacct(text: str) -> tuple[JobStatus, ...]:
-    """Return the jobs that `sacct -X -P -n -o STATUS_COLUMNS` lists; other lines are left out."""
+    """Parse the jobs in the output of `sacct -X -P -n -o STATUS_COLUMNS`; ignore other lines."""
     return tuple(_accounted(text.splitlines()))
 
 
@@ -408,15 +408,16 @@ def _accounted(lines: Iterable[str]) -> Iterator[JobStatus]:
 
 _RECORD, _FIELD = "\x1e", "\x1f"
 FORMAT = _RECORD + _FIELD.join(("%A", "%T", "%D", "%N", "%j", "%r"))
-"""Job id (each element of an array has its own), state, nodes, their names, job name, reason.
+"""Format of squeue: job id (different for each array element), state, nodes, their names, job name
+and reason.
 
-The separators are control characters since a reason may hold all that a burst buffer's program
-said, over many lines.
+The separators are control characters, since a reason may contain the output of a burst buffer's
+program over many lines.
 """
 
 
 def parse_squeue(text: str) -> tuple[JobStatus, ...]:
-    """Return the jobs that `squeue -h -o FORMAT` lists; what is no record is left out."""
+    """Parse the jobs in the output of `squeue -h -o FORMAT`; ignore anything else."""
     found = []
     for record in text.split(_RECORD):
         fields = record.strip("\n").split(_FIELD)
@@ -434,20 +435,20 @@ def parse_squeue(text: str) -> tuple[JobStatus, ...]:
     return tuple(found)
 
 
-# Partitions: what a job may ask for.
+# Partitions and their limits for jobs.
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition.
+    """A partition of the cluster.
 
     Attributes:
-        name: Of the partition.
-        is_default: Whether jobs that name none come here.
-        is_up: Whether jobs are started.
-        nodes: How many it has.
-        most_nodes: Of a job; None: no bound.
-        most_seconds / default_seconds: Time limit of a job; None: no bound, none by default.
+        name: Name of the partition.
+        is_default: Whether it is used by jobs that name none.
+        is_up: Whether it starts jobs.
+        nodes: Number of its nodes.
+        most_nodes: Maximum number of nodes of a job; None for no limit.
+        most_seconds / default_seconds: Maximum and default time limit of a job; None for no limit.
     """
 
     name: str
@@ -460,7 +461,7 @@ class Partition:
 
 
 def partition(record: Mapping[str, str]) -> Partition:
-    """Return the partition that a record of `scontrol show partition` describes."""
+    """Return the partition in a record of `scontrol show partition`."""
     most = least_count(record.get("MaxNodes", ""))
     return Partition(
         name=record.get("PartitionName", ""),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes storage tiers: burst buffers and node-local storage that a job can ask for."""
+"""Describes storage tiers: burst buffers and node-local storage that a job can request."""
 
 from typing import TYPE_CHECKING
 

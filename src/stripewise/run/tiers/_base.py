@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines what a storage tier must offer, and reads and checks requests for one."""
+"""Defines the interface of storage tiers, and parses and checks requests for them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from stripewise.present import plural, printable
 
 @dataclass(frozen=True)
 class Pool:
-    """Storage nodes of one kind.
+    """A pool of storage nodes of one kind.
 
     Attributes:
-        name: As directives give it.
-        granularity_bytes: What one node gives: capacity is handed out in multiples of it.
-        total_bytes / free_bytes / used_bytes: Of all its nodes.
+        name: Name of the pool in directives.
+        granularity_bytes: Capacity of one node, in multiples of which capacity is allocated.
+        total_bytes / free_bytes / used_bytes: Total, free and used capacity of all its nodes.
     """
 
     name: str
@@ -33,43 +33,44 @@ class Pool:
 
     @property
     def nodes(self) -> int:
-        """All nodes."""
+        """Number of all nodes."""
         return self.total_bytes // max(1, self.granularity_bytes)
 
     @property
     def free_nodes(self) -> int:
-        """Nodes that a job can have now."""
+        """Number of nodes currently available to a job."""
         return self.free_bytes // max(1, self.granularity_bytes)
 
     @property
     def drained_nodes(self) -> int:
-        """Nodes that are neither free nor used: drained, or not Slurm's to give."""
-        held = self.total_bytes - self.free_bytes - self.used_bytes
-        return max(0, held) // max(1, self.granularity_bytes)
+        """Number of nodes neither free nor used: drained, or not managed by Slurm."""
+        allocatable = self.total_bytes - self.free_bytes - self.used_bytes
+        return max(0, allocatable) // max(1, self.granularity_bytes)
 
 
 @dataclass(frozen=True)
 class TierRequest:
-    """What a job asks of a tier.
+    """A job's request to a tier.
 
     Attributes:
-        nodes: Storage nodes; 0: as `capacity_bytes` says.
-        pool: "" for the default one.
-        access: "striped" (one name space for all nodes of the job) or "private" (one for each).
-        type: "scratch" or "cache" (DataWarp), "lustre", "xfs", "gfs2" or "raw" (Rabbit); "": as
-            is usual for the tier.
-        capacity_bytes: As an existing script says; used where `nodes` is 0.
-        stage_in / stage_out: Directories of the parallel file system: copied to the tier before
+        nodes: Number of storage nodes; 0 to use `capacity_bytes`.
+        pool: Name of the pool; empty for the default one.
+        access: Access mode: "striped" (one name space for all nodes of the job) or "private" (one
+            for each).
+        type: Type of storage: "scratch" or "cache" (DataWarp), "lustre", "xfs", "gfs2" or "raw"
+            (Rabbit); empty for the default of the tier.
+        capacity_bytes: Capacity in an existing script, used if `nodes` is 0.
+        stage_in / stage_out: Directories of the parallel file system to copy to the tier before
             the job starts, and from the tier after its end.
-        place: Directory in the tier that holds the job's files, relative; "": its top.
-        persistent: Name of an existing persistent tier; then nothing is allocated.
-        backing: Directory of the parallel file system that a cache stands before.
-        name: Of the allocation (Rabbit).
+        place: Relative directory in the tier for the job's files; empty for its top.
+        persistent: Name of an existing persistent tier, with which nothing is allocated.
+        backing: Directory of the parallel file system that is cached.
+        name: Name of the allocation (Rabbit).
         profile: The site's storage profile (Rabbit).
         template: The site's lines (lua), with {capacity} {nodes} {pool} {stage_in} {stage_out}.
-        variable: Environment variable with the tier's directory, where the site chooses it (lua).
-        directory: Directory, perhaps with environment variables (directory).
-        kept: Other lines of the script, which are given back as they were.
+        variable: Environment variable with the tier's directory, if the site chooses it (lua).
+        directory: Directory, possibly with environment variables (tier "directory").
+        kept: Other lines of the script, which are kept unchanged.
     """
 
     nodes: int = 0
@@ -91,17 +92,17 @@ class TierRequest:
 
 
 class Tier(ABC):
-    """One kind of storage that a job can be given.
+    """Base class of kinds of storage for jobs.
 
     Attributes:
-        name: Of the member.
+        name: Name of the tier.
         summary: One line.
-        markers: First words of its lines in a job script ("#DW"); empty: it has no lines.
+        markers: First words of its lines in a job script ("#DW"); empty if it has no lines.
         sized: Whether a job chooses the number of its nodes.
-        needs_pool: Whether nothing can be had where no pool is known.
-        copies_itself: Whether nobody copies a job's files there unless the job does.
-        has_persistent: Whether there are some that outlive jobs, found by their names.
-        copy_in: Keyword of the lines that copy to it; "" if it has none.
+        needs_pool: Whether nothing can be allocated without a known pool.
+        copies_itself: Whether only the job itself can copy its files there.
+        has_persistent: Whether there are named persistent ones, which outlive jobs.
+        copy_in: Keyword of the lines that copy to it; empty if there is none.
     """
 
     name: str
@@ -114,11 +115,11 @@ class Tier(ABC):
     copy_in: str = ""
 
     def capacity_bytes(self, nodes: int, pool: Pool) -> int:
-        """Return the capacity to ask for to get exactly this many nodes of a pool; 0: none."""
+        """Return the capacity to request for exactly a number of nodes of a pool; 0 for none."""
         return nodes * pool.granularity_bytes if self.sized else 0
 
     def nodes_of(self, capacity_bytes: int, pool: Pool) -> int:
-        """Return how many nodes of a pool a capacity takes; 0 where none are chosen."""
+        """Return the number of nodes of a pool for a capacity; 0 if nodes are not chosen."""
         return 0 if not self.sized else -(-capacity_bytes // max(1, pool.granularity_bytes))
 
     @abstractmethod
@@ -126,22 +127,22 @@ class Tier(ABC):
         """Return the lines for a job script.
 
         Args:
-            request: Checked before.
-            pool: That `check` chose; None where nothing is allocated by size.
+            request: Request that has been checked.
+            pool: Pool that `check` chose; None if nothing is allocated by size.
         """
 
     def is_shared(self, request: TierRequest) -> bool | None:
-        """Whether all nodes of a job see the same storage; None: that is not known before."""
+        """Return whether all nodes of a job see the same storage; None if unknown in advance."""
         del request
         return None
 
     def copied_in(self, request: TierRequest) -> tuple[tuple[str, str], ...]:
-        """Return what a script's own lines copy to the tier: sources, and their places there.
+        """Return the sources that a script's own lines copy to the tier, with their destinations.
 
-        A source is a file or a directory; a file whose place is a directory keeps its name.
+        A source is a file or a directory; a file whose destination is a directory keeps its name.
 
         Raises:
-            UsageError: A line copies what cannot be copied in its place.
+            UsageError: A line copies something that a job cannot copy itself.
         """
         found = [(str(request.stage_in), request.place)] if request.stage_in else []
         variable = self.directory_variable(request)
@@ -152,37 +153,37 @@ class Tier(ABC):
 
     @abstractmethod
     def directory_variable(self, request: TierRequest) -> str:
-        """Return the environment variable that holds the directory in a job; "" if none does."""
+        """Return the environment variable with the directory in a job; empty if there is none."""
 
     def directory_text(self, request: TierRequest) -> str:
-        """Return where the job's files are, with a variable to expand in the job; "" if none."""
+        """Return the directory of the job's files, with a variable to expand in the job, or ""."""
         variable = self.directory_variable(request)
         if not variable:
             return ""
         return "/".join(part for part in (f"${{{variable}}}", request.place) if part)
 
     def read(self, words: Sequence[Sequence[str]]) -> TierRequest | None:
-        """Return what the lines of a job script ask for; None if nothing of this tier.
+        """Return the request in the lines of a job script; None if there is none for this tier.
 
         Args:
-            words: Of each line; the first is the marker.
+            words: Words of each line, beginning with the marker.
 
         Raises:
-            UsageError: A line of this tier has a value that is none.
+            UsageError: A line of this tier has an invalid value.
         """
         del words
         return None
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Choose the pool, and check that the request can be met now.
+        """Choose the pool, and check that the request can be met at the moment.
 
         Args:
-            request: Of the job.
-            pools: Of the site, the default one first.
+            request: Request of the job.
+            pools: Pools of the site, the default one first.
 
         Raises:
-            UsageError: The request can never be met as it is written.
-            StorageError: Too few nodes are free now.
+            UsageError: The request can never be met as written.
+            StorageError: Too few nodes are free at the moment.
         """
         check_staging(request)
         check_persistent(self, request)
@@ -193,22 +194,22 @@ class Tier(ABC):
         return check_pool(self, request, pools)
 
     def requested_bytes(self, request: TierRequest, pool: Pool | None) -> int:
-        """Return the capacity that a request writes."""
+        """Return the capacity that a request specifies."""
         if request.nodes and pool is not None:
             return self.capacity_bytes(request.nodes, pool)
         return request.capacity_bytes
 
 
-# What is wrong with a request, in one line with the remedy.
+# Errors in a request, in one line with the remedy.
 
 _PATH = re.compile(r"/[^\s\x00-\x1f\x7f\x22\x27\x60\x24\x5c#;&|<>]*")
-"""A path that a directive can hold: it has no way to quote."""
+"""A path that is possible in a directive, which has no quoting."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _PLACE = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 
 
 def check_pool(tier: Tier, request: TierRequest, pools: Sequence[Pool]) -> Pool:
-    """Choose the pool and check that it has the nodes.
+    """Choose the pool and check that it has enough nodes.
 
     Raises:
         UsageError: There is no such pool, no size is given, or the pool is smaller.
@@ -247,10 +248,10 @@ def _chosen(tier: Tier, request: TierRequest, pools: Sequence[Pool]) -> Pool:
 
 
 def check_persistent(tier: Tier, request: TierRequest) -> None:
-    """Check that there can be a persistent one, where the request names one.
+    """Check that the tier supports persistent storage if the request names one.
 
     Raises:
-        UsageError: This kind of tier has none.
+        UsageError: This kind of tier does not.
     """
     if request.persistent and not tier.has_persistent:
         raise UsageError(
@@ -263,7 +264,7 @@ def check_staging(request: TierRequest) -> None:
     """Check the names and directories of a request.
 
     Raises:
-        UsageError: One cannot be written into a directive, or is not there.
+        UsageError: One cannot be written in a directive, or does not exist.
     """
     for name in (request.pool, request.persistent, request.name, request.profile):
         if name and not _NAME.fullmatch(name):
@@ -284,10 +285,10 @@ def check_staging(request: TierRequest) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Refuse a path that a directive cannot hold.
+    """Refuse a path that is not possible in a directive.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: It is refused; the message has the remedy.
     """
     if not path.is_absolute():
         raise UsageError(f"{printable(str(path))}: a staged directory needs an absolute path")
@@ -300,16 +301,16 @@ def check_path(path: Path) -> None:
 
 
 def is_plain_path(path: Path) -> bool:
-    """Whether a directive can hold a path."""
+    """Return whether a path is possible in a directive."""
     text = str(path)
     return bool(_PATH.fullmatch(text)) and printable(text) == text
 
 
 def check_absolute(path: Path) -> None:
-    """Refuse a directory whose name depends on where a job begins.
+    """Refuse a directory whose name depends on the working directory of a job.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: It is refused; the message has the remedy.
     """
     if not path.is_absolute():
         raise UsageError(
@@ -319,10 +320,10 @@ def check_absolute(path: Path) -> None:
 
 
 def check_there(path: Path) -> None:
-    """Refuse a directory that is not there.
+    """Refuse a directory that does not exist.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: It is refused; the message has the remedy.
     """
     if not os.path.isdir(path):
         raise UsageError(
@@ -330,20 +331,20 @@ def check_there(path: Path) -> None:
         )
 
 
-# Reading of directives: "#DW jobdw type=scratch capacity=16GiB".
+# Parsing of directives: "#DW jobdw type=scratch capacity=16GiB".
 
 
 def options_of(words: Sequence[str]) -> dict[str, str]:
-    """Return the KEY=VALUE words."""
+    """Return the KEY=VALUE words of a line."""
     pairs = (word.partition("=") for word in words)
     return {key: value for key, equals, value in pairs if equals}
 
 
 def capacity_of(options: dict[str, str]) -> int:
-    """Return the capacity in bytes; 0 if none is given.
+    """Return the capacity in bytes; 0 if not given.
 
     Raises:
-        UsageError: It is no size.
+        UsageError: The value is not a size.
     """
     text = options.get("capacity", "")
     size_bytes = burst_size_bytes(text) if text else 0
@@ -355,7 +356,7 @@ def capacity_of(options: dict[str, str]) -> int:
 
 
 def place_in(path: str, variable: str) -> str | None:
-    """Return the place below "$VARIABLE/"; None if the path is elsewhere."""
+    """Return the part of a path below "$VARIABLE/"; None if it is elsewhere."""
     for root in (f"${variable}", f"${{{variable}}}"):
         if path == root:
             return ""
@@ -365,10 +366,10 @@ def place_in(path: str, variable: str) -> str | None:
 
 
 def copied_of(line: str, variable: str) -> tuple[str, str]:
-    """Return source and place of a line that copies a file or a directory to a tier.
+    """Return the source and the destination of a line that copies a file or directory to a tier.
 
     Raises:
-        UsageError: It copies a list, or to another tier, or its source is not there.
+        UsageError: It copies a list, or to another tier, or its source does not exist.
     """
     options = options_of(line.split()[2:])
     source, place = options.get("source", ""), place_in(options.get("destination", ""), variable)
@@ -385,10 +386,10 @@ def copied_of(line: str, variable: str) -> tuple[str, str]:
     return source, place
 
 
-# Sizes as burst buffers are asked for them and as Slurm prints them: 16GiB, 20G, 10737418240.
+# Sizes in requests for burst buffers and in the output of Slurm: 16GiB, 20G, 10737418240.
 #
 # Source: Slurm 22.05, bb_get_size_num: k, m, g, t, p and kib to pib are powers of 1024, kb to pb
-# powers of 1000, in either case; a number alone is bytes.
+# powers of 1000, in either case; a plain number is bytes.
 
 _LETTERS = "kmgtp"
 _FACTORS = {"": 1, "b": 1, "n": 1, "node": 1, "nodes": 1}
@@ -400,7 +401,7 @@ _WRITTEN = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 1
 
 
 def burst_size_bytes(text: str) -> int | None:
-    """Return a size in bytes (a number of nodes, "4N", as it stands); None if it is none."""
+    """Parse a size in bytes, or a number of nodes ("4N" gives 4); return None for others."""
     found = _SIZE.fullmatch(text.strip())
     factor = _FACTORS.get(found.group(3).lower()) if found else None
     if found is None or factor is None:
@@ -410,7 +411,7 @@ def burst_size_bytes(text: str) -> int | None:
 
 
 def burst_size_text(size_bytes: int) -> str:
-    """Return a size exactly, a whole number of the largest unit that allows it: 16GiB."""
+    """Format a size exactly, as a whole number of the largest possible unit: 16GiB."""
     for unit, factor in _WRITTEN:
         if size_bytes and size_bytes % factor == 0:
             return f"{size_bytes // factor}{unit}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the tiers that #DW lines ask for: Cray DataWarp through Slurm, and HPE Rabbit.
+"""Defines the tiers that #DW lines request: Cray DataWarp through Slurm, and HPE Rabbit.
 
 Source: DataWarp user guide (S-2558) and Slurm's Burst Buffer Guide; the user interactions guide
 of NearNodeFlash and the Rabbit guide of flux-coral2; documented.
@@ -31,11 +31,11 @@ _MIB = 1 << 20
 
 
 class DwTier(Tier):
-    """A tier whose lines allocate by jobdw or persistentdw, and copy by a keyword each way.
+    """A tier with lines that allocate (jobdw, persistentdw) and copy (a keyword per direction).
 
     Attributes:
         copy_out: Keyword of the lines that copy from it.
-        copied: What stands in these lines before the directories, and must.
+        copied: Mandatory words in these lines before the directories.
     """
 
     markers = (_MARKER,)
@@ -45,14 +45,14 @@ class DwTier(Tier):
 
     @abstractmethod
     def job_words(self, request: TierRequest, pool: Pool | None, capacity: str) -> str:
-        """Return the words of the line that allocates for a job, behind `#DW jobdw`."""
+        """Return the words of the line that allocates for a job, after `#DW jobdw`."""
 
     @abstractmethod
     def allocation(self, line: Line) -> TierRequest | None:
-        """Return what a line allocates; None: it allocates nothing of this tier."""
+        """Return the allocation in a line; None if it allocates nothing of this tier."""
 
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
-        """Return the #DW lines: the allocation, the copies, what else the script had."""
+        """Return the #DW lines: the allocation, the copies, and other lines of the script."""
         return (*self._lines(request, pool), *request.kept)
 
     def _lines(self, request: TierRequest, pool: Pool | None) -> Iterator[str]:
@@ -71,10 +71,10 @@ class DwTier(Tier):
                 yield f"{_MARKER} {words} source={source} destination={destination}"
 
     def read(self, words: Sequence[Line]) -> TierRequest | None:
-        """Return the request of the jobdw or persistentdw line, with what the others copy.
+        """Return the request in the jobdw or persistentdw line, with the copies of other lines.
 
-        All that is read has one place in the tier: what is copied elsewhere is kept as it is, and
-        so are other lines.
+        All parsed copies have one directory in the tier: lines that copy elsewhere are kept
+        unchanged, like other lines.
         """
         lines = [line for line in words if len(line) > 1 and line[0] == _MARKER]
         first = next((line for line in lines if self.allocates(line)), None)
@@ -94,13 +94,13 @@ class DwTier(Tier):
         return replace(request, kept=tuple(kept))
 
     def allocates(self, line: Line) -> bool:
-        """Whether a line is the one that allocates."""
+        """Return whether a line is the one that allocates."""
         return line[1] in ("jobdw", "persistentdw")
 
     def _with_copy(self, request: TierRequest, line: Line) -> TierRequest | None:
-        """Return the request with a line that copies a directory; None if it is another line.
+        """Return the request with the directory that a line copies; None for another line.
 
-        What the request copies already is not replaced.
+        Existing copies in the request are not replaced.
         """
         options, needed = options_of(line[2:]), options_of(self.copied.split())
         is_in = line[1] == self.copy_in
@@ -117,7 +117,7 @@ class DwTier(Tier):
 
 
 class DataWarpTier(DwTier):
-    """Flash nodes of a Cray XC, striped over or private to the nodes of a job."""
+    """Flash nodes of a Cray XC, shared by (striped) or private to the nodes of a job."""
 
     name = "datawarp"
     summary = "Cray DataWarp: #DW lines, nodes by capacity"
@@ -125,10 +125,10 @@ class DataWarpTier(DwTier):
     copied = "type=directory"
 
     def capacity_bytes(self, nodes: int, pool: Pool) -> int:
-        """Return 1 GiB less than so many nodes hold, or all where a node holds little.
+        """Return 1 GiB less than the capacity of the nodes, or all of it if nodes are small.
 
-        DataWarp gives ceil(capacity / granularity) nodes, and shows granularities rounded: a
-        little less is on the safe side.  Source: Markomanolis (KAUST), ExPBB; documented.
+        DataWarp allocates ceil(capacity / granularity) nodes, and reports rounded granularities,
+        so that slightly less is safe.  Source: Markomanolis (KAUST), ExPBB; documented.
         """
         exact = nodes * pool.granularity_bytes
         less = exact - _GIB
@@ -138,7 +138,7 @@ class DataWarpTier(DwTier):
         return exact
 
     def job_words(self, request: TierRequest, pool: Pool | None, capacity: str) -> str:
-        """Return type, access mode, capacity, pool, and the directory behind a cache."""
+        """Return the type, access mode, capacity, pool, and the directory that is cached."""
         named = request.pool or (pool.name if pool else "")
         return (
             f"type={request.type or 'scratch'} access_mode={request.access} capacity={capacity}"
@@ -147,7 +147,7 @@ class DataWarpTier(DwTier):
         )
 
     def allocation(self, line: Line) -> TierRequest | None:
-        """Return what a line asks for; nothing where it asks for swap."""
+        """Return the request in a line; None for swap space."""
         options = options_of(line[2:])
         if line[1] == "persistentdw":
             name = options.get("name", "")
@@ -164,18 +164,18 @@ class DataWarpTier(DwTier):
         )
 
     def is_shared(self, request: TierRequest) -> bool:
-        """Whether it is striped over the nodes, or outlives the job."""
+        """Return whether the storage is striped over the nodes, or persistent."""
         return bool(request.persistent) or request.access != "private"
 
     def directory_variable(self, request: TierRequest) -> str:
-        """Return DW_JOB_STRIPED and its kin."""
+        """Return DW_JOB_STRIPED or the corresponding variable."""
         if request.persistent:
             return f"DW_PERSISTENT_STRIPED_{request.persistent}"
         cache = "_CACHE" if request.type == "cache" else ""
         return f"DW_JOB_{'PRIVATE' if request.access == 'private' else 'STRIPED'}{cache}"
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Check the request, and refuse what DataWarp does not have."""
+        """Check the request, and refuse features that DataWarp does not have."""
         pool = super().check(request, pools)
         if request.type not in ("", "scratch", "cache"):
             raise UsageError(f"type={request.type}: DataWarp has scratch and cache")
@@ -202,9 +202,9 @@ _DEFAULT_NAME = "stripewise"
 
 
 class RabbitTier(DwTier):
-    """Flash beside the compute nodes, as a Lustre of the job's own or a file system per node.
+    """Flash near the compute nodes, as a Lustre file system of the job or a file system per node.
 
-    The capacity is that of all nodes for `lustre`, and of each compute node for the others.
+    The capacity is that of all nodes for `lustre`, and that of each compute node otherwise.
     """
 
     name = "rabbit"
@@ -213,20 +213,20 @@ class RabbitTier(DwTier):
     copy_in, copy_out = "copy_in", "copy_out"
 
     def job_words(self, request: TierRequest, pool: Pool | None, capacity: str) -> str:
-        """Return type, capacity, name and profile."""
+        """Return the type, capacity, name and profile."""
         profile = f" profile={request.profile}" if request.profile else ""
         name = request.name or _DEFAULT_NAME
         return f"type={request.type or 'lustre'} capacity={capacity} name={name}{profile}"
 
     def allocates(self, line: Line) -> bool:
-        """Whether a line allocates for Rabbit: DataWarp's have no name and other types."""
+        """Return whether a line allocates for Rabbit; DataWarp's have no name and other types."""
         options = options_of(line[2:])
         if line[1] == "persistentdw":
             return bool(options.get("name"))
         return line[1] == "jobdw" and options.get("type") in _TYPES
 
     def allocation(self, line: Line) -> TierRequest:
-        """Return what a line asks for."""
+        """Return the request in a line."""
         options = options_of(line[2:])
         if line[1] == "persistentdw":
             return TierRequest(persistent=options["name"])
@@ -238,7 +238,7 @@ class RabbitTier(DwTier):
         )
 
     def is_shared(self, request: TierRequest) -> bool:
-        """Whether it is no file system of each node."""
+        """Return whether the storage is not a file system per node."""
         return bool(request.persistent) or request.type in ("", "lustre", "gfs2")
 
     def directory_variable(self, request: TierRequest) -> str:
@@ -248,7 +248,7 @@ class RabbitTier(DwTier):
         return f"DW_{kind}_{name.replace('-', '_')}"
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Check the request, and refuse what Rabbit does not have."""
+        """Check the request, and refuse features that Rabbit does not have."""
         if request.type and request.type not in _TYPES:
             raise UsageError(f"type={request.type}: Rabbit has {', '.join(_TYPES)}")
         name = request.persistent or request.name or _DEFAULT_NAME

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines Slurm's burst_buffer/lua, where the site's script gives lines their meaning.
+"""Defines the tier of Slurm's burst_buffer/lua, whose lines the site's script interprets.
 
 Source: Slurm's Burst Buffer Guide; documented.
 """
@@ -28,7 +28,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class LuaTier(Tier):
-    """A burst buffer behind the site's own script, asked for by the site's own lines."""
+    """A burst buffer of the site's own script, requested with the site's own lines."""
 
     name = "lua"
     summary = "Slurm's burst_buffer/lua: the site's lines, from a template"
@@ -36,7 +36,7 @@ class LuaTier(Tier):
     needs_pool = False
 
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
-        """Return the template's lines; one whose staging is not wanted is left out."""
+        """Return the template's lines, without staging that is not requested."""
         values = {
             "capacity": burst_size_text(self.requested_bytes(request, pool)),
             "nodes": str(request.nodes),
@@ -52,7 +52,7 @@ class LuaTier(Tier):
         return request.variable
 
     def directory_text(self, request: TierRequest) -> str:
-        """Return the directory of that variable, or the one that the site's lines name."""
+        """Return the directory of that variable, or the one in the site's lines."""
         return super().directory_text(request) or request.directory
 
     def read(self, words: Sequence[Sequence[str]]) -> TierRequest | None:
@@ -79,8 +79,8 @@ class LuaTier(Tier):
                 "variable nor an absolute path: name the variable in which the site's script "
                 "leaves the directory of the burst buffer, or that directory"
             )
-        asked = set(_PLACEHOLDER.findall(" ".join(request.template)))
-        sized = asked & {"capacity", "nodes"}
+        placeholders = set(_PLACEHOLDER.findall(" ".join(request.template)))
+        sized = placeholders & {"capacity", "nodes"}
         return super().check(request, pools if sized or request.nodes else ())
 
 
@@ -89,10 +89,10 @@ def read_template(name: str, directory: Path = Path()) -> tuple[str, ...]:
 
     Args:
         name: Path of its file, as the user gave it.
-        directory: That the path is relative to.
+        directory: Directory to which the path is relative.
 
     Raises:
-        UsageError: It cannot be read.
+        UsageError: The file cannot be read.
     """
     try:
         text = (directory / name).read_text(encoding="utf-8")
@@ -114,7 +114,7 @@ def _check_line(line: str) -> None:
 
 
 def _fill(line: str, values: dict[str, str]) -> str:
-    """Return a line with its values; "" where it stages and nothing is to be staged."""
+    """Return a line with its values filled in; empty if it stages and nothing is to be staged."""
     names = _PLACEHOLDER.findall(line)
     if any(name.startswith("stage_") and not values.get(name) for name in names):
         return ""
@@ -122,6 +122,6 @@ def _fill(line: str, values: dict[str, str]) -> str:
 
 
 def _opened(word: str) -> str:
-    """Return a word of a script as the template has it."""
+    """Return a word of a script escaped for a template."""
     key, equals, value = word.partition("=")
     return f"{key}={{{key}}}" if equals and value and key in ("capacity", "pool") else word

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds a storage tier by its name or by a job script; holds the two that need no lines."""
+"""Finds storage tiers by name or job script, and defines the two that need no lines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stripewise.run.tiers._base import Pool, Tier, TierRequest, check_persistent
 from stripewise.run.tiers._dw import DataWarpTier, RabbitTier
 from stripewise.run.tiers._lua import LuaTier
 
-# The null member: no tier, the job works on the parallel file system.
+# The null tier: the job works on the parallel file system.
 
 
 class NoTier(Tier):
-    """No tier: the least that a member is."""
+    """The null tier, a minimal example."""
 
     name = "none"
     summary = "no tier: the parallel file system"
@@ -32,19 +32,19 @@ class NoTier(Tier):
         return ""
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Accept everything but a persistent one: nothing is asked for."""
+        """Accept everything except a persistent tier, since nothing is requested."""
         check_persistent(self, request)
         return None
 
 
-# A directory that every job finds: NVMe of its nodes, or a flash pool.
+# A directory available to every job: NVMe of its nodes, or a flash pool.
 
 _WORD = "[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(rf"\$(?:({_WORD})|\{{({_WORD})\}})")
 
 
 class DirectoryTier(Tier):
-    """Storage that needs no lines of a batch system; the job copies its files by itself."""
+    """Storage without lines for the batch system, to which the job copies its files itself."""
 
     name = "directory"
     summary = "a directory that exists in the job: $TMPDIR, /local/$SLURM_JOB_ID, a flash pool"
@@ -52,11 +52,11 @@ class DirectoryTier(Tier):
     copies_itself = True
 
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
-        """Return no lines of its own."""
+        """Return only the kept lines of the script."""
         return request.kept
 
     def directory_variable(self, request: TierRequest) -> str:
-        """Return the variable that is the whole directory, as in $TMPDIR; otherwise ""."""
+        """Return the variable that makes up the whole directory, as in $TMPDIR; otherwise ""."""
         return variable_of(request.directory)
 
     def directory_text(self, request: TierRequest) -> str:
@@ -64,10 +64,10 @@ class DirectoryTier(Tier):
         return "/".join(part for part in (request.directory.rstrip("/"), request.place) if part)
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Check that it is a path that a job can find.
+        """Check that the directory is a path that a job can find.
 
         Raises:
-            UsageError: It is none.
+            UsageError: It is not.
         """
         check_persistent(self, request)
         text = request.directory
@@ -80,12 +80,12 @@ class DirectoryTier(Tier):
 
 
 def variable_of(text: str) -> str:
-    """Return the name of the variable that a text is, $NAME or ${NAME}; "" if it is more."""
+    """Return the name in a text that is only a variable, $NAME or ${NAME}; otherwise ""."""
     match = _VARIABLE.fullmatch(text)
     return (match[1] or match[2]) if match else ""
 
 
-# Tiers by name, and by what a job script says.
+# Tiers by name, and by the lines of a job script.
 
 _TIERS: dict[str, Tier] = {
     tier.name: tier
@@ -99,10 +99,10 @@ def tier_names() -> tuple[str, ...]:
 
 
 def find_tier(name: str) -> Tier:
-    """Return a tier.
+    """Return a tier by name.
 
     Raises:
-        UsageError: There is none of this name.
+        UsageError: There is no tier of this name.
     """
     if name not in _TIERS:
         raise UsageError(f"there is no tier {name!r}; there are {', '.join(_TIERS)}")
@@ -110,22 +110,23 @@ def find_tier(name: str) -> Tier:
 
 
 def register_tier(tier: Tier) -> None:
-    """Add a tier from outside of this package."""
+    """Register a tier from outside this package."""
     _TIERS[tier.name] = tier
 
 
 def tier_of_words(words: Sequence[Sequence[str]], wanted: str = "") -> tuple[Tier, TierRequest]:
-    """Return the tier that a script's directives are for, with the request; `none` without any.
+    """Return the tier of a script's directives with the request; the null tier without any.
 
-    Rabbit's lines are DataWarp's with other types; a persistent one that has DataWarp's staging
-    or no staging is taken for DataWarp's, unless Rabbit's is wanted.
+    Rabbit's lines are like DataWarp's with other types; a persistent one with DataWarp's staging
+    or without staging counts as DataWarp's, unless Rabbit is requested.
 
     Args:
-        words: Of each directive; the first is the marker.
-        wanted: Name of the tier that the user says; "" or another: what the lines say.
+        words: Words of each directive, beginning with the marker.
+        wanted: Name of the tier that the user requests; if it is empty or another, the lines
+            decide.
 
     Raises:
-        UsageError: A directive has a value that is none.
+        UsageError: A directive has an invalid value.
     """
     rabbit = wanted == RabbitTier.name or any(
         "copy_in" in line[1:2] or "copy_out" in line[1:2] for line in words

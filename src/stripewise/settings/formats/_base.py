@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a format, which turns a Configuration into text and back."""
+"""Defines the interface of a format, which converts a Configuration to text and back."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from stripewise.settings.tunables import (
 
 @dataclass(frozen=True)
 class LoadedConfiguration:
-    """What was read.
+    """Result of reading a configuration.
 
     Attributes:
         configuration: Values in their canonical types.
-        warnings: What was ignored or may not act, a line each.
+        warnings: Settings that were ignored or may have no effect, a line each.
     """
 
     configuration: Configuration
@@ -38,13 +38,13 @@ class LoadedConfiguration:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written.
+    """Result of writing a configuration.
 
     Attributes:
-        text: In the format.
-        lost: What of the configuration the format cannot hold, a line each; with nothing
-            lost, reading the text gives settings that act the same.
-        notes: What other readers of the format may make of it, a line each.
+        text: Text in the format.
+        lost: Parts of the configuration that the format cannot express, a line each; if nothing is
+            lost, reading the text gives settings with the same effect.
+        notes: How other readers of the format may interpret the text differently, a line each.
     """
 
     text: str
@@ -53,12 +53,12 @@ class Written:
 
 
 class Format(ABC):
-    """One way to write a configuration.
+    """One text format of configurations.
 
     Attributes:
-        name: As on the command line.
-        suffixes: Of files in this format; may be empty.
-        summary: One line.
+        name: Name on the command line.
+        suffixes: Suffixes of files in this format; may be empty.
+        summary: Summary in one line.
     """
 
     name: str
@@ -67,11 +67,11 @@ class Format(ABC):
 
     @abstractmethod
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read without judging values: wrong ones stay as they are.
+        """Parse a text without checking values; invalid ones are kept.
 
         Args:
-            text: In the format.
-            name: Of the source, for messages.
+            text: Text in the format.
+            name: Name of the source, for messages.
 
         Raises:
             ConfigurationError: The text is not in this format.
@@ -82,11 +82,11 @@ class Format(ABC):
         """Write a configuration that has been checked."""
 
     def read(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read and check.
+        """Parse a text and check its values.
 
         Raises:
-            ConfigurationError: The text is not in this format, or what it says is unknown
-                or impossible.
+            ConfigurationError: The text is not in this format, or has unknown or impossible
+                settings.
         """
         loaded = self.parse(text, name)
         CONFIGURATION.check_entries(_n_entries(loaded.configuration), name)
@@ -106,7 +106,7 @@ def _n_entries(configuration: Configuration) -> int:
 
 
 def value_from_text(layer: Layer, key: str, text: str) -> Value:
-    """Return a setting's value from text; what cannot be read stays text for the check."""
+    """Return a setting's value parsed from text; unreadable text is kept for the check."""
     with suppress(ConfigurationError):
         if tunable := find(layer, key):
             return tunable.parse(text)
@@ -116,7 +116,7 @@ def value_from_text(layer: Layer, key: str, text: str) -> Value:
 def canonical(configuration: Configuration) -> Configuration:
     """Return the configuration with every value in its canonical type.
 
-    Lists become tuples; wrong values stay for the check to find.
+    Lists become tuples; invalid values are kept, so that the check reports them.
     """
     rules = []
     for rule in configuration.files:
@@ -136,25 +136,25 @@ def _canonical(layer: str, settings: Mapping[str, Value]) -> dict[str, Value]:
     return checked
 
 
-def lost_parts(configuration: Configuration, *held: str) -> list[str]:
-    """Say what of a configuration is lost in a format, a line each.
+def lost_parts(configuration: Configuration, *supported: str) -> list[str]:
+    """Return the parts of a configuration that a format cannot express, a line each.
 
     Args:
-        configuration: What is written.
-        held: Layers beside MPI-IO, and "mca" of the job, if the format has a place for them.
+        configuration: Configuration to write.
+        supported: Layers besides MPI-IO that the format can express, and "mca" for the job.
     """
     lost = []
     for rule in configuration.files:
         of_datasets = any(dataset.hdf5 for dataset in rule.datasets)
-        if "hdf5" not in held and (rule.hdf5 or of_datasets):
+        if "hdf5" not in supported and (rule.hdf5 or of_datasets):
             lost.append(f"HDF5 properties for {rule.match}")
         lost += [
             f"{Layer(layer).settings} for {rule.match}: {', '.join(settings)}"
             for layer, settings in rule.layers.items()
-            if settings and layer not in ("mpiio", "hdf5", *held)
+            if settings and layer not in ("mpiio", "hdf5", *supported)
         ]
     job = configuration.job
-    if "mca" not in held and job.mca:
+    if "mca" not in supported and job.mca:
         lost.append("MCA parameters " + ", ".join(job.mca))
     if job.environment:
         lost.append("environment variables " + ", ".join(job.environment))

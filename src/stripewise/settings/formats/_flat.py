@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the flat form, the one that the runtime library reads (include/stripewise/flat.h)."""
+"""Reads and writes the flat format that the runtime library reads (include/stripewise/flat.h)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SERIES = "series"
 
 
 class FlatFormat(Format):
-    """The text in `STRIPEWISE_CONFIGURATION`; the job's part is in other variables."""
+    """Format of `STRIPEWISE_CONFIGURATION`; the job's settings are in other variables."""
 
     name = "flat"
     suffixes = (".flat",)
@@ -64,12 +64,12 @@ class FlatFormat(Format):
 
 
 def flat_text(configuration: Configuration) -> str:
-    """Return a configuration as the runtime library reads it; a run loads no other format."""
+    """Return a configuration in the flat format; runs need no other format."""
     return FlatFormat().write(configuration).text
 
 
 def series_text(rules: Sequence[SeriesRule]) -> str:
-    """Return the statements for later files of a series, which end a flat configuration."""
+    """Return the statements for later files of a series, the last part of a flat configuration."""
     lines: list[str] = []
     for rule in rules:
         ranges = (*rule.ranks, *rule.size_bytes, *rule.run_bytes)
@@ -83,7 +83,7 @@ def _line(layer: str, key: str, text: str) -> str:
 
 
 def _text(layer: str, value: Value) -> str:
-    """Return a value as C reads it; hints and parameters are the text that the layer takes."""
+    """Return a value as C reads it; hints and parameters have the text form of their layer."""
     return str(int(value)) if layer == "hdf5" and isinstance(value, bool) else hint_text(value)
 
 
@@ -103,7 +103,7 @@ def _decode(field: str, where: str) -> str:
 
 
 def _statement(line: str, where: str, rules: list[FileRule]) -> None:
-    """Add one line to the rules; the last rule is replaced by one with the addition."""
+    """Add one line to the rules by replacing the last rule with an extended one."""
     fields = [_decode(field, where) for field in line.split("\t")]
     kind = fields[0]
     if len(fields) != _FIELDS.get(kind):

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads and writes H5Tuner's XML, with the matching and precedence of its 2016-07 line.
 
-A parameter's name decides; the sections around it are decoration.  `FileName` is compared
-with the basename, for properties of datasets with the end of the path; `VariableName` names
-a dataset.  A value for a named file wins over a general one, wherever it stands; among
-general ones the last counts, among those for one file the first.  For properties of
-datasets, one with both names wins, first of all, otherwise the last that fits.
+H5Tuner looks only at the name of a parameter and ignores the sections around it.  `FileName` is
+compared with the basename or, for properties of datasets, with the end of the path; `VariableName`
+names a dataset.  A value for a named file wins over a general one at any position; among general
+ones the last wins, among those for one file the first.  For properties of datasets, the first
+value with both names wins, otherwise the last that matches.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _H5TUNER_ITSELF = frozenset(
         "chunk",
     }
 )
-"""Parameters that H5Tuner acts on; it passes over others silently."""
+"""Parameters that H5Tuner supports; it silently ignores others."""
 
 
 @dataclass(frozen=True)
 class _Parameter:
-    """One element: file and variable None where it holds for all."""
+    """One parameter element; file and variable are None if it applies to all."""
 
     layer: Layer
     key: str
@@ -75,7 +75,7 @@ class _Parameter:
 
 
 class H5TunerFormat(Format):
-    """`best.xml`, for sites that use H5Tuner."""
+    """Format of `best.xml`, for sites that use H5Tuner."""
 
     name = "h5tuner"
     suffixes = (".xml",)
@@ -100,15 +100,15 @@ class H5TunerFormat(Format):
         return Written(_document(sheet.parameters), lost, notes)
 
 
-def _turned(parameters: list[_Parameter]) -> list[_Parameter]:
-    """Turn round those with both names, of which the first counts; of others the last does."""
+def _reordered(parameters: list[_Parameter]) -> list[_Parameter]:
+    """Reverse the parameters with both names, since the first of these wins, not the last."""
     return [p for p in parameters if not p.names_both] + [
         p for p in reversed(parameters) if p.names_both
     ]
 
 
 def _root(text: str, name: str) -> Element:
-    """Return the root; what parses takes a while to load."""
+    """Return the root element; the parser is imported here since it loads slowly."""
     from xml.etree.ElementTree import ParseError
 
     from defusedxml import DefusedXmlException
@@ -156,7 +156,7 @@ def _parameter(
         raise ConfigurationError(f"{name}: {where} is empty: give a value or take it out")
     tunable = find(layer, key)
     if tunable is not None and tunable.domain.kind == "ints":
-        # Lists may have blanks inside (H5Tuner itself breaks on them).
+        # Lists may contain blanks (on which H5Tuner itself fails).
         return _Parameter(layer, key, "".join(words), file, variable)
     if len(words) > 1:
         warnings.append(f"{where}: only the first word of {(element.text or '').strip()!r} counts")
@@ -164,13 +164,13 @@ def _parameter(
 
 
 def _rules(parameters: list[_Parameter]) -> Iterator[FileRule]:
-    """Order the rules so that with "later wins" the same values come out."""
+    """Order the rules so that the same values win if later rules take precedence."""
     plain = [p for p in parameters if p.key not in DATASET_KEYS]
     yield from _rule("*", [p for p in plain if p.file is None])
     for file in dict.fromkeys(p.file for p in plain if p.file is not None):
         first_wins = [p for p in reversed(plain) if p.file == file]
         yield from _rule(literal_glob(file), first_wins)
-    for parameter in _turned([p for p in parameters if p.key in DATASET_KEYS]):
+    for parameter in _reordered([p for p in parameters if p.key in DATASET_KEYS]):
         yield _dataset_rule(parameter)
 
 
@@ -194,13 +194,13 @@ def _dataset_rule(parameter: _Parameter) -> FileRule:
 
 @dataclass
 class _Sheet:
-    """Collects what is written, in an order that keeps H5Tuner's precedence."""
+    """Collects parameters to write, in an order that preserves H5Tuner's precedence."""
 
     parameters: list[_Parameter] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
 
     def add_rule(self, rule: FileRule) -> None:
-        """Add a rule's settings; they must win over all before."""
+        """Add a rule's settings, which must win over all earlier ones."""
         if not rule.override and (rule.mpiio or rule.hdf5 or rule.datasets):
             self.lost.append(f"override = false for {rule.match}: H5Tuner always overrides")
         for key, value in rule.mpiio.items():
@@ -240,9 +240,9 @@ class _Sheet:
         self._add(_Parameter(Layer.HDF5, key, hint_text(value), file, variable))
 
     def _add(self, new: _Parameter) -> None:
-        """Add a parameter that must win over all before it, so drop those it covers."""
+        """Add a parameter that must win over all earlier ones, and drop those that it covers."""
         self.parameters = [p for p in self.parameters if not _covers(new, p)]
-        if any(_stronger(p, new) for p in self.parameters):
+        if any(_outranks(p, new) for p in self.parameters):
             self.lost.append(f"order of {new.key}: the value for a named dataset always wins")
         self.parameters.append(new)
 
@@ -255,15 +255,15 @@ def _covers(new: _Parameter, old: _Parameter) -> bool:
     )
 
 
-def _stronger(old: _Parameter, new: _Parameter) -> bool:
-    """Whether the older one would win where both act, against the order given."""
+def _outranks(old: _Parameter, new: _Parameter) -> bool:
+    """Return whether the older parameter would win over the newer one where both act."""
     if old.key != new.key or not old.names_both or new.names_both:
-        return False  # of those with both names the later one is written first
-    return _meet(old.file, new.file) and _meet(old.variable, new.variable)
+        return False  # of parameters with both names the later one is written first
+    return _overlap(old.file, new.file) and _overlap(old.variable, new.variable)
 
 
-def _meet(one: str | None, other: str | None) -> bool:
-    """Whether a file or dataset can be meant by both names."""
+def _overlap(one: str | None, other: str | None) -> bool:
+    """Return whether a file or dataset can match both names."""
     if one is None or other is None:
         return True
     return one.endswith(other) or other.endswith(one)
@@ -273,7 +273,7 @@ def _document(parameters: list[_Parameter]) -> str:
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<Parameters>"]
     for section in _SECTIONS:
         lines.append(f"  <{section}>")
-        lines += [f"    {_element(p)}" for p in _turned(parameters) if p.section == section]
+        lines += [f"    {_element(p)}" for p in _reordered(parameters) if p.section == section]
         lines.append(f"  </{section}>")
     return "\n".join([*lines, "</Parameters>"]) + "\n"
 

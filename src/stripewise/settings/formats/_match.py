@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells which rules act on a file, as the runtime library does (flat.h)."""
+"""Determines which rules act on a file, in the same way as the runtime library (flat.h)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from stripewise.settings.tunables import DATASET_KEYS
 _PREFIX = re.compile(r"[A-Za-z0-9_]{2,}:")
 _TOKEN = re.compile(
     r"\\(?P<quoted>.)"
-    # a bracket that is first inside is one of the characters; a slash ends the search for the last
+    # a leading bracket inside is a character of the set; a slash ends the search for the closing
+    # one
     r"|\[(?P<negated>[!^]?+)(?P<inside>(?:\\.|[^/\\])(?:\\.|[^]/\\])*)\]"
     r"|(?P<wild>[*?])|(?P<plain>.)",
     re.DOTALL,
@@ -25,13 +26,13 @@ _IN_BRACKETS = re.compile(r"\\?([^\W_])-([^\W_])|\\?(.)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Effective:
-    """What acts on one file.
+    """Settings that act on one file.
 
     Attributes:
-        layers: Layer to what acts there on the file itself, later rules having won key by key.
-        origin: "mpiio.key" and the like to the rule that it comes from.
-        datasets: Rules for datasets, in order; properties of datasets that stand at the file
-            are a rule for all of them.
+        layers: Layer to the settings that act on the file itself; for each key the last rule won.
+        origin: Names such as "mpiio.key" to the rule that set the value.
+        datasets: Rules for datasets, in order; dataset properties of the file become a rule for
+            all datasets.
     """
 
     layers: Mapping[str, Mapping[str, Value]]
@@ -39,7 +40,7 @@ class Effective:
     datasets: tuple[DatasetRule, ...]
 
     def dataset(self, path: str) -> dict[str, Value]:
-        """Return what acts on a dataset, given by its absolute path in the file."""
+        """Return the settings that act on a dataset, given by its absolute path in the file."""
         settings: dict[str, Value] = {}
         for rule in self.datasets:
             if _path_matches(rule.match, path):
@@ -48,7 +49,7 @@ class Effective:
 
 
 def effective(configuration: Configuration, path: str) -> Effective:
-    """Return what acts on a file."""
+    """Return the settings that act on a file."""
     layers: dict[str, dict[str, Value]] = {name: {} for name in FILE_LAYERS}
     origin: dict[str, FileRule] = {}
     datasets: list[DatasetRule] = []
@@ -65,10 +66,11 @@ def effective(configuration: Configuration, path: str) -> Effective:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a file's name matches a rule.
+    """Return whether a file's name matches the glob of a rule.
 
-    Without slash: the basename; with slashes: as many trailing components as the pattern
-    has; beginning with a slash: the whole path.  A ROMIO prefix of the name is taken off.
+    A glob without a slash is compared with the basename, one with slashes with as many trailing
+    components, and one that begins with a slash with the whole path.  A ROMIO prefix of the name
+    is ignored.
     """
     prefix = _PREFIX.match(path)
     if prefix:
@@ -84,7 +86,7 @@ def _path_matches(pattern: str, path: str) -> bool:
 
 
 def glob_matches(pattern: str, text: str) -> bool:
-    """Match as fnmatch(3) does with FNM_PATHNAME: `*` and `?` stop at a slash."""
+    """Match like fnmatch(3) with FNM_PATHNAME: `*` and `?` do not match a slash."""
     return _compiled(pattern).fullmatch(text) is not None
 
 
@@ -110,12 +112,12 @@ def _in_brackets(token: re.Match[str]) -> str:
 
 
 def literal_glob(name: str) -> str:
-    """Return the glob that matches this name and nothing else."""
+    """Return the glob that matches only this name."""
     return re.sub(r"[*?\[]", lambda sign: f"[{sign.group()}]", name).replace("\\", "\\\\")
 
 
 def literal_name(pattern: str) -> str | None:
-    """Return the one name that a glob matches; None if it can match others."""
+    """Return the only name that a glob matches; None if it can match others."""
     name = re.sub(r"\[([*?\[])\]", lambda sign: f"\\{sign.group(1)}", pattern)
     plain = re.sub(r"\\(.)", "", name, flags=re.DOTALL)
     if re.search(r"[*?\[\\]", plain):

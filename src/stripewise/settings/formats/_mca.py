@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's MCA parameters: `openmpi-mca-params.conf`, `--mca key value`, OMPI_MCA_*."""
+"""Reads and writes Open MPI's MCA parameters: `openmpi-mca-params.conf`, `--mca`, OMPI_MCA_*."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _UNWRITABLE = re.compile(r"[#\"'\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class McaFormat(Format):
-    """Lines for `$HOME/.openmpi/mca-params.conf`."""
+    """Format of `$HOME/.openmpi/mca-params.conf`."""
 
     name = "mca"
     suffixes = (".conf",)
     summary = "Open MPI's openmpi-mca-params.conf; MCA parameters only"
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read any of the three spellings, a line each."""
+        """Parse lines in any of the three notations."""
         mca: dict[str, Value] = {}
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
@@ -59,7 +59,7 @@ class McaFormat(Format):
 
 
 def job_environment(configuration: Configuration) -> dict[str, str]:
-    """Return the variables that the job's part of a configuration sets."""
+    """Return the environment variables for the job settings of a configuration."""
     mca = canonical(configuration).job.mca
     variables = {PREFIX + key: hint_text(value) for key, value in mca.items()}
     return variables | dict(configuration.job.environment)
@@ -88,7 +88,7 @@ def _words(text: str, where: str) -> list[str]:
 
 
 def _options(words: list[str], where: str) -> list[tuple[str, str]]:
-    """Find `--mca key value` anywhere in a command line."""
+    """Return all `--mca key value` options in a command line."""
     pairs = []
     rest = iter(words)
     for word in rest:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads and writes MPICH_MPIIO_HINTS: `pattern:key=value:key=value,pattern:key=value`.
 
-The runtime library reads the same variable under every MPI.
+The runtime library reads this variable with every MPI.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class MpichHintsFormat(Format):
-    """A line for a job script."""
+    """Format of a line for a job script."""
 
     name = "mpich-hints"
     suffixes = (".hints",)
     summary = "MPICH_MPIIO_HINTS, the line for a job script; MPI-IO hints only"
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read the value, or a shell line that sets it."""
+        """Parse the value of the variable, or a shell line that sets it."""
         value = _unquoted(text, name)
         rules = [_rule(part, name) for part in _split(value, ",", name) if part.strip()]
         if not rules:
@@ -85,7 +85,7 @@ def _unquoted(text: str, name: str) -> str:
 
 
 def _split(text: str, separator: str, name: str) -> list[str]:
-    """Split outside of #...#."""
+    """Split a text at separators outside of #...#."""
     if text.count("#") % 2:
         raise ConfigurationError(f"{name}: a '#' is not closed")
     parts = [""]

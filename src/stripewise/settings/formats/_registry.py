@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds a format by its name, by the look of a text, or by a file."""
+"""Finds a format by its name, by the content of a text, or by a file."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FORMATS = {
     "mca": "McaFormat",
     "flat": "FlatFormat",
 }
-"""Name, which is its module's too, to class; each is loaded when it is asked for."""
+"""Name of a format, which is also that of its module, to its class; loaded on demand."""
 
-# What a line looks like in formats that have no suffix of their own; asked in this order.
+# Typical lines of formats without their own suffix, tested in this order.
 _LINES = (
     (re.compile(r"(export\s+)?MPICH_MPIIO_HINTS\s*="), "mpich-hints"),
     (re.compile(rf"(export\s+)?{PREFIX}|.*--?g?mca\s"), "mca"),
@@ -70,12 +70,12 @@ def load_configuration(
     """Read a configuration file.
 
     Args:
-        path: File.
-        format_name: Its format; found by suffix, then content, if not given.
-        check: Judge its values; without, wrong ones stay as they are.
+        path: Path of the file.
+        format_name: Name of its format; if not given, detected by suffix and then by content.
+        check: Whether to check its values; if not, invalid ones are kept.
 
     Raises:
-        ConfigurationError: It cannot be read, is in no known format, or is found wrong.
+        ConfigurationError: It cannot be read, is in no known format, or is invalid.
     """
     text = _read_text(path)
     name = str(path)
@@ -87,7 +87,7 @@ def detect(text: str, suffix: str = "", name: str = "configuration") -> Format:
     """Return the format of a text.
 
     Raises:
-        ConfigurationError: It looks like none.
+        ConfigurationError: The text is in no known format.
     """
     if text.startswith(HEADER.split()[0]):
         return get("flat")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes ROMIO_HINTS: `key value` lines that hold for every file of the job."""
+"""Reads and writes ROMIO_HINTS: `key value` lines that apply to every file of the job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\s#\x00-\x1f\x7f\ud800-\udfff][^\s\x00-\x1f\x7f\ud800-\ud
 
 
 class RomioHintsFormat(Format):
-    """The file that the variable ROMIO_HINTS names, or /etc/romio-hints."""
+    """Format of the file named by the variable ROMIO_HINTS, and of /etc/romio-hints."""
 
     name = "romio-hints"
     summary = (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes the canonical form, TOML."""
+"""Reads and writes the canonical format, TOML."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DOCUMENT = {"version": int, "file": list, "job": dict}
 
 
 class TomlFormat(Format):
-    """`best.toml`."""
+    """Format of `best.toml`."""
 
     name = "toml"
     suffixes = (".toml",)
@@ -48,7 +48,7 @@ class TomlFormat(Format):
         return LoadedConfiguration(parse_document(data, name))
 
     def write(self, configuration: Configuration) -> Written:
-        """Write TOML; only what is not Unicode can be lost."""
+        """Write a configuration as TOML, in which only text that is not Unicode is lost."""
         configuration = canonical(configuration)
         lost: list[str] = []
         lines = ["version = 1"]
@@ -69,25 +69,25 @@ class TomlFormat(Format):
 
 
 def parse_document(data: Mapping[str, Any], name: str) -> Configuration:
-    """Return the configuration that data in the structure of the canonical form hold.
+    """Return the configuration in data with the structure of the canonical TOML.
 
     Args:
-        data: As they stand in TOML, or in the result of a study.
-        name: Of the source, for messages.
+        data: Data from TOML or from the result of a study.
+        name: Name of the source, for messages.
 
     Raises:
-        ConfigurationError: They are not of this form.
+        ConfigurationError: The data do not have this structure.
     """
     found = as_it_should_be(data)
     if found is None:
-        from stripewise.settings.formats._toml_form import checked  # a tenth of a second
+        from stripewise.settings.formats._toml_form import checked  # slow to import
 
         found = checked(data, name)
     return canonical(found)
 
 
 def as_it_should_be(data: Mapping[str, Any]) -> Configuration | None:
-    """Return the configuration in data without a fault; None: `checked` has a look at them."""
+    """Return the configuration in valid data; None if `checked` has to report a fault."""
     rules, job = data.get("file", []), data.get("job", {})
     if not _has_only(data, _DOCUMENT) or data.get("version") != VERSION:
         return None

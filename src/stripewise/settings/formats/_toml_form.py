@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the structure of the canonical form, and says what is wrong in a document."""
+"""Checks the structure of a canonical TOML document, and reports its faults."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class _Strict(BaseModel):
 
 
 class _Dataset(BaseModel):
-    """`match` and, beside it, HDF5 properties."""
+    """A dataset rule: `match` and HDF5 properties."""
 
     model_config = ConfigDict(extra="allow", strict=True)
     match: str
 
 
 class _Rule(_Strict):
-    """What a rule holds beside the table of each layer."""
+    """Members of a rule other than the tables of the layers."""
 
     match: str
     override: bool = False
@@ -46,7 +46,7 @@ _File = create_model("_File", __base__=_Rule, **_LAYERS)
 
 
 class _Tables(_Strict):
-    """What a job holds beside its single values."""
+    """Members of a job other than its single values."""
 
     mca: dict[str, Any] = Field(default_factory=dict)
     environment: dict[str, str] = Field(default_factory=dict)
@@ -70,14 +70,14 @@ _KNOWN_KEYS = {
 
 
 def checked(data: Mapping[str, Any], name: str) -> Configuration:
-    """Return the configuration in data.
+    """Return the configuration in data after a full check.
 
     Args:
-        data: As they stand in TOML, or in the result of a study.
-        name: Of the source, for messages.
+        data: Data from TOML or from the result of a study.
+        name: Name of the source, for messages.
 
     Raises:
-        ConfigurationError: They are not of this form.
+        ConfigurationError: The data do not have this structure.
     """
     try:
         document = _Document.model_validate(data)

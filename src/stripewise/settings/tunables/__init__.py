@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes every tunable: its effect, when it can act, its values, and the search space."""
+"""Describes every tunable: its effect, conditions and values, and the search space."""
 
 from typing import TYPE_CHECKING
 

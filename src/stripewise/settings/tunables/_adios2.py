@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists ADIOS2's parameters of the file engines BP4 and BP5.
+"""Lists the parameters of ADIOS2's file engines BP4 and BP5.
 
 Defaults: documented in ADIOS2's user guide (engines BP4 and BP5) and read in its sources
-(BP5Engine.h, BPBase.h).  A run does not show which engine is used, so only parameters of
-BP5, the default since 2.9, and of both are searched; BP4 ignores names that it does not know.
+(BP5Engine.h, BPBase.h).  A run does not show which engine is used, so only parameters of BP5 (the
+default since 2.9) and of both engines are searched; BP4 ignores unknown names.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _both = partial(_contract, stacks=("bp4", "bp5"), source=_BP4)
 
 
 def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return fewer and more files than the default, one a host."""
+    """Return numbers of files below and above the default of one per host."""
     hosts, ranks = facts.n_hosts, facts.n_ranks
     counts = {1, hosts // 2, 2 * hosts, 4 * hosts, ranks // 2, ranks}
     return tuple(sorted(n for n in counts if 1 <= n <= ranks and n != hosts))
 
 
 def _stripes(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return stripe sizes of which a rank's step begins at a multiple; holes take half at most."""
+    """Return stripe sizes to which a rank's step is aligned, with at most half of it in holes."""
     call_bytes = when.mean_write_bytes(facts)
     return tuple(size for size in (1 * MIB, 4 * MIB) if call_bytes >= size)
 
@@ -71,7 +71,7 @@ TUNABLES = (
     _files(
         "NumAggregators",
         Integer("0: one a host", 0, 2**32 - 1),
-        "Ranks that write to storage, and files, unless NumSubFiles says otherwise",
+        "Number of ranks that write to storage, and of files unless NumSubFiles differs",
         search=Search(16, by=_aggregators),
         stacks=("bp4", "bp5"),
         applies=(when.adios2, when.several_ranks, when.written),
@@ -81,7 +81,7 @@ TUNABLES = (
         OneOf(
             "TwoLevelShm", "TwoLevelShm", "EveryoneWrites", "EveryoneWritesSerial", "DataSizeBased"
         ),
-        "How ranks access files: through shared memory of a host, or each by itself;"
+        "How ranks write to files: through shared memory of a host, or each by itself;"
         " DataSizeBased in the newest versions only",
         search=Search(17, "EveryoneWrites", "EveryoneWritesSerial"),
         applies=(when.adios2, when.several_ranks, when.written),
@@ -102,7 +102,7 @@ TUNABLES = (
     _parameter(
         "BufferVType",
         OneOf("chunk", "chunk", "malloc"),
-        "Buffer of a step: a list of chunks, or one that is enlarged",
+        "Buffer of a step: a list of chunks, or one buffer that grows",
         search=Search(26, "malloc"),
     ),
     _parameter(
@@ -121,12 +121,12 @@ TUNABLES = (
     _parameter(
         "MinDeferredSize",
         Integer("4 MiB"),
-        "Smaller arrays that are put deferred are copied at once",
+        "Deferred arrays smaller than this are copied at once",
     ),
     _any_engine(
         "InitialBufferSize",
         Integer("16 KiB", 16 * KIB),
-        "First size of the buffer; with malloc (BP5), always (BP4)",
+        "Initial size of the buffer; with malloc (BP5), always (BP4)",
         search=Search(66, 16 * MIB),
     ),
     _parameter("GrowthFactor", Number("1.05", 1.0, 100.0), "How the buffer grows; with malloc"),
@@ -244,8 +244,8 @@ TUNABLES = (
     _both(
         "BurstBufferPath",
         Text("none", r"[^\0]*", "/local/scratch"),
-        "Data goes there first, and to the output during and after the run; data on a node that "
-        "fails before that is lost",
+        "Data goes there first, and to the output while and after the program works;"
+        " data that is not there yet is lost if a node fails",
     ),
     _both("BurstBufferDrain", Flag("true"), "false: data stays in BurstBufferPath"),
     _both(

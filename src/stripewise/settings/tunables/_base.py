@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a tunable and the kinds of values that one can have."""
+"""Defines a tunable and the kinds of values that it can have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from stripewise.core import ProgramFacts, Value
 from stripewise.core.errors import ConfigurationError
 
-# What values a tunable can have: a class per kind.
+# Values of tunables: a class per kind.
 
 _TRUE = frozenset({"true", "1", "yes", "enable", "enabled", "on"})
 _FALSE = frozenset({"false", "0", "no", "disable", "disabled", "off"})
@@ -28,7 +28,7 @@ INT_MAX = 2**31 - 1
 
 
 def size_bytes(text: str) -> int | None:
-    """Return the bytes of "16 MiB", "16MiB" or "100 GB" (decimal); None for anything else."""
+    """Parse "16 MiB", "16MiB" or "100 GB" (decimal) into bytes; return None for anything else."""
     match = _SIZE.fullmatch(text)
     if match is None:
         return None
@@ -41,14 +41,14 @@ def size_bytes(text: str) -> int | None:
 
 
 class Domain(ABC):
-    """What every kind says of itself.
+    """Base class of the kinds of values.
 
     Attributes:
         kind: Name of the kind: "bool", "int" (bytes or a count), "float", "enum", "text", "ints".
-        words: The same for people, of an enum its values.
-        default: What the stack does unasked, as text for people.
+        words: Name of the kind for people, or the values of an enum.
+        default: Default behaviour of the stack, as text for people.
         choices: Allowed values of an enum; empty otherwise.
-        expected: What a value must be, for people.
+        expected: Description of a valid value, for people.
     """
 
     kind: ClassVar[str]
@@ -60,16 +60,16 @@ class Domain(ABC):
         self.expected = expected
 
     def read(self, text: str) -> Value | None:
-        """Return what a text holds; None if it holds no such value."""
+        """Return the value in a text; None if it contains no such value."""
         return text.strip()
 
     @abstractmethod
     def check(self, value: Any) -> Value | None:
-        """Return the value in its canonical type; None if it is none of the allowed ones."""
+        """Return the value in its canonical type; None if it is not allowed."""
 
 
 class Text(Domain):
-    """A text that matches a pattern in full."""
+    """A text that fully matches a pattern."""
 
     kind = words = "text"
 
@@ -117,7 +117,7 @@ class Flag(Domain):
 
 
 class Integer(Domain):
-    """An integer, bytes or a count, within bounds; also written as a size such as "16 MiB"."""
+    """An integer within bounds, bytes or a count, also written as a size such as "16 MiB"."""
 
     kind = "int"
     words = "integer"
@@ -141,7 +141,7 @@ class Integer(Domain):
 
 
 class Integers(Domain):
-    """A list of integers of one of a few lengths, whose elements lie within bounds."""
+    """A list of integers within bounds, with one of a few lengths."""
 
     kind = "ints"
     words = "list of integers"
@@ -183,25 +183,25 @@ class Number(Domain):
         return float(value) if inside else None
 
 
-# The contract of a tunable.
+# The interface of a tunable.
 
 
 class SafetyClass(StrEnum):
-    """What a tunable can do to the output, the most dangerous last."""
+    """Effect that a tunable can have on the output, the most dangerous last."""
 
     SAFE = "safe"
-    """Cannot change what is written."""
+    """The tunable cannot change what is written."""
     LAYOUT = "layout"
-    """Same content, other bytes in the file."""
+    """The content stays the same, but other bytes of the file may differ."""
     CONTRACT = "contract"
-    """Right only if the program meets a condition; only on request."""
+    """Correct only if the program meets a condition; searched only on request."""
 
 
 class Layer(StrEnum):
-    """Where a tunable acts; the key of its table in the canonical TOML.
+    """The layer at which a tunable acts, which is the key of its table in the canonical TOML.
 
     Attributes:
-        settings: What is set there, for people, in the plural.
+        settings: Name of its settings for people, in the plural.
     """
 
     MPIIO = "mpiio", "MPI-IO hints"
@@ -215,7 +215,7 @@ class Layer(StrEnum):
     settings: str
 
     def __new__(cls, key: str, settings: str = "") -> Layer:
-        """Make a member; its value is the key alone."""
+        """Create a member whose value is only the key."""
         member = str.__new__(cls, key)
         member._value_ = key
         member.settings = settings
@@ -223,7 +223,7 @@ class Layer(StrEnum):
 
 
 class ActsAt(StrEnum):
-    """When a tunable acts."""
+    """The time at which a tunable acts."""
 
     JOB = "job start"
     CREATE = "file creation"
@@ -237,15 +237,15 @@ Condition = Callable[[ProgramFacts], str]
 
 
 class Search:
-    """Where and with which values a tunable is searched.
+    """When and with which values a tunable is searched.
 
     Attributes:
         effect_order: Position in the order of likely effect; smaller is tried earlier.
-        by_name: Why it is searched only if the user names it (nothing that is counted proves
-            what it needs, or shows whether it can act); "" where it is searched unasked.
-        from_trials: It has no ladder: strategies choose values by what trials showed.  It is in a
-            space where it is asked for, with whatever values are given, also with none.
-        ladder: Returns the values worth trying for a program.
+        by_name: Why it is searched only if the user names it (no counter shows that its conditions
+            are met or that it can act); empty if it is searched by default.
+        from_trials: Whether strategies choose its values from the results of trials instead of a
+            ladder. It is part of a space only on request, with or without given values.
+        ladder: Function that returns the values worth trying for a program.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class Search:
         by_name: str = "",
         from_trials: bool = False,
     ) -> None:
-        """Try the same values on every program, or those that `by` returns."""
+        """Set the values to try: fixed ones for every program, or those that `by` returns."""
         self.effect_order = effect_order
         self.by_name = by_name
         self.from_trials = from_trials
@@ -268,25 +268,25 @@ NOT_SEARCHED = Search(100)
 
 @dataclass(eq=False)
 class Tunable:
-    """One tunable: the tables of the layers hold these.
+    """One tunable, as listed in the tables of the layers.
 
     Attributes:
-        key: Name inside the layer's table, in the spelling of the layer's own documentation.
-        domain: Which values it can have, and what the stack does unasked.
-        summary: One line.
-        layer: Table in the configuration.
-        safety: Class.
-        acts_at: When.
-        stacks: Which stacks honour it: any of "romio", "ompio", "cray", "openmpi", "hdf5".
-        source: Where default and meaning come from, and whether read, measured or assumed.
-        search: How it is searched; without values it can still be set by hand.
-        also: The same setting in other interfaces, as "netCDF-4: nc_set_alignment".
-        applies: Conditions on the program; each returns why it is not met, or "".
-        implies: Returns other settings (tunable name to value) without which a value has no
-            effect, given the value and the program's facts, if there are any.
-        requires: Returns the values that other tunables must have, set or by default, for this
-            one to act on a program.
-        name: `<layer>.<key>`, e.g. "mpiio.cb_nodes"; unique.
+        key: Name in the layer's table, spelled as in the layer's own documentation.
+        domain: Possible values, and the default behaviour of the stack.
+        summary: Summary in one line.
+        layer: Layer, which is its table in the configuration.
+        safety: Safety class.
+        acts_at: Time at which it acts.
+        stacks: Stacks that support it: any of "romio", "ompio", "cray", "openmpi", "hdf5".
+        source: Source of default and meaning, and whether they were read, measured or assumed.
+        search: How it is searched; without values it can only be set by hand.
+        also: The same setting in other interfaces, such as "netCDF-4: nc_set_alignment".
+        applies: Conditions on the program; each returns why it is not met, or an empty text.
+        implies: Function of the value and the program's facts (or None) that returns other
+            settings (tunable name to value) without which the value has no effect.
+        requires: Function that returns the values that other tunables must have, set or by
+            default, for this one to act on a program.
+        name: Unique name `<layer>.<key>`, e.g. "mpiio.cb_nodes".
     """
 
     key: str
@@ -308,14 +308,14 @@ class Tunable:
         self.name = f"{self.layer.value}.{self.key}"
 
     def why_not(self, facts: ProgramFacts) -> str:
-        """Return the first reason why the tunable cannot act on this program; "" if it can."""
+        """Return the first reason why the tunable cannot act on a program; empty if it can."""
         return next((why for condition in self.applies if (why := condition(facts))), "")
 
     def check(self, value: Value) -> Value:
         """Return the value in its canonical type.
 
         Raises:
-            ConfigurationError: The value is of a wrong type or out of range.
+            ConfigurationError: The value has a wrong type or is out of range.
         """
         checked = self.domain.check(value)
         if checked is None:
@@ -323,10 +323,10 @@ class Tunable:
         return checked
 
     def parse(self, text: str) -> Value:
-        """Read the value from text, as hint strings and XML hold it.
+        """Parse the value from text, as in hint strings and XML.
 
         Raises:
-            ConfigurationError: It is not such a value.
+            ConfigurationError: The text is not a valid value.
         """
         value = self.domain.read(text)
         if value is None:

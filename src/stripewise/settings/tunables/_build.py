@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds a configuration from a point of the space, and finds impossible or unsafe settings."""
+"""Builds a configuration from settings, and finds impossible or unsafe settings."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from stripewise.settings.tunables._registry import (
 def build_configuration(
     settings: Mapping[str, Value], facts: ProgramFacts | None = None
 ) -> Configuration:
-    """Make the Configuration that applies these settings: to every file, or to those named.
+    """Create the Configuration that applies settings to all files or to those named.
 
-    Implied settings are added unless given; the settings also act where the program set a
-    value itself.
+    Implied settings are added unless given; the settings also replace values that the program sets
+    itself.
 
     Args:
-        settings: Tunable name to value; with a glob behind `@` for the files that it matches.
-        facts: Of the program; without them one host is assumed.
+        settings: Tunable name to value; a name may have `@` and a glob for the files that match.
+        facts: Facts about the program; without them one host is assumed.
 
     Raises:
         UsageError: A tunable does not exist.
-        ConfigurationError: A value is not one of that tunable.
+        ConfigurationError: A value is not valid for its tunable.
     """
     checked: dict[str, Value] = {}
     for name, value in settings.items():
@@ -70,15 +70,15 @@ def build_configuration(
 
 
 def with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> dict[str, Value]:
-    """Return the settings with those that they need to act, where these are not given."""
+    """Return settings with those they imply, unless these are given."""
     from stripewise.settings.tunables._space import (
-        is_valid,  # of use to strategies, not to each run
+        is_valid,  # needed by strategies, not by each run
     )
 
     complete = dict(settings)
     for name, value in settings.items():
         for other, implied in get(name).implies(value, facts).items():
-            # Beside an implementation that ignores it, an implied hint is only noise.
+            # An implied hint is useless with an implementation that ignores it.
             if facts is None or is_valid({**complete, other: implied}, facts):
                 complete.setdefault(other, implied)
     return complete
@@ -99,7 +99,7 @@ def _rule(match: str, settings: Mapping[str, Value]) -> FileRule:
 
 
 def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str, Value]]:
-    """Yield where a setting stands, its layer, key and value, for every setting."""
+    """Yield the place, layer, key and value of every setting."""
     for number, rule in enumerate(configuration.files, 1):
         for layer, settings in rule.layers.items():
             for key, value in settings.items():
@@ -116,10 +116,9 @@ def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str
 
 
 def settings_class(configuration: Configuration) -> SafetyClass:
-    """Return the most dangerous class in a configuration.
+    """Return the most dangerous safety class in a configuration.
 
-    Tunables and environment variables that are not known count as contract: nobody has
-    looked at what they can do.
+    Unknown tunables and environment variables count as contract, since their effects are unknown.
     """
     tunables = [find(layer, key) for _, layer, key, _ in all_settings(configuration)]
     classes = {tunable.safety if tunable else SafetyClass.CONTRACT for tunable in tunables}
@@ -130,10 +129,10 @@ def settings_class(configuration: Configuration) -> SafetyClass:
 
 
 def canonical_value(layer: Layer, key: str, value: Value) -> Value:
-    """Return a setting's value in its canonical type; that of an unknown hint is text.
+    """Return a setting's value in its canonical type, which is text for an unknown hint.
 
     Raises:
-        ConfigurationError: It is not a value of that tunable, or not one at all.
+        ConfigurationError: The value is not valid for that tunable or for any.
     """
     tunable = find(layer, key)
     if tunable is not None:
@@ -143,23 +142,23 @@ def canonical_value(layer: Layer, key: str, value: Value) -> Value:
     return hint_text(value)
 
 
-# What is impossible in a configuration, and what is merely without effect.
+# Settings that are impossible in a configuration, and those that have no effect.
 
 _LARGEST_CHUNK_ELEMENTS = 2**32 - 1
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CLOSED = {Layer.HDF5: "HDF5 property", Layer.JOB: "resource of a job"}
-"""Layers of which nothing is passed on that is not known here."""
+"""Layers whose unknown settings are refused."""
 _OTHER_STACK_HINTS = frozenset({"access_style", "nb_proc", "filename"})
 
 
 def check_configuration(configuration: Configuration) -> list[str]:
-    """Return what is wrong with a configuration, a line each: it must not be applied."""
+    """Return the errors in a configuration, a line each, which forbid to apply it."""
     problems = list(_value_problems(configuration))
     for rule in configuration.files:
         if not rule.match or "\0" in rule.match:
             problems.append(f"a file rule has the match {rule.match!r}: give a glob such as '*'")
         problems += [p for d in rule.datasets for p in _dataset_problems(rule.match, d)]
-    combined: dict[str, str] = {}  # a problem is said of the first rule that has it
+    combined: dict[str, str] = {}  # a problem is reported for the first rule that has it
     for where, hints in _effective_hints(configuration):
         for problem in _combination_problems(hints):
             combined.setdefault(problem, f"{where}: {problem}")
@@ -171,7 +170,7 @@ def check_configuration(configuration: Configuration) -> list[str]:
 
 
 def configuration_warnings(configuration: Configuration) -> list[str]:
-    """Return what may not act, or acts only on a condition, a line each."""
+    """Return the settings that may have no effect, or only under a condition, a line each."""
     warnings = [
         f"{where}: {name} is not a known {kind}{close}; it is passed on as it is"
         for where, name, kind, close in _unknown(configuration)
@@ -185,7 +184,7 @@ def configuration_warnings(configuration: Configuration) -> list[str]:
 
 
 def misspelt_settings(configuration: Configuration) -> list[str]:
-    """Return the unknown hints and parameters whose names are close to known ones, a line each."""
+    """Return unknown hints and parameters with names close to known ones, a line each."""
     return [
         f"{where}: {name} is not a known {kind}{close}"
         for where, name, kind, close in _unknown(configuration)
@@ -194,7 +193,7 @@ def misspelt_settings(configuration: Configuration) -> list[str]:
 
 
 def _unknown(configuration: Configuration) -> Iterator[tuple[str, str, str, str]]:
-    """Yield where an unknown setting stands, its name, its kind, and what may be meant."""
+    """Yield the place, name and kind of each unknown setting, with a suggestion."""
     for where, layer, key, _ in all_settings(configuration):
         if find(layer, key) is None and layer not in _CLOSED and key not in _OTHER_STACK_HINTS:
             kind = layer.settings.rpartition(" ")[2].removesuffix("s")
@@ -240,7 +239,7 @@ def _dataset_problems(match: str, dataset: DatasetRule) -> Iterator[str]:
 
 
 def _effective_hints(configuration: Configuration) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Yield the hints that act together: each rule on top of earlier ones of its match."""
+    """Yield the hints that act together: those of each rule added to earlier rules of its glob."""
     for number, rule in enumerate(configuration.files, 1):
         hints: dict[str, Value] = {}
         for earlier in configuration.files[:number]:
@@ -294,10 +293,10 @@ def _ineffective(configuration: Configuration) -> Iterator[str]:
         yield "page_buffer_size: files that were created without paged file space fail to open"
 
 
-# Variables that a configuration may carry: those of I/O and MPI that load and start no code.
+# Variables that a configuration may set: those of I/O and MPI that load and start no code.
 #
-# A configuration is passed around.  A loader's, a shell's or a launcher's variable in it would run
-# what its author wants; such a one needs the word of the user who applies it.
+# Configurations are passed on between users.  A variable of the loader, a shell or a launcher
+# could run arbitrary code of the author; it needs the consent of the user who applies it.
 
 ENVIRONMENT = (
     "BGLOCKLESSMPIO_F_TYPE", "GPFSMPIO_*", "IOBUF_PARAMS", "MPICH_MPIIO_*", "ROMIO_*",
@@ -317,14 +316,14 @@ _CODE = re.compile(
     r"(^|_)(path|paths|file|files|filename|dir|directory|agent|prefix|env|cmd|command|exec|program"
     r"|library|plugin|tool|hook|abort|debugger|signal)(_|$)"
 )
-"""Words in MCA parameters that name what is loaded, started or written."""
+"""Words in MCA parameters that name files to load, start or write."""
 
 
 def refused_variables(configuration: Configuration, allowed: Collection[str] = ()) -> list[str]:
-    """Return the variables of a configuration's job that could run code, by name.
+    """Return the names of job variables in a configuration that could run code.
 
     Args:
-        configuration: Of whatever origin.
+        configuration: Configuration of any origin.
         allowed: Names that the user who applies it has allowed.
     """
     job = configuration.job

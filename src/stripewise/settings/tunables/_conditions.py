@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says when a tunable can act on a program, and which values are worth trying."""
+"""Defines when a tunable can act on a program, and which values are worth trying."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ STRIPED_FILESYSTEMS = frozenset({"lustre", "gpfs", "panfs", "pvfs2", "orangefs",
 
 
 def needs(met: Callable[[ProgramFacts], object], otherwise: str) -> Condition:
-    """Return the condition that something holds of a program, or is not zero."""
+    """Return the condition that a property of a program is true or not zero."""
     return lambda facts: "" if met(facts) else otherwise
 
 
 def moves(name: str, otherwise: str) -> Condition:
-    """Return the condition that an amount is not zero, or is not known to be."""
+    """Return the condition that an amount is not zero, or unknown."""
     return lambda facts: "" if facts.amount(name).most else otherwise
 
 
 mpiio = needs(lambda facts: facts.mpiio_implementation, "the program does no MPI-IO")
 collective = moves("collective_bytes", "the program makes no collective MPI-IO data calls")
 moves_independently = needs(
-    # what is left beside collective calls is metadata
+    # besides collective calls there is only metadata
     lambda facts: facts.amount("independent_bytes").most * 20 > facts.collective_bytes,
     "its transfers are collective already",
 )
@@ -51,17 +51,17 @@ pnetcdf = needs(lambda facts: facts.uses_pnetcdf, "the program does not use Pnet
 adios2 = needs(lambda facts: facts.uses_adios2, "the program does not use ADIOS2")
 cray = needs(lambda facts: facts.uses_cray_mpich, "only Cray MPICH supports it")
 open_mpi = needs(lambda facts: facts.mpi_family == "openmpi", "the program uses no Open MPI")
-matched = needs(  # data calls: what forced collective transfer needs
+matched = needs(  # data calls: required by forced collective transfer
     lambda facts: facts.matched_calls, "ranks make different numbers of calls: it would hang"
 )
-matched_metadata = needs(  # what collective metadata needs
+matched_metadata = needs(  # required by collective metadata
     lambda facts: facts.matched_metadata,
     "ranks make different numbers of calls on objects: it would hang",
 )
 
 
 def _implementation(name: str, title: str) -> Condition:
-    """Return the condition that MPI-IO is this implementation, or can be made so."""
+    """Return the condition that MPI-IO uses this implementation, or can be switched to it."""
 
     def condition(facts: ProgramFacts) -> str:
         here = (facts.mpiio_implementation, *facts.mpiio_alternatives)
@@ -77,7 +77,7 @@ ompio = _implementation("ompio", "OMPIO")
 
 
 def lustre(facts: ProgramFacts) -> str:
-    """Require files on Lustre, for which ROMIO does not say that it uses another driver."""
+    """Require files on Lustre, unless ROMIO reports another driver for them."""
     if facts.filesystem != "lustre":
         return "the files do not lie on Lustre"
     if facts.mpiio_driver in ("", "LUSTRE"):
@@ -86,7 +86,7 @@ def lustre(facts: ProgramFacts) -> str:
 
 
 def rounds_by_size(facts: ProgramFacts) -> str:
-    """Require that aggregators move as much in a round as a hint says, and not a stripe."""
+    """Require that a hint, not the stripe size, sets the bytes of an aggregator per round."""
     other = facts.mpiio_alternatives or facts.amount("mpiio_read_bytes").most
     if other or facts.mpiio_driver != "LUSTRE":
         return ""
@@ -98,7 +98,7 @@ def _hints_act_everywhere(facts: ProgramFacts) -> bool:
 
 
 def striped(facts: ProgramFacts) -> str:
-    """Require a file system whose stripes hints can set."""
+    """Require a file system whose striping can be set by hints."""
     if _hints_act_everywhere(facts) or facts.filesystem in STRIPED_FILESYSTEMS:
         return ""
     where = facts.filesystem or "this file system"
@@ -106,44 +106,44 @@ def striped(facts: ProgramFacts) -> str:
 
 
 def striping_hints(facts: ProgramFacts) -> str:
-    """Require that MPI-IO, or what emulates the storage, takes hints for layouts of new files."""
+    """Require that MPI-IO or the emulated storage accepts hints for the layout of new files."""
     return mpiio(facts) if _hints_act_everywhere(facts) else romio(facts)
 
 
 def romio_name(facts: ProgramFacts) -> str:
-    """Return the value of MCA `io` that selects ROMIO under this Open MPI."""
+    """Return the value of MCA `io` that selects ROMIO in this Open MPI."""
     return next((a for a in facts.mpiio_alternatives if a.startswith("romio")), "romio321")
 
 
 def requires_romio(facts: ProgramFacts) -> Mapping[str, Value]:
-    """Return what selects ROMIO under Open MPI, so that its hints act."""
+    """Return the settings that select ROMIO in Open MPI, so that its hints act."""
     return {"mca.io": romio_name(facts)} if facts.mpi_family == "openmpi" else {}
 
 
 def requires_striping_hints(facts: ProgramFacts) -> Mapping[str, Value]:
-    """Return what selects ROMIO, unless the storage takes striping hints by itself."""
+    """Return the settings that select ROMIO, unless the storage accepts striping hints itself."""
     return {} if _hints_act_everywhere(facts) else requires_romio(facts)
 
 
 def requires_ompio(facts: ProgramFacts) -> Mapping[str, Value]:
-    """Return what selects OMPIO, so that its parameters act."""
+    """Return the settings that select OMPIO, so that its parameters act."""
     return {"mca.io": "ompio"} if facts.mpi_family == "openmpi" else {}
 
 
 def most_bytes(facts: ProgramFacts) -> float:
-    """Return what the program moves in one direction, at most: without end where it is unknown."""
+    """Return an upper bound of the bytes moved in one direction, which is infinite if unknown."""
     return max(facts.amount(name).most for name in ("read_bytes", "write_bytes"))
 
 
 def mean_write_bytes(facts: ProgramFacts) -> float:
-    """Return the mean size of a write that is known; without end where none is."""
+    """Return the mean size of a write, which is infinite if unknown."""
     written = facts.amount("write_bytes")
     known = written.most if written.value is None else written.value
     return known / max(1, facts.write_calls)
 
 
 def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]) -> Rungs:
-    """Return the ladder of a buffer; larger sizes only where data would fill the default."""
+    """Return the ladder for a buffer, with larger sizes only if data would fill the default."""
 
     def ladder(facts: ProgramFacts) -> tuple[Value, ...]:
         n_bytes = most_bytes(facts)
@@ -154,10 +154,10 @@ def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]
 
 
 def stripe_counts(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return 4, 16 and all targets; if they are known, each power of four below their number.
+    """Return 4, 16 and all targets; with a known number of targets, each power of four below it.
 
-    With them the number of nodes, so that each writes a stripe of its own: ROMIO's Lustre driver
-    uses a divisor of the stripes where there are fewer aggregators than those.
+    The number of nodes is added, so that each node writes its own stripe: with fewer aggregators
+    than stripes, ROMIO's Lustre driver uses a divisor of the stripe count.
     """
     if facts.striping is None:
         return (4, 16, ALL_TARGETS)
@@ -170,10 +170,10 @@ def stripe_counts(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 def stripe_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return 1 and 4 MiB; if the default is known, 16 MiB too, and not the default itself.
+    """Return 1 and 4 MiB; if the default is known, add 16 MiB and leave out the default itself.
 
-    Then also what one node writes of a collective call: with larger stripes a call reaches fewer
-    of them than there are nodes, with smaller ones a node writes several.
+    In that case the bytes per node of a collective call are added too: with larger stripes a call
+    covers fewer stripes than nodes, with smaller ones a node writes several.
     """
     if facts.striping is None:
         return (1 * MIB, 4 * MIB)
@@ -186,7 +186,7 @@ def stripe_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 def _share_of_a_call(facts: ProgramFacts) -> int:
-    """Return the bytes that each node writes of a collective call, in whole units of a layout."""
+    """Return the bytes that each node writes in a collective call, rounded to layout units."""
     known = all(facts.amount(name).is_exact for name in ("write_bytes", "collective_bytes"))
     if not known or not facts.write_calls or facts.collective_bytes <= facts.independent_bytes:
         return 0
@@ -196,16 +196,16 @@ def _share_of_a_call(facts: ProgramFacts) -> int:
 
 
 STRIPE_STEP = 64 * KIB
-"""Lustre's stripe sizes are multiples of it (documented: Lustre Operations Manual, setstripe)."""
+"""Unit of Lustre's stripe sizes (documented: Lustre Operations Manual, setstripe)."""
 ALL_TARGETS = -1
 LARGEST_CHUNK_BYTES = 2**32 - 1
 SMALLEST_CHUNK_BYTES = 4 * KIB
 
 
 def chunk_of_a_rank(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return one rank's block as a chunk, so that what it moves is contiguous in the file.
+    """Return one rank's block as a chunk, so that its data are contiguous in the file.
 
-    None where the block is not known, or is contiguous in the file already.
+    Return None if the block is unknown or already contiguous in the file.
     """
     fits = SMALLEST_CHUNK_BYTES <= facts.block_bytes <= LARGEST_CHUNK_BYTES
     return (facts.block,) if facts.interleaved and facts.block and fits else ()
@@ -214,7 +214,7 @@ def chunk_of_a_rank(facts: ProgramFacts) -> tuple[Value, ...]:
 def aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
     """Return the powers of two up to the number of ranks, and that number.
 
-    ROMIO's default is one a host, so that rung is left out where only ROMIO is there.
+    ROMIO's default is one per host, so that value is left out if ROMIO is the only choice.
     """
     rungs = [*(2**n for n in range((facts.n_ranks - 1).bit_length())), facts.n_ranks]
     if facts.mpiio_implementation == "romio" and "ompio" not in facts.mpiio_alternatives:

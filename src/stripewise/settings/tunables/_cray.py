@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists the hints that only Cray MPICH knows."""
+"""Lists the hints that only Cray MPICH supports."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _GET = "measured: H5Pget_*, HDF5 1.10.8"
 _MANUAL = "documented: HDF5 reference manual"
 
 DATASET_KEYS = frozenset({"chunk", "fill_time", "alloc_time", "transfer"})
-"""Properties that a rule for datasets may hold."""
+"""Properties that a rule for datasets may set."""
 
 _VERSIONS = "(earliest|v18|v110|v112|v114|v200|latest)"
 
@@ -50,12 +50,12 @@ _contract = partial(_property, safety=SafetyClass.CONTRACT)
 
 
 def _not_netcdf4(why: str) -> Condition:
-    """Return the condition that netCDF-4 does not use HDF5; `why`: what netCDF-4 does."""
+    """Return the condition that netCDF-4 does not use HDF5; `why` says what netCDF-4 does."""
     return when.needs(lambda facts: not facts.uses_netcdf4, f"netCDF-4 {why}")
 
 
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return alignments with a threshold of the same size: a file can at most double."""
+    """Return alignments with thresholds of the same size, so that a file can at most double."""
     written = facts.amount("write_bytes").most
     return tuple((size, size) for size in (1 * MIB, 4 * MIB, 64 * KIB) if written >= 2 * size)
 
@@ -64,7 +64,7 @@ TUNABLES = (
     _written(
         "alignment",
         Integers("1, 1 (off)", 2, maximum=2**40),
-        "Objects of at least [0] bytes start at a multiple of [1] bytes",
+        "Threshold and alignment, bytes: objects from the threshold on are aligned",
         search=Search(50, by=_alignments),
         also="netCDF-4: nc_set_alignment (4.9 and later)",
     ),
@@ -121,7 +121,7 @@ TUNABLES = (
     _layout(
         "chunk_cache",
         Integers("521, 1 MiB", 2, maximum=2**40),
-        "Slots and bytes of the cache for chunks of a dataset",
+        "Chunk cache of a dataset: slots and bytes",
         search=Search(55, (12421, 16 * MIB), (99991, 128 * MIB)),
         also="netCDF-4: nc_set_chunk_cache, nc_set_var_chunk_cache",
         applies=(when.hdf5, when.serial_hdf5, _not_netcdf4("sets the chunk cache itself")),
@@ -136,7 +136,7 @@ TUNABLES = (
     _dataset(
         "chunk",
         Integers("contiguous layout", *range(1, 33), minimum=1, maximum=2**32 - 1),
-        "Chunk dimensions of new datasets of that rank",
+        "Chunk dimensions of new datasets with as many dimensions",
         search=Search(25, by=when.chunk_of_a_rank),
         also="netCDF-4: nc_def_var_chunking; NetCDF Fortran: nf90_def_var(chunksizes=)",
         source=f"{_MANUAL}; the rung, one rank's block as a chunk: assumed",
@@ -151,7 +151,7 @@ TUNABLES = (
     _contract(
         "all_coll_metadata_ops",
         Flag("false"),
-        "Metadata is read by one rank; hangs unless all ranks make the same calls",
+        "One rank reads metadata for all; hangs unless every rank makes the same calls",
         search=Search(53, True),
         also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
         applies=(*_shared, when.matched_metadata),
@@ -160,7 +160,7 @@ TUNABLES = (
     _contract(
         "transfer",
         OneOf("independent", "independent", "collective"),
-        "Kind of data transfer; collective hangs unless all ranks make the same calls (seen)",
+        "Mode of data transfer; collective hangs unless every rank makes the same calls",
         search=Search(15, "collective"),
         also="netCDF-4: nc_var_par_access(NC_COLLECTIVE)",
         acts_at=ActsAt.TRANSFER,
@@ -170,7 +170,7 @@ TUNABLES = (
     _contract(
         "fill_time",
         OneOf("ifset", "ifset", "alloc", "never"),
-        "When fill values are written; never: unwritten elements are undefined (seen)",
+        "When fill values are written; with never, unwritten elements are undefined",
         search=Search(54, "never", by_name="no counter proves that every element is written"),
         also="netCDF-4: nc_def_var_fill(NC_NOFILL), nc_set_fill",
         acts_at=ActsAt.DATASET,

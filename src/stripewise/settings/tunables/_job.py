@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists the job's resources, which are tried only with the values that the user gives."""
+"""Lists the resources of a job, which are tried only with values that the user gives."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ TUNABLES = (
     _ranks(
         "ranks",
         Integer("as the command says", 1, INT_MAX),
-        "MPI ranks, put into the launcher's options; tried with --ranks only",
+        "Number of MPI ranks, set in the launcher's options; tried only with --ranks",
         search=Search(5),
     ),
     _ranks(
         "ranks_per_node",
         Integer("as the command says", 1, INT_MAX),
-        "Ranks on each host, put into the launcher's options; with --ranks-per-node only",
+        "Ranks per host, set in the launcher's options; tried only with --ranks-per-node",
         search=Search(6),
     ),
     _resource(
         "threads",
         Integer("as the environment says", 1, INT_MAX),
-        "OpenMP threads of a rank (OMP_NUM_THREADS; srun's -c too); with --threads only",
+        "OpenMP threads per rank (OMP_NUM_THREADS, and srun's -c); tried only with --threads",
         search=Search(7),
         stacks=("openmp",),
         source="documented: OpenMP 5.2, section 21.1.2; manual page of srun",
@@ -57,13 +57,14 @@ TUNABLES = (
     _burst_buffer(
         "burst_buffer_nodes",
         Integer("as the job script says", 0, INT_MAX),
-        "Nodes of the job's burst buffer, 0 for none; tried for job scripts",
+        "Nodes of the job's burst buffer, 0 for none; tried only for job scripts",
         search=Search(2),
     ),
     _burst_buffer(
         "burst_buffer_files",
         Text("all files of the job", r"[^\0\n]+", "wrfout*,wrfrst*"),
-        "Globs of the files that alone lie on the burst buffer (hybrid); tried for job scripts",
+        "Patterns of the only files that go to the burst buffer (hybrid); tried only for "
+        "job scripts",
         search=Search(3, from_trials=True),
     ),
 )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists Open MPI's MCA parameters: the implementation of MPI-IO, and what steers OMPIO.
+"""Lists Open MPI's MCA parameters, which select the MPI-IO implementation and control OMPIO.
 
 Defaults: printed by `ompi_info --param io|fcoll|fbtl|fs|sharedfp all -l 9`, Open MPI 4.1.4.
 """
@@ -54,7 +54,7 @@ def _other_implementations(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 def _algorithms(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return the algorithms of collective calls; Open MPI 5 has no two_phase any more."""
+    """Return the algorithms for collective calls; Open MPI 5 no longer has two_phase."""
     older = ("two_phase",) if " v4." in facts.mpi_version else ()
     return ("individual", "dynamic_gen2", "dynamic", *older)
 
@@ -109,7 +109,7 @@ TUNABLES = (
     _parameter(
         "io_ompio_max_aggregators_ratio",
         Integer("8", 1, INT_MAX),
-        "Minimum number of ranks per aggregator, where chosen automatically",
+        "Minimum ranks per aggregator, where chosen automatically",
     ),
     _parameter(
         "io_ompio_aggregators_cutoff_threshold",
@@ -119,7 +119,7 @@ TUNABLES = (
     _parameter(
         "io_ompio_cycle_buffer_size",
         Integer("512 MiB", 4 * KIB, INT_MAX),
-        "Maximum number of bytes that one independent call moves at once",
+        "Maximum bytes that one independent call moves at once",
         search=Search(61, by=when.buffer_sizes(16 * MIB, (), (16 * MIB,))),
         applies=(when.open_mpi, when.ompio, _independent),
     ),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists variables of the network below MPI, which collective buffering crosses."""
+"""Lists variables of the network layer below MPI, which collective buffering uses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _SAR_VALUES: tuple[Value, ...] = ("64K",)
 
 
 def _is_read(facts: ProgramFacts) -> str:
-    """Require a network that reads the variable, here or as it is described."""
+    """Require a network that reads the variable, on this host or in the machine description."""
     if _described(facts) or not when.cray(facts):
         return ""
     return "only Cray MPICH over libfabric reads it"
 
 
 def _described(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Return the values that choose another set-up of a described network."""
+    """Return the values that select another set-up of a described network."""
     pairs = (text.partition("=") for text in facts.network_variables)
     return tuple(dict.fromkeys(value for name, _, value in pairs if name == _SAR_LIMIT))
 

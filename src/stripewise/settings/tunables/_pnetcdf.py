@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists PnetCDF's own hints; those of the MPI-IO below it act too.
+"""Lists PnetCDF's own hints; hints of the MPI-IO layer below also act.
 
-Defaults: reported by ncmpi_inq_file_info, PnetCDF 1.12.3.  Hints of newer versions, and of
-builds with the burst-buffer driver or subfiling, are ignored by others without a word, and
-nothing that a run shows tells the version: these are not searched unasked.
+Defaults: reported by ncmpi_inq_file_info, PnetCDF 1.12.3.  Hints of newer versions, and of builds
+with the burst-buffer driver or subfiling, are silently ignored by others, and a run does not show
+the version; these hints are searched only on request.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ _burst_buffer = partial(_contract, source=f"{_DRIVER}; {_BUILD}")
 
 
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Each variable can waste up to its alignment: not more than a fraction of the data.
+    """Return alignments that waste at most a fraction of the data, up to one per variable.
 
-    How many variables there are is not seen; what a call writes is of one as a rule.
+    The number of variables is unknown; a call usually writes only one.
     """
     call_bytes, written = when.mean_write_bytes(facts), facts.amount("write_bytes").most
     sizes = (1 * MIB, 4 * MIB, 64 * KIB)
@@ -62,7 +62,7 @@ def _per_node(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 def _header_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
-    """From 1.13 on the header's alignment is that of the variables, whose bounds hold."""
+    """Return header sizes; from 1.13 the header has the alignment and bounds of the variables."""
     return tuple(size for size in _alignments(facts) if size == 1 * MIB)
 
 
@@ -76,7 +76,7 @@ TUNABLES = (
     _alignment(
         "nc_header_align_size",
         Integer("512", 0, 2**40),
-        "Space for the file's header, bytes: later definitions then do not move the data",
+        "Space for the file's header, bytes, so that later definitions do not move the data",
         search=Search(62, by=_header_sizes),
         source=f"{_INFO}; from 1.13 on another name of nc_var_align_size",
     ),
@@ -96,8 +96,8 @@ TUNABLES = (
     _hint(
         "nc_in_place_swap",
         OneOf("auto: in place above 4 KiB", "auto", "enable", "disable"),
-        "Bytes are swapped in the program's own buffer; enable: also small ones, which"
-        " a program must not read meanwhile, and which must not be read-only",
+        "Swap bytes in the program's own buffer; with enable also in small buffers, which "
+        "must be writable and must not be read meanwhile",
         search=Search(64, "disable"),
         applies=(when.pnetcdf, when.written),
         source=f"{_INFO}; documented: PnetCDF release notes 1.12 (threshold)",
@@ -105,7 +105,7 @@ TUNABLES = (
     _hint(
         "nc_ibuf_size",
         Integer("16 MiB", 0, 2**40),
-        "Buffer that packs what nonblocking calls hold in pieces, bytes",
+        "Buffer that packs noncontiguous data of nonblocking calls, bytes",
         search=Search(48, by=when.buffer_sizes(16 * MIB, (64 * MIB, 256 * MIB), ())),
     ),
     _hint(
@@ -139,8 +139,8 @@ TUNABLES = (
     _burst_buffer(
         "nc_burst_buf",
         OneOf("disable", *_SWITCH),
-        "Writes go to a log on node-local storage and to the file at flush and close; data on a "
-        "node that fails before that is lost",
+        "Writes go to a log on node-local storage and to the file at flush and close; data "
+        "that was not flushed is lost if a node fails",
     ),
     _burst_buffer(
         "nc_burst_buf_dirname",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds tunables by name, suggests close names, and handles values for all or some files."""
+"""Finds tunables by name, suggests close names, and handles settings for all or some files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def find(layer: Layer, key: str) -> Tunable | None:
 
 
 def get(name: str) -> Tunable:
-    """Return a tunable by name; the key alone will do where it is unique.
+    """Return a tunable by name, or by its key if that is unique.
 
     Raises:
         UsageError: No tunable has that name.
@@ -68,12 +68,12 @@ def get(name: str) -> Tunable:
 
 
 def suggest_key(key: str, *layers: Layer) -> str:
-    """Suggest the tunables' keys of some layers that are closest to an unknown one."""
+    """Return a suggestion of the keys closest to an unknown one."""
     return suggest(key, [tunable.key for tunable in _ALL if tunable.layer in layers])
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """Return ", did you mean ...?" with the closest known words; "" without any."""
+    """Return ", did you mean ...?" with the closest known words; empty without any."""
     candidates = list(known)
     tails = {name.rpartition(".")[2]: name for name in candidates}
     matches = difflib.get_close_matches(word, candidates, n=3, cutoff=0.6)
@@ -83,11 +83,11 @@ def suggest(word: str, known: Iterable[str]) -> str:
     return f", did you mean {' or '.join(unique)}?" if unique else ""
 
 
-# Settings: the values of tunables by name, for all files or for some.
+# Settings: values of tunables by name, for all files or for some.
 #
-# A setting for some files only has `@` and the glob of their names behind the tunable's name:
-# `mpiio.cb_nodes@plt*.h5` is `mpiio.cb_nodes` for the files that `plt*.h5` matches; there it acts
-# in place of what is set for all files.
+# A setting for some files has `@` and the glob of their names after the tunable's name:
+# `mpiio.cb_nodes@plt*.h5` is `mpiio.cb_nodes` for the files that match `plt*.h5`, for which it
+# replaces the setting for all files.
 
 _SIGN = "@"
 _OF_JOB = (Layer.MCA, Layer.JOB, Layer.ENVIRONMENT)
@@ -95,17 +95,17 @@ PointKey = frozenset[tuple[str, str]]
 
 
 def key_of(settings: Mapping[str, Value]) -> PointKey:
-    """Return the identity of a point; 1, 1.0 and True are different values."""
+    """Return a key that identifies settings, in which 1, 1.0 and True are different values."""
     return frozenset((name, repr(value)) for name, value in settings.items())
 
 
 def scoped(name: str, match: str) -> str:
-    """Return the name of a tunable's setting for some files; "" stands for all files."""
+    """Return the name of a tunable's setting for the files of a glob; empty for all files."""
     return f"{name}{_SIGN}{match}" if match else name
 
 
 def split_scope(name: str) -> tuple[str, str]:
-    """Return the tunable's name and the glob of a setting's name; "" for all files."""
+    """Split a setting's name into the tunable's name and the glob (empty for all files)."""
     tunable, _, match = name.partition(_SIGN)
     return tunable, match
 
@@ -114,28 +114,28 @@ def tunable_of(name: str) -> Tunable:
     """Return the tunable that a setting sets.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: There is no tunable of that name.
     """
     return get(split_scope(name)[0])
 
 
 def acts_per_file(name: str) -> bool:
-    """Whether a setting acts on files; the others act on the whole job."""
+    """Return whether a setting acts on files rather than on the whole job."""
     return tunable_of(name).layer not in _OF_JOB
 
 
 def scopes(settings: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the globs of the settings for some files, each once, in order."""
+    """Return the globs of settings for some files, in order and without duplicates."""
     globs = dict.fromkeys(split_scope(name)[1] for name in settings)
     return tuple(glob for glob in globs if glob)
 
 
 def settings_on(settings: Mapping[str, Value], match: str) -> dict[str, Value]:
-    """Return the settings that act on the files of one glob, by the tunables' names.
+    """Return the settings that act on the files of one glob, by names of tunables.
 
     Args:
-        settings: Of a point.
-        match: One of its globs; "" or one that it does not name: what acts on all other files.
+        settings: Settings of a point of the space.
+        match: One of its globs; empty, or another glob, for all other files.
     """
     split = [(*split_scope(name), value) for name, value in settings.items()]
     of_all = {tunable: value for tunable, glob, value in split if not glob}
@@ -143,7 +143,7 @@ def settings_on(settings: Mapping[str, Value], match: str) -> dict[str, Value]:
 
 
 def said_of_files(settings: Mapping[str, Value], say: Callable[[str, Value], str]) -> str:
-    """Say the settings for all files, then those for some: "a=1 for plt*.h5: a=2 b=3"."""
+    """Join the settings for all files and those for some: "a=1 for plt*.h5: a=2 b=3"."""
     texts: list[str] = []
     for match in ("", *scopes(settings)):
         split = [(*split_scope(name), value) for name, value in settings.items()]
@@ -155,13 +155,13 @@ def said_of_files(settings: Mapping[str, Value], say: Callable[[str, Value], str
 def settings_text(settings: Mapping[str, Value]) -> str:
     """Return the settings as people write them: `cb_nodes=4 alignment=0,1048576`.
 
-    Those for some files come last: `io=romio321 for plt*.h5: cb_nodes=4`.
+    Settings for some files come last: `io=romio321 for plt*.h5: cb_nodes=4`.
     """
     return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={hint_text(v)}")
 
 
 def hint_text(value: Value) -> str:
-    """Return a value as MPI_Info, MCA and environment hold it."""
+    """Return a value as text for MPI_Info, MCA and environment variables."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -172,18 +172,18 @@ def hint_text(value: Value) -> str:
 def format_settings(settings: Mapping[str, Value]) -> str:
     """Format settings for one line, without their layer: "cb_nodes=4 alignment=1 MiB,1 MiB".
 
-    Those for some files only come last: "io=romio321 for plt*.h5: cb_nodes=4".
+    Settings for some files come last: "io=romio321 for plt*.h5: cb_nodes=4".
     """
     return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={value_text(v)}")
 
 
 def setting_name(name: str) -> str:
-    """Return the name of a setting: of a tunable, or "mpiio.cb_nodes for plt*.h5"."""
+    """Return a setting's name for people: a tunable's name, or "mpiio.cb_nodes for plt*.h5"."""
     tunable, match = split_scope(name)
     return f"{tunable} for {printable(match)}" if match else tunable
 
 
-# One clear line out of what pydantic says.
+# One clear line from a validation error of pydantic.
 
 
 _TYPES = {
@@ -200,17 +200,17 @@ _TYPES = {
 
 
 def first_problem(error: ValidationError, known: Collection[str]) -> str:
-    """Return the first problem: where, the value, what to give instead.
+    """Return the first problem of a validation: its place, the value, and the remedy.
 
     Args:
-        error: Of the validation.
-        known: Keys that may have been meant by an unknown one, perhaps with their tables.
+        error: Error of the validation.
+        known: Known keys for suggestions, optionally with their tables.
     """
     first: Any = error.errors(include_url=False)[0]
-    where = _where(first["loc"])
+    where = _location_text(first["loc"])
     if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         key = str(first["loc"][-1])
-        place = _where(first["loc"][:-1])
+        place = _location_text(first["loc"][:-1])
         here = f"{place}: " if place else ""
         if key in known:
             table = known[key] if isinstance(known, Mapping) else "another table"
@@ -226,7 +226,7 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
     return f"{where} = {shown}: {_TYPES.get(first['type'], message[:1].lower() + message[1:])}"
 
 
-def _where(location: Iterable[str | int]) -> str:
-    """Write ("file", 0, "mpiio") as `file[1].mpiio`: people count from one."""
+def _location_text(location: Iterable[str | int]) -> str:
+    """Format ("file", 0, "mpiio") as `file[1].mpiio`, counting from one."""
     parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")

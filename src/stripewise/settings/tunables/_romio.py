@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists ROMIO's hints: of MPICH and its kin, and of Open MPI when it uses ROMIO.
+"""Lists ROMIO's hints, for MPICH and its derivatives, and for Open MPI when it uses ROMIO.
 
 Defaults: printed by ROMIO_PRINT_HINTS=1 under MPICH 4.0.2 and Open MPI 4.1.4 (romio321).
 """
@@ -54,9 +54,9 @@ _ibm = partial(_hint, stacks=("ibm",), source="documented: H5Tuner sets it; assu
 
 
 def _spread(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
-    """Let as many aggregators stand on each host as the count needs.
+    """Return the setting that allows as many aggregators per host as their number needs.
 
-    ROMIO's own default, `*:1`, allows one a host whatever cb_nodes says (measured).
+    ROMIO's default, `*:1`, allows one per host regardless of cb_nodes (measured).
     """
     hosts = facts.aggregator_hosts if facts else 1
     if hosts <= 1 or not isinstance(value, int):
@@ -88,7 +88,7 @@ TUNABLES = (
     _hint(
         "romio_ds_read",
         OneOf("automatic", *_THREE),
-        "Data sieving in reads with holes: read more than requested, and pick out the data",
+        "Data sieving in reads with holes: read the whole range, pick out the pieces",
         search=Search(24, "disable"),
         applies=(when.romio, when.mpiio_read, when.noncontiguous),
     ),
@@ -102,7 +102,7 @@ TUNABLES = (
     _anywhere(
         "cb_nodes",
         Integer("ROMIO: one a host; Cray: the stripe count; OMPIO: automatic", 1, INT_MAX),
-        "Aggregators: ranks that do the file access of collective calls",
+        "Number of aggregators: ranks that access the file in collective calls",
         search=Search(30, by=when.aggregators),
         implies=_spread,
         source=f"{_PRINTED}; acts in ROMIO with cb_config_list, and in OMPIO 4.1.4 (traced)",
@@ -135,7 +135,7 @@ TUNABLES = (
     _layout(
         "striping_unit",
         Integer("that of the directory; without stripes 0", 4 * KIB, 2**32 - 1),
-        "Stripe size of a new file; everywhere, what aggregators' shares are aligned to",
+        "Stripe size of a new file; on any file system, alignment of the aggregators' shares",
         search=Search(45, by=when.stripe_sizes),
         applies=(when.striping_hints, when.several_ranks, when.collective),
         source="measured: 4 MiB on 4 ranks moved the system writes of MPICH; else documented",
@@ -158,7 +158,7 @@ TUNABLES = (
     _hint(
         "cb_config_list",
         Text("*:1", r"[^\s:,]+(:(\d+|\*))?(,[^\s:,]+(:(\d+|\*))?)*", "*:2"),
-        "How many aggregators a host may have; set with cb_nodes",
+        "Maximum aggregators per host; set together with cb_nodes",
         source=f"{_PRINTED}; {_GUIDE}",
     ),
     _collective(
@@ -191,7 +191,7 @@ TUNABLES = (
     _hint(
         "romio_min_fdomain_size",
         Integer("0", 0, INT_MAX),
-        "Minimum bytes of an aggregator's share: fewer aggregators for little data",
+        "Minimum bytes per aggregator: fewer aggregators for little data",
         source="measured: 2 MiB left one of two aggregators active; searched as cb_nodes",
     ),
     _hint(
@@ -256,13 +256,13 @@ TUNABLES = (
     _lustre(
         "romio_lustre_co_ratio",
         Integer("1", 1, 1024),
-        "Maximum number of aggregators per target in collective writes",
+        "Maximum aggregators per target in collective writes",
         search=Search(35, 2, 4),
     ),
     _lustre(
         "romio_lustre_coll_threshold",
         Integer("0, off"),
-        "Size from which requests skip collective buffering, bytes",
+        "Size of requests, bytes, from which they skip collective buffering",
         search=Search(72),
     ),
     _lustre(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spans the space that a study searches, and leaves out points that make no sense."""
+"""Defines the space that a study searches, without points that make no sense."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from stripewise.settings.tunables._registry import (
     split_scope,
 )
 
-_OF_BUFFERING = {
+_BUFFERING_TUNABLES = {
     "mpiio.cb_nodes",
     "mpiio.cb_buffer_size",
     "mpiio.romio_lustre_co_ratio",
     "mpiio.romio_lustre_ds_in_coll",
 }
-"""Act on calls that are gathered by aggregators."""
+"""Tunables that act on calls whose data aggregators collect."""
 
 
 @dataclass(frozen=True)
 class Dimension:
-    """One searched tunable: its tunable and the ladder for this program.
+    """One dimension of the space: a tunable and its ladder for the program.
 
-    The ladder is empty where strategies may choose values by what trials showed.
+    The ladder is empty if strategies choose values from the results of trials.
     """
 
     tunable: Tunable
@@ -42,11 +42,11 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """What a study searches.
+    """The space that a study searches.
 
     Attributes:
-        dimensions: In order of likely effect.
-        left_out: Tunable name to the reason why it is not searched.
+        dimensions: Dimensions, in order of likely effect.
+        left_out: Name of a tunable that is not searched to the reason.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -58,9 +58,9 @@ class Space:
         return math.prod(len(dimension.values) + 1 for dimension in self.dimensions)
 
     def places(self, settings: Mapping[str, Value]) -> tuple[int, ...] | None:
-        """Return the place of each tunable's value on its ladder, 0 for the default.
+        """Return the position of each tunable's value on its ladder, 0 for the default.
 
-        None where the settings lie outside of the space.
+        Return None if the settings are outside the space.
         """
         ladders = {d.tunable.name: (None, *d.values) for d in self.dimensions}
         if any(value not in ladders.get(name, ()) for name, value in settings.items()):
@@ -68,7 +68,7 @@ class Space:
         return tuple(ladder.index(settings.get(name)) for name, ladder in ladders.items())
 
     def at(self, places: Iterable[int]) -> dict[str, Value]:
-        """Return the settings whose values stand at such places."""
+        """Return the settings whose values are at given positions."""
         pairs = zip(self.dimensions, places, strict=True)
         return {d.tunable.name: d.values[place - 1] for d, place in pairs if place}
 
@@ -92,23 +92,23 @@ def find_space(
     """Choose the tunables worth searching for a program.
 
     Args:
-        facts: What its first run showed.
-        allowed: Returns the reason why a tunable may not be used; "" if it may.
-        classes: Classes to search.
-        only: Names; if given, no other tunable is searched.
-        ladders: Tunable name to values that the user wants tried instead of the tunable's own;
-            such tunables are searched whatever `only` says, and the job's resources not without.
-            What trials must show may have no values here.
+        facts: Facts about the program from its first run.
+        allowed: Function that returns why a tunable may not be used; empty if it may.
+        classes: Safety classes to search.
+        only: Names of tunables; if given, no others are searched.
+        ladders: Tunable name to values that replace the tunable's own ladder; these tunables are
+            searched independent of `only`, and the job's resources only if given here. Tunables
+            with values from trials may have an empty ladder.
 
     Raises:
         UsageError: `only` or `ladders` names a tunable that does not exist.
-        ConfigurationError: A value of `ladders` is not one of that tunable.
+        ConfigurationError: A value in `ladders` is not valid for its tunable.
     """
     wanted = {get(name).name for name in only}
-    given = _given(ladders or {}, facts)
+    given = _checked_ladders(ladders or {}, facts)
 
     def reasons(tunable: Tunable, rungs: Sequence[Value]) -> Iterator[str]:
-        """Yield why it is not searched, what counts most first; "" where that is no reason."""
+        """Yield reasons why it is not searched, most important first, or empty texts."""
         asked, of_job = tunable.name in given, tunable.layer is Layer.JOB
         if not asked and wanted and tunable.name not in wanted:
             yield "not requested"
@@ -137,10 +137,10 @@ def find_space(
     return _drop_unreachable(dimensions, left_out, facts)
 
 
-def _given(
+def _checked_ladders(
     ladders: Mapping[str, Sequence[Value]], facts: ProgramFacts
 ) -> dict[str, tuple[Value, ...]]:
-    """Return the user's ladders: checked values, each once, without what acts already."""
+    """Return the user's ladders with checked, unique values, without values that already act."""
     checked: dict[str, tuple[Value, ...]] = {}
     for name, values in ladders.items():
         tunable = get(name)
@@ -154,7 +154,7 @@ def _given(
 def _drop_unreachable(
     dimensions: list[Dimension], left_out: dict[str, str], facts: ProgramFacts
 ) -> Space:
-    """Drop tunables that need a value of another tunable that is neither there nor searched."""
+    """Drop tunables that require a value of another tunable that is neither set nor searched."""
     reachable = {
         (dimension.tunable.name, value) for dimension in dimensions for value in dimension.values
     }
@@ -173,7 +173,7 @@ def _drop_unreachable(
 
 
 def _current(name: str, facts: ProgramFacts) -> Value | None:
-    """Return the value that a tunable has by default, where the facts show it."""
+    """Return the default value of a tunable, if the facts show it."""
     if name == "job.ranks":
         return facts.n_ranks
     if name == "job.burst_buffer_nodes":
@@ -185,7 +185,7 @@ def _current(name: str, facts: ProgramFacts) -> Value | None:
 
 
 def is_valid(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
-    """Whether the settings can act together on such a program, on every class of files."""
+    """Return whether settings can act together on a program, for every class of files."""
     if any(split_scope(name)[1] and not acts_per_file(name) for name in settings):
         return False
     on_classes = (settings_on(settings, match) for match in ("", *scopes(settings)))
@@ -193,7 +193,7 @@ def is_valid(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
 
 
 def _has_cpus(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
-    """Whether the job has as many CPUs as its ranks and threads need."""
+    """Return whether the job has enough CPUs for its ranks and threads."""
     ranks, threads = settings.get("job.ranks", facts.n_ranks), settings.get("job.threads")
     if not (facts.job_cpus and isinstance(ranks, int) and isinstance(threads, int)):
         return True
@@ -213,24 +213,24 @@ def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
     direct_writes = settings.get("mpiio.romio_cb_write") == "disable"
     direct_reads = settings.get("mpiio.romio_cb_read") == "disable"
     if settings.get("mpiio.romio_no_indep_rw") is True and (direct_writes or direct_reads):
-        return False  # it forces collective buffering
+        return False  # this forces collective buffering
     unbuffered = direct_writes and not facts.amount("read_bytes").most
     if unbuffered or settings.get("mca.fcoll") == "individual":
-        return not settings.keys() & _OF_BUFFERING
-    return bool(nodes) or not has_idle_aggregation(settings, facts)  # those are Lustre's
+        return not settings.keys() & _BUFFERING_TUNABLES
+    return bool(nodes) or not has_idle_aggregation(settings, facts)  # these are for Lustre only
 
 
-# How many ranks write in ROMIO's Lustre driver, and which settings leave that as it is.
+# Number of ranks that write in ROMIO's Lustre driver, and settings that do not change it.
 
 _AGGREGATORS, _RATIO = "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio"
 _COUNT, _SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
 
 
 def lustre_aggregators(wanted: int, stripes: int, co_ratio: int) -> int:
-    """Return how many aggregators ROMIO's Lustre driver uses in a collective write.
+    """Return the number of aggregators that ROMIO's Lustre driver uses in a collective write.
 
-    A multiple of the stripes, at most `co_ratio` for each of them; or, with fewer aggregators
-    than stripes, a divisor of the stripes.
+    It is a multiple of the stripe count, with at most `co_ratio` aggregators per stripe; or, with
+    fewer aggregators than stripes, a divisor of the stripe count.
 
     Source: ROMIO, adio/ad_lustre/ad_lustre_aggregate.c (Get_striping_info), MPICH 4.0.2.
     """
@@ -248,14 +248,14 @@ def lustre_aggregators(wanted: int, stripes: int, co_ratio: int) -> int:
 
 
 def has_idle_aggregation(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
-    """Whether a setting of the aggregators changes nothing: without it the same ranks write."""
+    """Return whether a setting for aggregators has no effect on which ranks write."""
     given = settings.keys() & {_AGGREGATORS, _RATIO}
     reads = facts.amount("mpiio_read_bytes").most
     other = facts.mpiio_alternatives or reads or facts.striping is None
     if not given or other or facts.mpiio_driver != "LUSTRE":
         return False
     if _number(settings, _AGGREGATORS, 1) > facts.aggregator_hosts:
-        given.discard(_AGGREGATORS)  # several on each host: other ranks, even if as many
+        given.discard(_AGGREGATORS)  # other ranks, even if as many
     writers = _writers(settings, facts)
     without = [{n: v for n, v in settings.items() if n != name} for name in given]
     return any(_writers(fewer, facts) == writers for fewer in without)
@@ -269,7 +269,7 @@ def _writers(settings: Mapping[str, Value], facts: ProgramFacts) -> int:
 
 
 def lustre_stripes(settings: Mapping[str, Value], striping: Striping) -> int:
-    """Return the stripes of a new file; the driver asks for all where only their size is given."""
+    """Return the stripe count of a new file; the driver uses all targets if only a size is set."""
     usual = -1 if _SIZE in settings else striping.stripe_count
     count = _number(settings, _COUNT, usual)
     return count if 0 < count <= striping.targets else max(striping.targets, 1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the values to try of tunables, from texts such as `cb_nodes=1,2` and from TOML files."""
+"""Reads values of tunables to try from texts such as `cb_nodes=1,2` and from TOML files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from stripewise.settings.tunables._registry import get
 
 
 def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[Value, ...]]:
-    """Read `mpiio.cb_buffer_size=1MiB,4MiB` and its like.
+    """Parse texts such as `mpiio.cb_buffer_size=1MiB,4MiB`.
 
     Args:
-        texts: What the user wrote.
-        option: Name of the option that held the texts, for messages.
+        texts: Texts that the user gave.
+        option: Name of the option with the texts, for messages.
 
     Raises:
-        UsageError: It is no such text, or names a tunable that does not exist, or twice.
-        ConfigurationError: A value is none of the tunable's.
+        UsageError: A text is malformed, or names an unknown tunable or the same tunable twice.
+        ConfigurationError: A value is not valid for its tunable.
     """
     found: dict[str, tuple[Value, ...]] = {}
     for text in texts:

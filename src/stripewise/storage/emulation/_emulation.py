@@ -24,11 +24,11 @@ from stripewise.storage.emulation._mapping import read_root
 from stripewise.storage.emulation._storage import EmulatedStorage
 from stripewise.storage.machines import Transport
 
-# What a run on an emulated storage showed, from the counters of its mapping.
+# Results of a run on an emulated storage, from the counters of its mapping.
 
 
 LATE_SHARE = 0.05
-"""More than this share of the requests' time is the host's: then it was the limit."""
+"""If the host causes more than this share of the requests' time, it was the limit."""
 _LEAST_SHARE = 0.01
 _WORDS = {
     "request": "each request's own time",
@@ -45,23 +45,23 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class EmulatedRun:
-    """One run, as the storage saw it.
+    """Results of one run on an emulated storage.
 
     Attributes:
-        storage: That was emulated: "archer2-hdd@1/64".
-        machine: How the user named it, with its slow motion; slowdown: of it.
-        processes: That were reached.
-        writes / reads / metadata: Requests; held: of them, how many were held back.
-        held_seconds / model_seconds: Sums over the requests: held back, and from beginning to
-            end as the storage has it.
+        storage: Identity of the storage that was emulated: "archer2-hdd@1/64".
+        machine: Name that the user gave it, with its slow motion; slowdown: factor of that.
+        processes: Number of processes that used the emulation.
+        writes / reads / metadata: Number of requests; held: number of those that were held back.
+        held_seconds / model_seconds: Sums over the requests: time held back, and duration on the
+            storage.
         late / late_seconds: Requests that this host ended clearly later, and by how much.
-        limits: Resource to its share of the time that requests waited for, the largest first.
-        ranks_per_node: On one virtual node.
-        transport: Set-up of the network; hangs_from_nodes: jobs of so many nodes hang with it
-            there; 0: none.
+        limits: Share of the requests' waiting time by resource, largest first.
+        ranks_per_node: Number of ranks on one virtual node.
+        transport: Set-up of the network; hangs_from_nodes: number of nodes from which jobs hang
+            with it; 0 if they never do.
         mapped / rings / static_programs: Memory maps of files, processes with io_uring or libaio,
-            and static programs that were started: what bypasses it.
-        notes: What else went otherwise than asked; for the user.
+            and static programs that were started: all of these bypass the emulation.
+        notes: Other deviations from what was requested, for the user.
     """
 
     storage: str
@@ -87,23 +87,23 @@ class EmulatedRun:
 
     @property
     def requests(self) -> int:
-        """Requests of all kinds."""
+        """Number of requests of all kinds."""
         return self.writes + self.reads + self.metadata
 
     @property
     def late_share(self) -> float:
-        """Share of the requests' time that is the host's, not the storage's."""
+        """Share of the requests' time that is caused by the host, not the storage."""
         whole = self.model_seconds + self.late_seconds
         return self.late_seconds / whole if whole > 0 else 0.0
 
     @property
     def host_was_the_limit(self) -> bool:
-        """Whether the times are not those of the storage."""
+        """Whether the host is so late that the times are not those of the storage."""
         return self.late_share > LATE_SHARE
 
     @property
     def problem(self) -> str:
-        """Why the run does not count, with the remedy; "" if it does."""
+        """Reason why the run does not count, with the remedy; empty if it does count."""
         if not self.host_was_the_limit:
             return ""
         return (
@@ -114,13 +114,13 @@ class EmulatedRun:
 
     @property
     def _remedy(self) -> str:
-        """Name a slower motion in which the host would have had room to spare."""
+        """Remedy that names a slower motion in which the host would be fast enough."""
         needed = self.slowdown * 2 * (1 + self.late_seconds / max(self.model_seconds, 1e-9))
         power = min(2 ** ceil(log2(needed)), 1 << 20)
         return f"emulate in slower motion: --on {self.machine.partition('@')[0]}@1/{power}"
 
     def why_it_hangs(self, n_ranks: int) -> str:
-        """Say why a run on so many ranks would not have ended there; "" if it would."""
+        """Return why a run on this number of ranks would hang on the storage; empty if not."""
         nodes = ceil(n_ranks / self.ranks_per_node)
         if not 0 < self.hangs_from_nodes <= nodes:
             return ""
@@ -132,7 +132,7 @@ class EmulatedRun:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a user should know of the run, the problem not among it."""
+        """Remarks on the run for the user, except for the problem."""
         found = []
         if not self.requests:
             found.append(
@@ -155,7 +155,7 @@ class EmulatedRun:
 
     @property
     def limits_text(self) -> str:
-        """Say what requests waited for: "single processes 62 %, the targets 35 %"."""
+        """Resources that requests waited for: "single processes 62 %, the targets 35 %"."""
         shown = {name: share for name, share in self.limits.items() if share >= _LEAST_SHARE}
         return ", ".join(f"{_WORDS[name]} {share:.0%}" for name, share in shown.items())
 
@@ -169,14 +169,14 @@ def emulated_run(
     ranks_per_node: int = 1,
     transport: Transport | None = None,
 ) -> EmulatedRun:
-    """Make sense of the counters of a mapping.
+    """Return the results of a run from the counters of a mapping.
 
     Args:
-        counters: Name to value; times in nanoseconds.
+        counters: Values by name; times in nanoseconds.
         storage: Identity of the storage, for people.
-        machine: As the user names it.
-        slowdown: Of its slow motion.
-        ranks_per_node: On one virtual node.
+        machine: Name that the user gave it.
+        slowdown: Factor of its slow motion.
+        ranks_per_node: Number of ranks on one virtual node.
         transport: Set-up of the network that the run had.
     """
     spent = {
@@ -228,12 +228,12 @@ ENV_EMULATE = "STRIPEWISE_EMULATE"
 
 @dataclass
 class Emulation:
-    """The clocks of one run; a context that removes them whatever happens.
+    """Clocks of one run; a context manager that always removes them.
 
     Attributes:
-        storage: That is emulated.
-        root: Real path of the directory whose files are.
-        path: Of the mapping.
+        storage: Storage that is emulated.
+        root: Real path of the directory that contains its files.
+        path: Path of the mapping.
         transport: Set-up of the network that the run has.
     """
 
@@ -252,19 +252,19 @@ class Emulation:
         run_id: str = "",
         ranks: int = 0,
     ) -> Emulation:
-        """Make fresh clocks for a run in a directory.
+        """Create clocks for a run in a directory.
 
         Args:
-            storage: To be emulated.
-            root: Files below it are on that storage.
-            environment: Of the run: it can choose the transport.
-            run_id: Of the run; noise depends on it.
-            ranks: Of the run; 0: not known.
+            storage: Storage to emulate.
+            root: Directory; files below it are on that storage.
+            environment: Environment of the run, which can choose the transport.
+            run_id: Identifier of the run; noise depends on it.
+            ranks: Number of ranks of the run; 0 if unknown.
 
         Raises:
-            UsageError: There is no such directory, or its path is too long.
-            StorageError: It cannot be written, keeps no attributes, or there is no room.
-            StudyError: It is being emulated by another run.
+            UsageError: The directory does not exist, or its path is too long.
+            StorageError: It cannot be written, supports no attributes, or has no space left.
+            StudyError: Another run is emulating it.
         """
         real = _checked(root)
         head = _mapping.header(storage, str(real), environment, run_id, ranks)
@@ -280,7 +280,7 @@ class Emulation:
 
     @classmethod
     def find_again(cls, storage: EmulatedStorage, root: Path) -> Emulation | None:
-        """Return the clocks of a run whose tuner is dead; None if they are gone."""
+        """Return the clocks of a run whose tuner is dead; None if they no longer exist."""
         found = find_again(Path(os.path.realpath(root)))
         if found is None:
             return None
@@ -288,11 +288,11 @@ class Emulation:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What the environment of the run needs."""
+        """Environment variables that the run needs."""
         return {ENV_EMULATE: str(self.path)}
 
     def read(self) -> EmulatedRun:
-        """Return what the storage saw so far."""
+        """Return the results of the run so far."""
         return emulated_run(
             _mapping.read_counters(self._descriptor),
             storage=self.storage.identity,
@@ -303,13 +303,13 @@ class Emulation:
         )
 
     def end(self) -> None:
-        """Remove the mapping; processes that still use it go on with theirs."""
+        """Remove the mapping; processes that still use it continue with theirs."""
         if self._descriptor >= 0:
             release(self.path, self._descriptor)
             self._descriptor = -1
 
     def forget(self) -> None:
-        """Let go of the mapping in a forked copy of its owner; it is not removed."""
+        """Close the mapping in a forked copy of its owner, without removing it."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -327,7 +327,7 @@ class Emulation:
 
 
 def _checked(root: Path) -> Path:
-    """Return the real path of a directory that can stand for a storage."""
+    """Return the real path of a directory that can represent a storage."""
     real = Path(os.path.realpath(root))
     try:
         mode = real.stat().st_mode
@@ -341,7 +341,7 @@ def _checked(root: Path) -> Path:
     return real
 
 
-# The file of a mapping: one for each directory that is emulated, gone when its owner is.
+# File of a mapping: one for each emulated directory, removed when its owner ends.
 
 _PREFIX = "stripewise-emulation"
 _SHARED_MEMORY = Path("/dev/shm")
@@ -351,14 +351,14 @@ _PATIENCE_SECONDS = 5.0
 
 
 def home() -> Path:
-    """Return where mappings lie: in memory where the system has a place for that."""
+    """Return the directory of mappings: in memory if the system has a place for that."""
     usable = _SHARED_MEMORY.is_dir() and os.access(_SHARED_MEMORY, os.W_OK | os.X_OK)
     return _SHARED_MEMORY if usable else Path(tempfile.gettempdir())
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Keep other processes from claiming; one that has stopped amid it is passed after a while."""
+    """Exclude other processes from claiming; ignore one that has stopped, after a while."""
     descriptor = os.open(home(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -371,10 +371,10 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def claim(root: Path) -> tuple[Path, int]:
-    """Make the file for a directory's mapping and lock it for this process.
+    """Create the file of a directory's mapping and lock it for this process.
 
-    The lock is the kernel's: it ends with this process, whatever ends that.  Others see what it
-    is for when the root is in it: until then, one at a time.
+    The lock is held by the kernel: it ends with this process, for whatever reason. Others
+    recognise its directory once the root is written in it; until then, claims are serialised.
 
     Args:
         root: Real path of the directory.
@@ -383,23 +383,26 @@ def claim(root: Path) -> tuple[Path, int]:
         Path and descriptor; the file is empty.
 
     Raises:
-        StudyError: The directory, one above or one below it is being emulated already.
-        StorageError: The file cannot be made.
+        StudyError: The directory, or one above or below it, is already being emulated.
+        StorageError: The file cannot be created.
     """
     status = root.stat()
     path = home() / f"{_prefix()}-{status.st_dev:x}-{status.st_ino:x}"
-    for other, owner in _living():
+    for other, owner in _active_mappings():
         if root.is_relative_to(other) or Path(other).is_relative_to(root):
             raise _in_use(other, owner)
     try:
         while True:
             descriptor = os.open(path, _FLAGS | os.O_CREAT, _OWNER_ONLY)
-            if _is_own(descriptor) and _lock(descriptor) and _is(path, descriptor):
+            if _is_own(descriptor) and _lock(descriptor) and _is_at(path, descriptor):
                 os.ftruncate(descriptor, 0)
                 return path, descriptor
-            is_free, owner = _is_own(descriptor) and not _is(path, descriptor), _owner(descriptor)
+            is_free, owner = (
+                _is_own(descriptor) and not _is_at(path, descriptor),
+                _owner(descriptor),
+            )
             os.close(descriptor)
-            if not is_free:  # else its owner has ended in between
+            if not is_free:  # otherwise its owner has ended meanwhile
                 raise _in_use(str(root), owner)
     except OSError as error:
         if isinstance(error, StorageError):
@@ -408,22 +411,22 @@ def claim(root: Path) -> tuple[Path, int]:
 
 
 def release(path: Path, descriptor: int) -> None:
-    """Remove a file that this process has claimed; no error if it is gone."""
+    """Remove a file that this process has claimed; no error if it no longer exists."""
     with suppress(OSError):
-        if _is(path, descriptor):
+        if _is_at(path, descriptor):
             path.unlink()
     os.close(descriptor)
 
 
 def find_again(root: Path) -> tuple[Path, int] | None:
-    """Claim the file that a process left which is dead, as it is; None if there is none."""
+    """Claim the file left by a dead process, with its contents; None if there is none."""
     try:
         status = root.stat()
         path = home() / f"{_prefix()}-{status.st_dev:x}-{status.st_ino:x}"
         descriptor = os.open(path, _FLAGS)
     except OSError:
         return None
-    if _is_own(descriptor) and _lock(descriptor) and _is(path, descriptor):
+    if _is_own(descriptor) and _lock(descriptor) and _is_at(path, descriptor):
         return path, descriptor
     os.close(descriptor)
     return None
@@ -433,15 +436,15 @@ def _prefix() -> str:
     return f"{_PREFIX}-{os.getuid()}"
 
 
-def _living() -> Iterator[tuple[str, str]]:
-    """Yield roots and owners of what is being emulated; remove what dead processes left."""
+def _active_mappings() -> Iterator[tuple[str, str]]:
+    """Yield roots and owners of emulated directories; remove the files of dead processes."""
     for path in home().glob(f"{_prefix()}-*"):
         with _opened(path) as descriptor:
             if descriptor is None:
                 continue
             if _lock(descriptor):
                 with suppress(OSError):
-                    if _is(path, descriptor):
+                    if _is_at(path, descriptor):
                         path.unlink()
             elif root := read_root(descriptor):
                 yield root, _owner(descriptor)
@@ -449,7 +452,7 @@ def _living() -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int | None]:
-    """Open a file of this user's; None if it is none, or is gone."""
+    """Open a file of this user; None if it belongs to another one, or no longer exists."""
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError:
@@ -474,8 +477,8 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-def _is(path: Path, descriptor: int) -> bool:
-    """Whether a file still has its name."""
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Return whether a file still has its name."""
     try:
         named, opened = os.lstat(path), os.fstat(descriptor)
     except FileNotFoundError:
@@ -484,7 +487,7 @@ def _is(path: Path, descriptor: int) -> bool:
 
 
 def _owner(descriptor: int) -> str:
-    """Return the pid of the process that has the lock, as the kernel tells; "" if not."""
+    """Return the pid of the process that has the lock, from the kernel; empty if unknown."""
     inode = f":{os.fstat(descriptor).st_ino}"
     for line in text_of(Path("/proc/locks")).splitlines():
         words = line.split()  # 1: FLOCK ADVISORY WRITE 4711 00:1a:22 0 EOF.  Source: proc(5)

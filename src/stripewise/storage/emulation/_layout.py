@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives files and directories on emulated storage a layout, which new files inherit."""
+"""Sets layouts of files and directories on emulated storage, which new files inherit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 from stripewise.core.errors import StorageError, UsageError
 
 ATTRIBUTE = "user.stripewise.layout"
-"""Extended attribute that keeps a layout, as "count size index"."""
+"""Extended attribute that contains a layout, as "count size index"."""
 ALL_TARGETS = -1
 STRIPE_GRAIN = 64 << 10
-"""A stripe size is a multiple of it.  Source: documented, lfs-setstripe(1)."""
+"""Stripe sizes are multiples of it. Source: documented, lfs-setstripe(1)."""
 LARGEST_STRIPE = (1 << 32) - STRIPE_GRAIN
 MOST_STRIPES = 65535
 _NO_ATTRIBUTE = (errno.ENODATA, errno.ENOTSUP)
@@ -25,11 +25,11 @@ _NO_ATTRIBUTE = (errno.ENODATA, errno.ENOTSUP)
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is cut into stripes.
+    """Division of a file into stripes.
 
     Attributes:
-        stripe_count: Targets; -1: all of them, 0: as the storage's default is.
-        stripe_size: Bytes; 0: as the storage's default is.
+        stripe_count: Number of targets; -1: all of them, 0: the storage's default.
+        stripe_size: Size in bytes; 0: the storage's default.
         first_target: Index of the first target; -1: the storage chooses.
     """
 
@@ -57,11 +57,11 @@ class Layout:
 
     @property
     def text(self) -> str:
-        """What the attribute holds."""
+        """Text of the layout in the attribute."""
         return f"{self.stripe_count} {self.stripe_size} {self.first_target}"
 
     def over(self, other: Layout) -> Layout:
-        """Return this layout with what it does not say taken from another one."""
+        """Return this layout with its unspecified values taken from another one."""
         return Layout(
             self.stripe_count or other.stripe_count,
             self.stripe_size or other.stripe_size,
@@ -70,10 +70,10 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """Read what an attribute holds.
+        """Parse the text of an attribute.
 
         Raises:
-            UsageError: It is no layout.
+            UsageError: The text is not a layout.
         """
         words = text.split()
         try:
@@ -88,11 +88,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class FoundLayout:
-    """A layout, and where it comes from.
+    """A layout, and its origin.
 
     Attributes:
-        layout: As it is kept there.
-        source: The file or directory that has it; None: none has, the storage's default acts.
+        layout: Layout as it is stored there.
+        source: File or directory that has it; None if the storage's default applies.
     """
 
     layout: Layout
@@ -103,7 +103,7 @@ def own_layout(path: Path) -> Layout | None:
     """Return the layout that a file or directory has itself, None if it has none.
 
     Raises:
-        UsageError: It is not there, or what it has is no layout.
+        UsageError: It does not exist, or its attribute is not a layout.
     """
     try:
         data = os.getxattr(path, ATTRIBUTE)
@@ -120,11 +120,11 @@ def own_layout(path: Path) -> Layout | None:
 def find_layout(path: Path) -> FoundLayout:
     """Return the layout that a file has, or that new files in a directory get.
 
-    What has none has that of the next directory above which has one; what the layout of a file
-    does not say is as that directory says.
+    Without an own layout, that of the closest directory above with one applies; values that a
+    file's layout does not specify are taken from that directory.
 
     Raises:
-        UsageError: It is not there, or what it has is no layout.
+        UsageError: It does not exist, or its attribute is not a layout.
     """
     path = path.absolute()
     own = own_layout(path)
@@ -139,11 +139,11 @@ def find_layout(path: Path) -> FoundLayout:
 
 
 def layout_text(path: Path, *, inherited: bool = False) -> str:
-    """Return what a file or directory keeps as its layout; "" if nothing that is a layout.
+    """Return the layout stored with a file or directory; empty if there is no valid one.
 
     Args:
-        path: Of the file or directory.
-        inherited: What a directory has from those above it counts too.
+        path: Path of the file or directory.
+        inherited: Whether to include what a directory inherits from those above it.
     """
     try:
         if inherited:
@@ -156,16 +156,16 @@ def layout_text(path: Path, *, inherited: bool = False) -> str:
 
 
 def set_layout(path: Path, layout: Layout, *, even_with_data: bool = False) -> None:
-    """Give a directory a layout, for its new files; or make an empty file that has it.
+    """Set the layout of a directory for its new files, or create an empty file with it.
 
     Args:
-        path: Of the file or directory.
-        layout: To be kept there.
-        even_with_data: The file may have data: it is a copy of one that has this layout.
+        path: Path of the file or directory.
+        layout: Layout to store.
+        even_with_data: Whether the file may have data: it is a copy of one with this layout.
 
     Raises:
-        UsageError: The file has data, or there is no directory to make it in.
-        StorageError: The file system keeps no user attributes, or refuses.
+        UsageError: The file has data, or its directory does not exist.
+        StorageError: The file system supports no user attributes, or refuses.
     """
     made = False
     try:
@@ -192,7 +192,7 @@ def set_layout(path: Path, layout: Layout, *, even_with_data: bool = False) -> N
 
 
 def remove_layout(path: Path) -> None:
-    """Take a directory's own layout away, so that it inherits again; no error without one."""
+    """Remove a directory's own layout, so that it inherits again; no error without one."""
     try:
         os.removexattr(path, ATTRIBUTE)
     except OSError as error:
@@ -201,10 +201,10 @@ def remove_layout(path: Path) -> None:
 
 
 def check_attributes(directory: Path) -> None:
-    """Refuse a directory on a file system that cannot keep layouts.
+    """Raise an error for a directory on a file system that cannot store layouts.
 
     Raises:
-        StorageError: With the reason.
+        StorageError: The attributes do not work; the message contains the reason.
     """
     name = f"{ATTRIBUTE}.try"
     try:

@@ -29,21 +29,21 @@ from stripewise.storage.emulation._servers import (
 # an emulation does not know are left out, though Lustre prints some of them as zero.
 
 VERSIONS = {"2.12": "2.12.9", "2.14": "2.14.0", "2.15": "2.15.5", "2.16": "2.16.1"}
-"""Release to the version that it says it is."""
+"""Version that each release reports."""
 LATEST = "2.16"
 _NAME_WIDTH = 15
 _SECOND = 10**9
 _PLAIN = ".@-_:/"
-"""Characters of a job's id, beside letters and digits, that 2.16 does not escape."""
+"""Characters of a job's id, besides letters and digits, that 2.16 does not escape."""
 
 
 class Row(NamedTuple):
-    """One operation.
+    """Statistics of one operation.
 
     Attributes:
-        name: As Lustre has it; unit: "bytes", "usecs" or "reqs".
-        tally: In that unit.
-        sizes: Histogram by powers of two, where the release has one.
+        name: Lustre's name of the operation; unit: "bytes", "usecs" or "reqs".
+        tally: Samples in that unit.
+        sizes: Histogram by powers of two, if the release has one.
     """
 
     name: str
@@ -71,7 +71,7 @@ def metadata_rows(found: MetadataTallies, release: str) -> list[Row]:
 
 
 def _timed(name: str, tally: Tally, release: str) -> Row:
-    """Times are told since 2.13.55."""
+    """Return a row of times, which Lustre reports since 2.13.55."""
     if release == "2.12":
         return Row(name, "reqs", tally)
     return Row(name, "usecs", tally)
@@ -98,7 +98,7 @@ def stats_text(rows: Iterable[Row], began_ns: int, release: str) -> str:
 def _header(
     now_ns: int, began_ns: int, release: str, *, width: int, colon: str, indent: str
 ) -> list[str]:
-    """Beginning and age are told since 2.14.56."""
+    """Return the header; it contains start and age since 2.14.56."""
     moments = [("snapshot_time", now_ns)]
     if release not in ("2.12", "2.14"):
         moments += [("start_time", began_ns), ("elapsed_time", max(now_ns - began_ns, 0))]
@@ -117,9 +117,9 @@ def job_stats_text(
     """Return `job_stats`.
 
     Args:
-        jobs: Id, when it was counted, operations; those that the target knows.
-        offset_ns: From CLOCK_MONOTONIC to nanoseconds since 1970.
-        release: Of Lustre.
+        jobs: Id, time of counting and operations of the jobs that the target knows.
+        offset_ns: Difference between nanoseconds since 1970 and CLOCK_MONOTONIC.
+        release: Release of Lustre.
     """
     lines = ["job_stats:"]
     for name, span, rows in sorted(jobs, key=lambda job: job[1]):
@@ -130,7 +130,7 @@ def job_stats_text(
 
 
 def _job_header(span: Span, offset_ns: int, release: str) -> list[str]:
-    """Until 2.15.52 the header was not indented as the rest, so that the text was no YAML."""
+    """Return the header of a job, which until 2.15.52 was not indented, so not valid YAML."""
     first_ns, last_ns = span.first_ns + offset_ns, span.last_ns + offset_ns
     if release in ("2.12", "2.14"):
         return [f"  {'snapshot_time:':<16} {last_ns // _SECOND}"]
@@ -153,7 +153,7 @@ def _job_row(row: Row, release: str) -> str:
 
 
 def _job_id(name: str, release: str) -> str:
-    """Special characters are escaped since 2.15.55; before they are question marks."""
+    """Return a job's id; special characters are escaped since 2.15.55, and ? before."""
     data = name.encode("utf-8", "surrogateescape")
     if release != "2.16":
         return "".join(chr(c) if 32 <= c < 127 else "?" for c in data)
@@ -172,7 +172,7 @@ _PAGE_POWER = 12
 
 
 def brw_stats_text(found: TargetTallies, began_ns: int, release: str) -> str:
-    """Return `brw_stats`; of what an emulation does not have, the sections are empty."""
+    """Return `brw_stats`; sections of what an emulation does not have are empty."""
     reads, writes = found.reads, found.writes
     pages: list[Sequence[int]] = [_pages(one.sizes) for one in (reads, writes)]
     requests: list[Sequence[int]] = [[reads.samples], [writes.samples]]
@@ -199,12 +199,12 @@ def brw_stats_text(found: TargetTallies, began_ns: int, release: str) -> str:
 
 
 def _pages(sizes: Sequence[int]) -> list[int]:
-    """A request of up to 2^i bytes has up to 2^(i-12) pages."""
+    """Return sizes as pages: a request of up to 2^i bytes has up to 2^(i-12) pages."""
     return [sum(sizes[: _PAGE_POWER + 1]), *sizes[_PAGE_POWER + 1 :]]
 
 
 def _histogram(counts: list[Sequence[int]], scaled: bool) -> list[str]:
-    """Rows from the first to the last that is not empty, for both directions together."""
+    """Return the rows from the first to the last that is not empty, with both directions."""
     totals = [sum(one) for one in counts]
     lines, so_far = [], [0, 0]
     for i, pair in enumerate(zip(*counts, strict=True)):
@@ -242,14 +242,14 @@ def _joined(lines: list[str]) -> str:
 # An emulated storage as the parameters of its Lustre servers, and as a tree of files.
 
 Parameters = dict[str, Callable[[], str]]
-"""Name with dots to its text, which is made when it is asked for."""
+"""Function that makes the text of each parameter, by dotted name."""
 
 
 def parameters(servers: Servers, release: str = LATEST) -> Parameters:
     """Return the parameters that the servers of a Lustre of this release would have.
 
     Raises:
-        UsageError: The release is not known.
+        UsageError: The release is not supported.
     """
     if release not in VERSIONS:
         known = ", ".join(VERSIONS)
@@ -266,18 +266,18 @@ def parameters(servers: Servers, release: str = LATEST) -> Parameters:
 
 
 def write_tree(mapping: Path, directory: Path, release: str = LATEST) -> None:
-    """Write what the servers counted as files: DIRECTORY/obdfilter/FS-OST0000/stats and so on.
+    """Write the counters of the servers as files: DIRECTORY/obdfilter/FS-OST0000/stats and so on.
 
     Each file is replaced as a whole.
 
     Args:
-        mapping: Of the storage.
-        directory: Made if it is not there.
-        release: Of Lustre, whose formats are used: "2.12", "2.14", "2.15" or "2.16".
+        mapping: Path of the storage's mapping.
+        directory: Directory for the files; created if it does not exist.
+        release: Release of Lustre whose formats are used: "2.12", "2.14", "2.15" or "2.16".
 
     Raises:
-        UsageError: The release is not known.
-        StorageError: The mapping cannot be read, or a file not be written.
+        UsageError: The release is not supported.
+        StorageError: The mapping cannot be read, or a file cannot be written.
     """
     with Servers(mapping) as servers:
         for name, text in parameters(servers, release).items():
@@ -347,7 +347,7 @@ def _of_metadata(servers: Servers, release: str) -> Parameters:
 
 
 def _no_brw_stats(servers: Servers, release: str) -> str:
-    """The metadata target has no data."""
+    """Return empty statistics, as the metadata target has no data."""
     return brw_stats_text(NO_TALLIES, servers.began_ns, release)
 
 
@@ -376,7 +376,7 @@ def _space(servers: Servers, place: str, shares: int, names: tuple[str, ...]) ->
 
 
 def _amount(root: str, name: str, shares: int) -> str:
-    """Return a target's share of what the file system below the root really has."""
+    """Return a target's share of the real space of the file system below the root."""
     try:
         found = os.statvfs(root)
     except OSError as error:

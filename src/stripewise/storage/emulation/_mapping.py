@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lays out the mapping that processes of an emulated run share, and makes lasting mappings.
+"""Defines the mapping that processes of an emulated run share, and creates lasting mappings.
 
 The format is that of native/include/stripewise/emulate.h; a test compares the two.
 """
@@ -33,9 +33,9 @@ FILE_BYTES = 64
 OBJECT_BYTES = 64
 FILES = 1024
 OBJECTS = 16384
-"""Room for files and for stripe objects; what finds none shares clocks with others."""
+"""Maximum number of files and stripe objects with clocks of their own; others share clocks."""
 JOBS = 1024
-"""Room for jobs that the servers tell apart; those of others count for the targets alone."""
+"""Maximum number of jobs that servers distinguish; others count only for the targets."""
 JOB_BYTES = 64
 JOB_ID_BYTES = 32
 PAGE_BYTES = 4096
@@ -115,24 +115,24 @@ LIMITS = (
     "whole",
     "metadata",
 )
-"""Resources, by what a request waited for."""
+"""Resources that a request may wait for."""
 
 _BEFORE_ROOT = f"<8sIIQIIIIIIiIQdQ{FIGURES_ROOM}d"
 HEADER = struct.Struct(f"{_BEFORE_ROOT}{ROOT_BYTES}s{FS_BYTES}s{JOB_ID_BYTES}s{JOB_ID_BYTES}sQII")
 _WORDS = struct.Struct(f"<{len(COUNTERS) + len(LIMITS)}Q")
 _NEXT_TARGET = HEADER_BYTES + COUNTERS_BYTES + 2 * 8
-"""Place of SW_CLOCK_NEXT_TARGET."""
+"""Offset of SW_CLOCK_NEXT_TARGET."""
 _ROOT_OFFSET = struct.calcsize(_BEFORE_ROOT)
 JOBID_VAR_OFFSET = _ROOT_OFFSET + ROOT_BYTES + FS_BYTES
 JOBID_NAME_OFFSET = JOBID_VAR_OFFSET + JOB_ID_BYTES
 
 
 class Places(NamedTuple):
-    """Where parts of a mapping begin, in bytes.
+    """Offsets of the parts of a mapping, in bytes.
 
     Attributes:
-        factors: Of the targets; jobs: table of their ids; tallies: blocks of counters.
-        tally_bytes: Of one block; size: of all.
+        factors: Factors of the targets; jobs: table of job ids; tallies: blocks of counters.
+        tally_bytes: Size of one block; size: size of the mapping.
     """
 
     factors: int
@@ -143,7 +143,7 @@ class Places(NamedTuple):
 
 
 def places(targets: int, nodes: int, files: int, objects: int, jobs: int) -> Places:
-    """Return where the parts are; the numbers are those of the header."""
+    """Return the offsets of the parts; the numbers are those of the header."""
     clocks = 8 * (CLOCKS_FIXED + targets + nodes + files * nodes)
     factors = HEADER_BYTES + COUNTERS_BYTES + _padded(clocks, 64)
     factors += FILE_BYTES * files + OBJECT_BYTES * objects
@@ -174,13 +174,13 @@ def header(
     """Return the header of a mapping.
 
     Args:
-        storage: To be emulated.
-        root: Real path of the directory whose files are.
-        environment: Of the run: it can choose the transport.
-        run_id: Of the run; the noise depends on it.
-        ranks: Of the run: on one virtual node the network is not used; 0: not known.
-        jobid_var: How clients tell jobs apart, as Lustre's parameter of that name.
-        jobid_name: The same.
+        storage: Storage to emulate.
+        root: Real path of the directory that contains its files.
+        environment: Environment of the run, which can choose the transport.
+        run_id: Identifier of the run; the noise depends on it.
+        ranks: Number of ranks of the run, as one virtual node uses no network; 0 if unknown.
+        jobid_var: How clients identify jobs: Lustre's parameter of that name.
+        jobid_name: Lustre's parameter of that name, likewise.
 
     Raises:
         UsageError: The path is too long.
@@ -222,16 +222,16 @@ def header(
 
 
 def file_system_name(machine: str) -> str:
-    """Return a name as Lustre allows one, at most 8 letters and digits: "archer2h"."""
+    """Return a valid name of a Lustre file system, at most 8 letters and digits: "archer2h"."""
     stem = os.path.basename(machine.partition("@")[0]).partition(".")[0]
     return "".join(c for c in stem if c.isascii() and c.isalnum())[:8] or "emulated"
 
 
 def job_id_text(name: str, value: str) -> bytes:
-    """Return what a header keeps of `jobid_var` or `jobid_name`.
+    """Return the bytes of `jobid_var` or `jobid_name` in a header.
 
     Raises:
-        UsageError: It is too long.
+        UsageError: The value is too long.
     """
     data = os.fsencode(value)
     if len(data) >= JOB_ID_BYTES:
@@ -243,15 +243,15 @@ def job_id_text(name: str, value: str) -> bytes:
 
 
 def write_mapping(descriptor: int, head: bytes, first: int = 0) -> None:
-    """Make an empty file a mapping; its room is there from the beginning, but for jobs.
+    """Turn an empty file into a mapping; its space is allocated at once, except for jobs.
 
     Args:
-        descriptor: Of the file.
-        head: As `header` returns it.
+        descriptor: Descriptor of the file.
+        head: Header as returned by `header`.
         first: Target of the first new file.
 
     Raises:
-        StorageError: There is no room for it.
+        StorageError: There is not enough space for it.
     """
     fields = HEADER.unpack(head)
     found = places(fields[4], fields[5], fields[8], fields[9], fields[-2])
@@ -269,7 +269,7 @@ def write_mapping(descriptor: int, head: bytes, first: int = 0) -> None:
 
 
 def read_root(descriptor: int) -> str:
-    """Return the root that a mapping is for; "" if it is none, or not complete yet."""
+    """Return the root of a mapping; empty if it is not one, or not complete yet."""
     data = os.pread(descriptor, HEADER.size, 0)
     if len(data) < HEADER.size or not data.startswith(MAGIC):
         return ""
@@ -301,26 +301,26 @@ def make_clocks(
 ) -> None:
     """Write the mapping of a storage that lasts until somebody removes the file.
 
-    Unlike `Emulation.begin` this claims nothing: whoever calls it sees to it that there is one
-    mapping for a directory. Processes use it when `STRIPEWISE_EMULATE` names the file, alone or
-    in a list with colons. Its clocks are moments of CLOCK_MONOTONIC, which begins anew when the
-    host starts: a mapping does not survive that, nor can two hosts share one.
+    Unlike `Emulation.begin` this claims nothing: the caller must ensure that there is one mapping
+    per directory. Processes use it when `STRIPEWISE_EMULATE` names the file, either by itself or
+    in a list with colons. Its clocks are moments of CLOCK_MONOTONIC, which restarts with the host:
+    a mapping does not survive that, nor can two hosts share one.
 
     Args:
-        storage: To be emulated.
+        storage: Storage to emulate.
         root: Directory; files below it are on that storage.
-        path: Of the file, which must not exist yet; only its owner can use it (mode 0600).
-        ranks: Of the jobs: on one virtual node the network is not used; 0: not known.
-        environment: Of the jobs: it can choose the transport.
-        jobid_var: How clients tell jobs apart, as Lustre's parameter of that name: a variable of
-            the environment, "procname_uid", "nodelocal" or "disable".
-        jobid_name: What they say where that variable is not set: %e program, %u user, %g group,
-            %h host, %H without its domain, %p process, %j value of the variable.
+        path: Path of the file, which must not exist yet; only its owner can use it (mode 0600).
+        ranks: Number of ranks of the jobs, as one virtual node uses no network; 0 if unknown.
+        environment: Environment of the jobs, which can choose the transport.
+        jobid_var: How clients identify jobs, as Lustre's parameter of that name: a variable of the
+            environment, "procname_uid", "nodelocal" or "disable".
+        jobid_name: Identification of jobs if that variable is not set: %e program, %u user, %g
+            group, %h host, %H without its domain, %p process, %j value of the variable.
 
     Raises:
-        UsageError: The root is no directory, its path is too long, `path` cannot be passed, or
+        UsageError: The root is not a directory, its path is too long, `path` cannot be passed, or
             `jobid_var` or `jobid_name` is too long.
-        StorageError: The file cannot be made, or there is no room for it.
+        StorageError: The file cannot be created, or there is not enough space for it.
     """
     real = Path(os.path.realpath(root))
     if not real.is_dir():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what the servers of an emulated storage counted, and slows one of them down."""
+"""Reads the counters of the servers of an emulated storage, and slows one of them down."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from stripewise.core.errors import StorageError, UsageError
 from stripewise.storage.emulation import _mapping
 from stripewise.storage.emulation._mapping import METADATA_BYTES, TARGET_BYTES
 
-# What emulated servers counted: the blocks of a mapping, as values that can be added.
-#
-# The format is that of native/include/stripewise/emulate.h; a test compares the two.
+# Counters of emulated servers: the blocks of a mapping, as values that can be added. The format is
+# that of native/include/stripewise/emulate.h; a test compares the two.
 
 SIZES = 24
 TIMES = 16
@@ -49,9 +48,9 @@ class Tally(NamedTuple):
     """Samples of one quantity, in the unit that its holder names.
 
     Attributes:
-        samples: How many.
-        total / least / most: Of the quantity.
-        squares: Sum of the squares; wraps at 2^64 as Lustre's.
+        samples: Number of samples.
+        total / least / most: Sum, minimum and maximum of the quantity.
+        squares: Sum of the squares; wraps at 2^64 as in Lustre.
     """
 
     samples: int = 0
@@ -61,7 +60,7 @@ class Tally(NamedTuple):
     most: int = 0
 
     def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
-        """Return both together."""
+        """Return the sum of both."""
         if not (self.samples and other.samples):
             return self if self.samples else other
         return Tally(
@@ -77,9 +76,9 @@ class Transfers(NamedTuple):
     """Reads or writes of a target.
 
     Attributes:
-        size_bytes: Of each; time_us: how long the target had each. Both have the same samples.
-        sizes: [i]: how many had more than 2^(i-1), at most 2^i bytes.
-        times: The same in whole milliseconds; [0]: below 2.
+        size_bytes: Sizes; time_us: durations at the target. Both have the same samples.
+        sizes: Histogram; [i] is the number with more than 2^(i-1) and at most 2^i bytes.
+        times: Histogram in whole milliseconds; [0]: below 2.
     """
 
     size_bytes: Tally = Tally()
@@ -89,11 +88,11 @@ class Transfers(NamedTuple):
 
     @property
     def samples(self) -> int:
-        """How many requests."""
+        """Number of requests."""
         return self.size_bytes.samples
 
     def __add__(self, other: Transfers) -> Transfers:  # type: ignore[override]
-        """Return both together."""
+        """Return the sum of both."""
         return Transfers(
             self.size_bytes + other.size_bytes,
             self.time_us + other.time_us,
@@ -103,19 +102,19 @@ class Transfers(NamedTuple):
 
 
 class Span(NamedTuple):
-    """When something was counted for the first and the last time, by CLOCK_MONOTONIC; 0: never."""
+    """First and last time of counting, by CLOCK_MONOTONIC; 0 if there was none."""
 
     first_ns: int = 0
     last_ns: int = 0
 
     def __add__(self, other: Span) -> Span:  # type: ignore[override]
-        """Return what covers both."""
+        """Return the span that covers both."""
         begun = [one.first_ns for one in (self, other) if one.first_ns]
         return Span(min(begun, default=0), max(self.last_ns, other.last_ns))
 
 
 class TargetTallies(NamedTuple):
-    """Of a target, or of one job on it; operations by Lustre's names, in microseconds."""
+    """Counts of a target, or of one job on it; operations by Lustre's names, in microseconds."""
 
     span: Span
     reads: Transfers
@@ -123,7 +122,7 @@ class TargetTallies(NamedTuple):
     operations: Mapping[str, Tally]
 
     def __add__(self, other: TargetTallies) -> TargetTallies:  # type: ignore[override]
-        """Return both together."""
+        """Return the sum of both."""
         return TargetTallies(
             self.span + other.span,
             self.reads + other.reads,
@@ -133,13 +132,13 @@ class TargetTallies(NamedTuple):
 
 
 class MetadataTallies(NamedTuple):
-    """The same of the metadata target."""
+    """Counts of the metadata target, or of one job on it; as in `TargetTallies`."""
 
     span: Span
     operations: Mapping[str, Tally]
 
     def __add__(self, other: MetadataTallies) -> MetadataTallies:  # type: ignore[override]
-        """Return both together."""
+        """Return the sum of both."""
         return MetadataTallies(
             self.span + other.span, _together(self.operations, other.operations)
         )
@@ -187,7 +186,7 @@ def _operations(words: tuple[int, ...], names: Iterable[str]) -> dict[str, Tally
 
 
 def _tally(samples: int, total: int, squares: int, under: int, most: int) -> Tally:
-    """`under`: 2^64 - 1 less the least one; 0: there is none."""
+    """Return a tally; `under` is 2^64 - 1 minus the minimum, or 0 without one."""
     return Tally(samples, total, squares, _WRAPS - under if under else 0, most)
 
 
@@ -199,31 +198,31 @@ def _together(one: Mapping[str, Tally], other: Mapping[str, Tally]) -> dict[str,
     return {name: tally + other[name] for name, tally in one.items()}
 
 
-# The servers of an emulated storage: what they counted, and one of them made slow.
+# Servers of an emulated storage: their counters, and how one of them is slowed down.
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _MOST_FACTOR = 1e6
 _TRIES = 100
 _REST = 0
-"""Block of the requests that are no job's."""
+"""Block of the requests that belong to no job."""
 
 
 class JobCounters(NamedTuple):
-    """What one job did; targets by their number, those that it used."""
+    """Counts of one job; targets by their number, only those that it used."""
 
     targets: Mapping[int, TargetTallies]
     metadata: MetadataTallies
 
 
 class ServerCounters(NamedTuple):
-    """What the servers of an emulated storage counted.
+    """Counts of the servers of an emulated storage.
 
     Attributes:
         fs: Name of the file system.
-        targets: By their number.
-        metadata: Of the one metadata target.
-        jobs: By their ids as a client of Lustre makes them.
-        uncounted_processes: Whose job had no room: they are in the targets' counters alone.
+        targets: Counts of the targets by number.
+        metadata: Counts of the one metadata target.
+        jobs: Counts of jobs, by id in the form of a Lustre client.
+        uncounted_processes: Processes of jobs beyond the maximum, counted only by the targets.
     """
 
     fs: str
@@ -234,20 +233,20 @@ class ServerCounters(NamedTuple):
 
 
 class Servers:
-    """A mapping that is open for reading; what is asked for is read at that moment.
+    """A mapping that is open for reading; every value is read when it is requested.
 
     Attributes:
-        fs: Name of the file system; root: directory below which its files are.
-        n_targets / n_nodes: How many there are.
-        began_ns: When the mapping was made, in nanoseconds since 1970.
-        jobid_var / jobid_name: How clients tell jobs apart.
+        fs: Name of the file system; root: directory that contains its files.
+        n_targets / n_nodes: Number of targets and virtual nodes.
+        began_ns: Time when the mapping was created, in nanoseconds since 1970.
+        jobid_var / jobid_name: How clients identify jobs.
     """
 
     def __init__(self, path: Path) -> None:
         """Open a mapping.
 
         Raises:
-            StorageError: It cannot be read, or is no mapping of this version.
+            StorageError: It cannot be read, or is not a mapping of this version.
         """
         self._descriptor = _open(path, os.O_RDONLY)
         try:
@@ -265,7 +264,7 @@ class Servers:
         self.root, self.fs, self.jobid_var, self.jobid_name = texts
 
     def close(self) -> None:
-        """Let go of the mapping."""
+        """Close the mapping."""
         os.close(self._descriptor)
 
     def __enter__(self) -> Servers:
@@ -275,7 +274,7 @@ class Servers:
         self.close()
 
     def job_blocks(self) -> dict[str, int]:
-        """Return the ids of jobs with the numbers of their blocks."""
+        """Return the numbers of the jobs' blocks by job id."""
         size = _mapping.JOB_BYTES * self._jobs
         table = os.pread(self._descriptor, size, self._places.jobs)
         found = {}
@@ -287,32 +286,32 @@ class Servers:
         return found
 
     def target(self, number: int, block: int) -> TargetTallies:
-        """Return what one block has of a target."""
+        """Return the counts of a target in one block."""
         return target_tallies(
             self._read(block, number * _mapping.TARGET_BYTES, _mapping.TARGET_BYTES)
         )
 
     def metadata(self, block: int) -> MetadataTallies:
-        """Return what one block has of the metadata target."""
+        """Return the counts of the metadata target in one block."""
         offset = self.n_targets * _mapping.TARGET_BYTES
         return metadata_tallies(self._read(block, offset, _mapping.METADATA_BYTES))
 
     def whole_target(self, number: int) -> TargetTallies:
-        """Return what a target counted, of jobs and of others."""
+        """Return all counts of a target, with or without a job."""
         found = self.target(number, _REST)
         for block in self.job_blocks().values():
             found += self.target(number, block)
         return found
 
     def whole_metadata(self) -> MetadataTallies:
-        """Return what the metadata target counted, of jobs and of others."""
+        """Return all counts of the metadata target, with or without a job."""
         found = self.metadata(_REST)
         for block in self.job_blocks().values():
             found += self.metadata(block)
         return found
 
     def job(self, block: int) -> JobCounters:
-        """Return what a job did."""
+        """Return the counts of a job."""
         targets = {number: self.target(number, block) for number in range(self.n_targets)}
         used = {number: one for number, one in targets.items() if one.span.first_ns}
         return JobCounters(used, self.metadata(block))
@@ -320,12 +319,12 @@ class Servers:
     def counters(self) -> dict[str, int]:
         """Return the counters of the whole storage by name, times in nanoseconds.
 
-        "limit.process" and so on: what requests waited for.
+        Waiting times are in "limit.process" and so on.
         """
         return _mapping.read_counters(self._descriptor)
 
     def _read(self, block: int, offset: int, size: int) -> bytes:
-        """Read until nothing changes meanwhile: counters of one request are added one by one."""
+        """Read until two reads agree, as the counters of one request are updated one by one."""
         at = self._places.tallies + self._places.tally_bytes * block + offset
         before, data = None, os.pread(self._descriptor, size, at)
         for _ in range(_TRIES):
@@ -336,15 +335,15 @@ class Servers:
 
 
 def read_servers(path: Path) -> ServerCounters:
-    """Return what the servers of an emulated storage counted so far.
+    """Return the counts of the servers of an emulated storage so far.
 
     Requests that end meanwhile may be in one counter and not yet in another.
 
     Args:
-        path: Of the mapping, as `make_clocks` wrote it or as `Emulation.path` names it.
+        path: Path of the mapping, as in `make_clocks` or `Emulation.path`.
 
     Raises:
-        StorageError: It cannot be read, or is no mapping of this version.
+        StorageError: It cannot be read, or is not a mapping of this version.
     """
     with Servers(path) as servers:
         jobs = {name: servers.job(block) for name, block in servers.job_blocks().items()}
@@ -360,16 +359,16 @@ def read_servers(path: Path) -> ServerCounters:
 
 
 def set_target_factor(path: Path, target: int, factor: float) -> None:
-    """Make one target slower from now on, or as fast as it is described again.
+    """Slow one target down from now on, or restore its described speed.
 
     Args:
-        path: Of the mapping; processes that use it already follow.
-        target: Its number, from 0.
-        factor: How many times as long its requests take: 2.0 is half as fast, 1.0 as described.
+        path: Path of the mapping; processes that already use it are affected too.
+        target: Number of the target, from 0.
+        factor: Factor on the time of its requests: 2.0 is half as fast, 1.0 as described.
 
     Raises:
         UsageError: There is no such target, or the factor is not above 0 and at most 10^6.
-        StorageError: The mapping cannot be changed, or is none of this version.
+        StorageError: The mapping cannot be changed, or has another version.
     """
     if not 0 < factor <= _MOST_FACTOR:
         raise UsageError(f"factor {factor:g}: it must be above 0 and at most 1e6")
@@ -385,11 +384,11 @@ def set_target_factor(path: Path, target: int, factor: float) -> None:
 
 
 def set_job_names(path: Path, *, jobid_var: str = "", jobid_name: str = "") -> None:
-    """Change how programs that begin from now on tell their jobs; "": as it is.
+    """Change how new programs identify their jobs; an empty argument keeps the setting.
 
     Raises:
-        UsageError: One is too long.
-        StorageError: The mapping cannot be changed, or is none of this version.
+        UsageError: A value is too long.
+        StorageError: The mapping cannot be changed, or has another version.
     """
     wanted = (
         (_mapping.JOBID_VAR_OFFSET, "jobid_var", jobid_var),
@@ -406,7 +405,7 @@ def set_job_names(path: Path, *, jobid_var: str = "", jobid_name: str = "") -> N
 
 
 def clock_offset_ns() -> int:
-    """Return what is added to a moment of CLOCK_MONOTONIC to get nanoseconds since 1970."""
+    """Return the difference between nanoseconds since 1970 and CLOCK_MONOTONIC."""
     return time.time_ns() - time.monotonic_ns()
 
 

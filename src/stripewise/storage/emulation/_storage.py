@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says which storage a run finds, and how the run sees it."""
+"""Determines which storage a run finds, and how the run sees it."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from stripewise.storage.machines import (
 )
 
 MOST_NODES = 256
-"""Nodes that have clocks of their own; more processes than they hold begin again at the first."""
+"""Maximum number of nodes with clocks of their own; further processes restart at the first one."""
 _DRIVERS = frozenset({"lustre"})
 
 
 @dataclass(frozen=True)
 class EmulationOptions:
-    """What a user asks of an emulation; plain data, kept in a study's journal.
+    """Options of an emulation; plain data, stored in a study's journal.
 
     Attributes:
         machine: Description, perhaps in slow motion: "archer2-hdd@1/64", "site.toml@1/8".
-        ranks_per_node: Ranks on one virtual node.
-        transport: Variant of the network; "": what the environment of a run chooses.
-        noise: Runs vary as those of the storage do.
-        seed: Of the noise, and of how long each request takes where that is chance.
-        capacity_bytes: Asked of a burst buffer: it decides on the number of its nodes.
-        private: Burst buffer: each node has its own part.
-        first: Target of the first file of a run that does not ask for one; others follow it.
-        digest: Of the description, once it is read, so that a study notices another one.
+        ranks_per_node: Number of ranks on one virtual node.
+        transport: Variant of the network; if empty, the environment of a run chooses it.
+        noise: Whether runs vary like those on the real storage.
+        seed: Seed of the noise, and of random request times.
+        capacity_bytes: Capacity requested of a burst buffer, which determines its number of nodes.
+        private: Whether each node has its own part of a burst buffer.
+        first: Target of the first file of a run that does not request one; others follow it.
+        digest: Digest of the description, once it is read, so that a study notices changes.
     """
 
     machine: str
@@ -64,11 +64,11 @@ class EmulationOptions:
 
 @dataclass(frozen=True)
 class EmulatedStorage:
-    """A described storage that runs on this host find below a directory.
+    """A described storage that runs on this host use below a directory.
 
     Attributes:
-        options: What was asked for.
-        storage: As it is described, in slow motion, without a variant of its network.
+        options: Options that were given.
+        storage: Description in slow motion, without a variant of its network.
     """
 
     options: EmulationOptions
@@ -76,11 +76,11 @@ class EmulatedStorage:
 
     @classmethod
     def find(cls, options: EmulationOptions) -> EmulatedStorage:
-        """Read the description and check what is asked of it.
+        """Read the description and check the options.
 
         Raises:
             ConfigurationError: There is no such description, or it is malformed.
-            UsageError: It cannot be used so.
+            UsageError: The options do not fit the storage.
         """
         storage = find_storage(options.machine)
         found = cls(replace(options, digest=""), storage)
@@ -108,7 +108,7 @@ class EmulatedStorage:
 
     @property
     def identity(self) -> str:
-        """The storage as runs find it, for people: "archer2-hdd@1/64, 2 ranks a node"."""
+        """Storage as the user names it: "archer2-hdd@1/64, 2 ranks a node"."""
         options, slowdown = self.options, self.storage.slowdown
         words = [self.storage.name + (f"@1/{slowdown:g}" if slowdown != 1 else "")]
         if options.ranks_per_node != 1:
@@ -136,35 +136,35 @@ class EmulatedStorage:
 
     @cached_property
     def digest(self) -> str:
-        """Of all that is described."""
+        """Digest of the whole description."""
         return description_digest(self.storage)
 
     @property
     def targets(self) -> int:
-        """Targets that files can be striped over; of a burst buffer the nodes granted."""
+        """Number of targets for striping; for a burst buffer, the number of granted nodes."""
         return granted_targets(self.storage, self.options.capacity_bytes)
 
     @property
     def nodes(self) -> int:
-        """Virtual nodes."""
+        """Number of virtual nodes."""
         return max(1, min(int(self.storage.value("machine.nodes")), MOST_NODES))
 
     def nodes_of(self, n_ranks: int) -> int:
-        """Return how many virtual nodes so many ranks are on."""
+        """Return the number of virtual nodes for a number of ranks."""
         return ceil(n_ranks / self.options.ranks_per_node)
 
     @property
     def striping(self) -> Striping:
-        """What tunables and strategies are to know of it."""
+        """Properties of striping for tunables and strategies."""
         found = replace(self.storage.striping, targets=self.targets, by_any_mpi=True)
         granted = self.storage.value("layout.granularity")
         return replace(found, stripe_count=self.targets) if granted else found
 
     @property
     def network_variables(self) -> tuple[str, ...]:
-        """NAME=VALUE of the environment that choose another set-up of the network.
+        """NAME=VALUE of the environment variables that choose another set-up of the network.
 
-        None if the user has named one.
+        Empty if the user has named one.
         """
         chosen = self.transport(os.environ)
         setups = () if self.options.transport else self.storage.transports
@@ -197,10 +197,10 @@ class EmulatedStorage:
         return self.storage.transport(environment)
 
     def noise_factor(self, run_id: str) -> float:
-        """Return how many times as long one run's use of the storage takes, at least 1.
+        """Return the factor on the time of one run's use of the storage, at least 1.
 
-        Source: bandwidths have a sharp upper edge and a long left tail (assumed: the lower half
-        of a lognormal distribution).
+        Source: bandwidths have a sharp upper edge and a long left tail (assumed: the lower half of
+            a lognormal distribution).
         """
         if not self.options.noise:
             return 1.0

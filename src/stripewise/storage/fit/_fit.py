@@ -21,21 +21,21 @@ from stripewise.storage.simulation import operation_figure
 Vector = NDArray[np.float64]
 
 TOLD = 0.4
-"""A figure is told if its standard deviation is below this: known to a factor of two."""
+"""A figure is determined if its standard deviation is below this: known to a factor of two."""
 NOISE = 0.05
-"""Relative error of one run where there are no repeats to tell it.  Assumed."""
+"""Relative error of one run without repeats (assumed)."""
 LEAST_NOISE = 0.002
 
 
 @dataclass
 class Fitted:
-    """What results tell of a storage.
+    """A storage description fitted to results.
 
     Attributes:
         storage: The description; a figure that was fitted has an interval.
         told: Names of the figures that were fitted.
-        untold: Names of those that the results do not tell, and why, in words.
-        error: Median absolute error of the measured bandwidths; NaN: there are none.
+        untold: Figures that the results do not determine, and the reasons.
+        error: Median absolute error of the measured bandwidths; NaN without any.
     """
 
     storage: Storage
@@ -50,14 +50,14 @@ def fit_results(
     """Estimate the limits of a storage.
 
     Args:
-        results: Of benchmarks on it.
-        base: What is known otherwise: targets, nodes, the stack, and figures to keep.
-        seed: Of the random numbers.
-        least_noise: Relative error of a run that is assumed where its repeats agree better: what
-            the laws leave out is not taken for knowledge of a figure.
+        results: Results of benchmarks on it.
+        base: Known properties: targets, nodes, the stack, and figures to keep.
+        seed: Seed of the random numbers.
+        least_noise: Minimum relative error of a run, even if its repeats agree better: it avoids
+            that effects missing in the laws are taken as knowledge of a figure.
 
     Raises:
-        UsageError: The results hold nothing.
+        UsageError: The results contain nothing.
     """
     if not results.measured and not results.operations:
         raise UsageError("the results hold no bandwidth and no metadata operation to fit to")
@@ -88,45 +88,46 @@ def fit_figures(
     seed: int = 0,
     least_noise: float = LEAST_NOISE,
 ) -> Fitted:
-    """Estimate chosen figures of a storage; all others stay as they are.
+    """Estimate chosen figures of a storage; all others remain unchanged.
 
     Args:
-        results: Of benchmarks on it, in one direction.
-        base: What is known.
+        results: Results of benchmarks on it, in one direction.
+        base: Description with the known figures.
         expected: Figures to estimate, with a first guess in base units.
-        seed: Of the random numbers.
-        least_noise: As of `fit_results`.
+        seed: Seed of the random numbers.
+        least_noise: See `fit_results`.
 
     Raises:
-        UsageError: The results hold no bandwidth.
+        UsageError: The results contain no bandwidth.
     """
     if not results.measured:
         raise UsageError("the results hold no bandwidth to fit to")
-    return _without_spare(
+    return _fit_determined(
         results.measured, base, expected, np.random.default_rng(seed), least_noise,
         worst=lambda spare, spread: max(spare, key=spread.__getitem__),
         why=lambda _: "no measurement was limited by it alone",
     )  # fmt: skip
 
 
-def _without_spare(
+def _fit_determined(
     chosen: Sequence[Measured], base: Storage, expected: Mapping[str, float],
     random: np.random.Generator, least_noise: float,
     worst: Callable[[Sequence[str], Mapping[str, float]], str], why: Callable[[str], str],
 ) -> Fitted:  # fmt: skip
-    """Fit figures, and leave out those that the results do not tell, one by one.
+    """Fit figures, and leave out those that the results do not determine, one by one.
 
     Args:
         chosen: Results to explain.
-        base: What is known.
+        base: Description with the known figures.
         expected: Figures to estimate, with a first guess in base units.
-        random: For starts and draws.
-        least_noise: As of `fit_results`.
-        worst: Figures that are not told, and the spread of all -> the one to leave out; "": none.
-        why: Figure -> why it is not told.
+        random: Random numbers for starts and draws.
+        least_noise: See `fit_results`.
+        worst: Function from undetermined figures and the spread of all to the one to leave out;
+            empty for none.
+        why: Function from a figure to the reason why it is undetermined.
     """
     cases, left, untold = _cases(chosen, base), dict(expected), dict[str, str]()
-    rates, unsure = np.log([_rate(one) for one in chosen]), _unsure(chosen, least_noise)
+    rates, unsure = np.log([_rate(one) for one in chosen]), _errors_of_medians(chosen, least_noise)
     start: Vector | None = None
     while True:
         problem = Problem(base, cases, rates, unsure, left)
@@ -162,9 +163,9 @@ def _fit_one(
     way = "write" if writing else "read"
     expected = _expected(chosen, _cases(chosen, base), base, way)
     nodes = max(one.workload.nodes for one in chosen)
-    fit = _without_spare(
+    fit = _fit_determined(
         chosen, base, expected, random, least_noise,
-        worst=lambda spare, spread: _least(spare, nodes) if len(spread) > 1 else "",
+        worst=lambda spare, spread: _least_general(spare, nodes) if len(spread) > 1 else "",
         why=lambda name: _why(name, chosen),
     )  # fmt: skip
     if f"servers.target_{way}" not in expected:
@@ -176,7 +177,7 @@ def _fit_one(
 def _expected(
     chosen: Sequence[Measured], cases: Sequence[ModelCase], base: Storage, way: str
 ) -> dict[str, float]:
-    """Return the figures that results of this kind may tell, with a first guess."""
+    """Return the figures that results of this kind may determine, with a first guess."""
     works = [one.workload for one in chosen]
     rates = np.array([_rate(one) for one in chosen])
     nodes = np.array([one.nodes for one in works])
@@ -186,17 +187,17 @@ def _expected(
     into_one = np.array([case in one_file and case.workload.ranks_per_node > 1 for case in cases])
     shared, own = bool(into_one.any()), bool((~into_one & (ranks > nodes)).any())
     if shared:
-        # Nodes together into one file may meet at its targets; one node shows its own limit.
+        # Several nodes writing one file may meet at its targets; one node shows its own limit.
         by_one = into_one & (nodes == 1)
         found[f"client.file_{way}"] = float((rates / nodes)[by_one if by_one.any() else ...].max())
     found[f"client.node_{way}"] = float((rates / nodes).max()) * (1.2 if shared and not own else 1)
-    # One node is itself the limit, unless its rate of one file goes with the stripes.
+    # One node is itself the limit, unless its rate of one file grows with the stripes.
     if nodes.max() > 1 or len({_objects(case, base) for case in one_file}) > 1:
         used = np.array(
             [min(_objects(case, base), base.value("servers.targets")) for case in cases]
         )
         few = (used < base.value("servers.targets")) & (nodes > used)
-        # Where files have fewer targets than nodes, these show; otherwise they are a guess.
+        # If files have fewer targets than nodes, these limits show; otherwise they are a guess.
         chosen_few = few if few.any() else np.ones_like(few)
         factor = 1.0 if few.any() else 1.5
         found[f"servers.target_{way}"] = factor * float((rates / used)[chosen_few].max())
@@ -209,18 +210,18 @@ def _expected(
 
 
 def _objects(case: ModelCase, base: Storage) -> float:
-    """Return the objects of all files of a job."""
+    """Return the number of objects of all files of a job."""
     stripes = dict(case.settings).get("mpiio.striping_factor", base.value("layout.stripe_count"))
     files = case.workload.ranks if case.stack == "posix-process" else 1
     number = float(stripes) if isinstance(stripes, int | float) else 1.0
     return files * (number if number > 0 else base.value("servers.targets"))
 
 
-def _least(names: Sequence[str], nodes: int) -> str:
-    """Return the one of figures that cannot be told apart which is to be left out first.
+def _least_general(names: Sequence[str], nodes: int) -> str:
+    """Return which of several indistinguishable figures to leave out first.
 
-    What is kept should hold for other jobs: a node's limit rather than that of each of its
-    processes, the whole's rather than that of each target, and of one node the node's.
+    The remaining figures should apply to other jobs: a node's limit rather than that of each
+    process, the total limit rather than that of each target, and for a single node its own limit.
     """
     order = ["request", "locks", "servers.target", "client.process", "client.file", "client.node"]
     order.insert(2 if nodes == 1 else len(order), "servers.whole")
@@ -255,13 +256,13 @@ def _rate(one: Measured) -> float:
 
 
 def _error(storage: Storage, chosen: Sequence[Measured]) -> float:
-    """Return the median absolute error of predicted bandwidths; NaN: there are none."""
+    """Return the median absolute error of predicted bandwidths; NaN without any."""
     pairs = zip(chosen, _cases(chosen, storage), strict=True)
     errors = [abs(bandwidth(storage, case) / _rate(one) - 1) for one, case in pairs]
     return float(np.median(errors or [np.nan]))
 
 
-def _unsure(chosen: Sequence[Measured], least: float) -> Vector:
+def _errors_of_medians(chosen: Sequence[Measured], least: float) -> Vector:
     """Return the standard deviation of each median's logarithm, from the spread of all repeats."""
     freedom = sum(len(one.rates) - 1 for one in chosen)
     noise = NOISE
@@ -269,7 +270,7 @@ def _unsure(chosen: Sequence[Measured], least: float) -> Vector:
         logs = [np.log(one.rates) for one in chosen]
         noise = np.sqrt(sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / freedom)
     noise = max(noise, least)
-    # Of the median of n normal numbers: 1.25 / sqrt(n), and 1 for one or two.
+    # For the median of n normal numbers: 1.25 / sqrt(n), and 1 for one or two.
     factors = [(1.25 if len(one.rates) > 2 else 1.0) / len(one.rates) ** 0.5 for one in chosen]
     return noise * np.array(factors)
 
@@ -294,27 +295,28 @@ def _with_figure(
     return storage.with_figures({name: figure})
 
 
-# Bandwidths to be explained by figures of a description: the best ones, and how sure they are.
+# Bandwidths to be explained by figures of a description: the best figures and their errors.
 
 WIDE = 2.0
-"""Of what is expected beforehand: hardly anything, standard deviation of the logarithm."""
+"""Prior standard deviation of a figure's logarithm: hardly any prior knowledge."""
 NOTHING = 0.05
 SPARED = 2.0
-"""A figure without which the loss is greater by less is not told: a chi-square of 4."""
+"""A figure whose removal increases the loss by less is undetermined: a chi-square of 4."""
 DRAWS, STARTS, ROUNDS, SCALE = 2000, 3, 25, 2.0
 STEP = 1e-4
-"""Of the differences that stand for derivatives; parameters are logarithms, of order one."""
+"""Step of finite differences for derivatives; parameters are logarithms, of order one."""
 
 
 def minimised(
     residuals: Callable[[Vector], Vector], start: Vector, rounds: int = ROUNDS
 ) -> tuple[Vector, float]:
-    """Return the parameters with the least loss of the residuals by Huber, and that loss.
+    """Return the parameters with the least Huber loss of the residuals, and that loss.
 
     Args:
-        residuals: Parameters (k,) -> residuals (n,); those beyond `SCALE` count in proportion.
-        start: Parameters to begin with, shape (k,).
-        rounds: Most steps.
+        residuals: Function from parameters (k,) to residuals (n,); those beyond `SCALE` count
+            linearly.
+        start: Initial parameters, shape (k,).
+        rounds: Maximum number of steps.
     """
     from scipy.optimize import least_squares
 
@@ -347,11 +349,11 @@ class Problem:
         return np.concatenate([(found - self.rates) / self.unsure, far])
 
     def solve(self, random: np.random.Generator, start: Vector | None) -> Vector:
-        """Return the best of several descents: limits make edges at which one may stop.
+        """Return the best of several descents, as limits make edges where a descent may stop.
 
         Args:
-            random: For the places to begin from.
-            start: One that is known to be good, shape (k,); None: none is.
+            random: Random numbers for initial places.
+            start: Place that is known to be good, shape (k,); None if there is none.
         """
         guess = np.log(list(self.expected.values()))
         if not len(guess):
@@ -360,7 +362,7 @@ class Problem:
         found = [
             minimised(self.residuals, place) for place in (places if start is None else [start])
         ]
-        # The first one keeps limits apart that explain the same.
+        # The first one separates limits that explain the same.
         best = found[0]
         for one in found[1:]:
             best = one if one[1] < best[1] - NOTHING else best
@@ -373,7 +375,7 @@ class Problem:
         return replace(self, expected=left)
 
     def loss(self, place: Vector) -> float:
-        """Return half of the squared errors of the rates, as far as they count."""
+        """Return half of the weighted squared errors of the rates."""
         from scipy.special import huber
 
         return float(huber(SCALE, self.residuals(place)[: len(self.rates)]).sum())
@@ -390,10 +392,11 @@ class Problem:
         return found
 
     def draws(self, place: Vector, random: np.random.Generator) -> tuple[Vector, Vector]:
-        """Return standard deviations (k,), and a bootstrap to first order (draws, k).
+        """Return standard deviations (k,), and a first-order bootstrap (draws, k).
 
         Each draw takes other repeats, which move the figures along the slopes at the optimum;
-        what the laws cannot explain widens the draws, but does not make a figure untold.
+        effects that the laws cannot explain widen the draws, but do not make a figure
+        undetermined.
         """
         if not len(place):
             return place, np.zeros((1, 0))
@@ -419,24 +422,24 @@ def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
     return replace(storage, figures=figures)
 
 
-# What a fit begins with: a storage of which hardly anything is known.
+# Starting point of a fit: a storage of which hardly anything is known.
 
 _UNKNOWN = 1e15
-"""Bytes a second that limit nothing, and still take a time."""
+"""Bandwidth that limits nothing, but still takes time, in bytes per second."""
 _TARGETS = ("servers.target_write", "servers.target_read")
 
 
 def blank_storage(
     results: Results, *, name: str, targets: int, kind: str = "lustre", stack: str = "romio"
 ) -> Storage:
-    """Return a storage that nothing limits, on the nodes that the results were measured on.
+    """Return a storage without limits, with the number of nodes in the results.
 
     Args:
-        results: To be fitted to.
-        name: Of the description.
-        targets: OSTs, burst-buffer nodes or disks.
+        results: Results that it is to be fitted to.
+        name: Name of the description.
+        targets: Number of OSTs, burst-buffer nodes or disks.
         kind: One of `stripewise.storage.machines.KINDS`.
-        stack: MPI-IO of its users.
+        stack: MPI-IO library of its users.
     """
     works = [one.workload for one in results.measured]
     nodes = max((one.nodes for one in works), default=1)
@@ -452,11 +455,11 @@ def blank_storage(
 
 
 def finished(storage: Storage, results: Results) -> Storage:
-    """Return the storage with a speed of targets in both directions.
+    """Return the storage with a bandwidth of targets in both directions.
 
     Args:
-        storage: That was fitted.
-        results: The fastest run stands for what no run tells.
+        storage: Fitted storage.
+        results: Results; the fastest run replaces a bandwidth that no run determines.
 
     Raises:
         UsageError: Nothing is known of the targets.

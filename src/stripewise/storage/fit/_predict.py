@@ -17,12 +17,12 @@ from stripewise.storage.stacks import STACKS, Layout, Phase, Setup, Workload
 
 @dataclass(frozen=True)
 class ModelCase:
-    """What the model is asked: a workload, a software stack and settings.
+    """Case that the model predicts: a workload, a software stack and settings.
 
     Attributes:
-        workload: Of all ranks.
+        workload: Workload of all ranks.
         stack: Name of the software stack.
-        settings: Full tunable name -> value.
+        settings: Values by full tunable name.
         transport: Environment that chooses a variant of the storage.
     """
 
@@ -33,12 +33,12 @@ class ModelCase:
 
 
 class Ready(NamedTuple):
-    """The requests of a case, which do not depend on how fast the storage is.
+    """Requests of a case, which do not depend on the speed of the storage.
 
     Attributes:
-        phases: Of the stack.
-        layout: Of the files.
-        bytes: That the program asks to move.
+        phases: Phases of the stack.
+        layout: Layout of the files.
+        bytes: Bytes that the program requests to move.
         transport: Environment that chooses a variant of the storage.
     """
 
@@ -51,20 +51,20 @@ class Ready(NamedTuple):
     def of(cls, storage: Storage, case: ModelCase) -> Ready:
         """Make the requests of a case on a storage."""
         system = _system(storage, case.transport)
-        layout = layout_of(_roomy(system, case), dict(case.settings))
+        layout = layout_of(_with_enough_nodes(system, case), dict(case.settings))
         return cls(_phases(case, layout), layout, case.workload.bytes, case.transport)
 
     def seconds(self, rates: Rates) -> float:
-        """Return how long they take."""
+        """Return their duration in seconds."""
         return sum(one.seconds for one in phase_times(self.phases, rates, self.layout))
 
 
 def bandwidths(storage: Storage, ready: Sequence[Ready]) -> list[float]:
-    """Return the bytes a second of several cases on a storage, made ready on a like one.
+    """Return the bandwidths of several cases, prepared on a similar storage, in bytes per second.
 
     Args:
-        storage: With the targets and the default striping of that on which they were made.
-        ready: The cases.
+        storage: Storage with the same targets and default striping as that of the preparation.
+        ready: Prepared cases.
     """
     rates = {
         one: Rates.of(_system(storage, one))
@@ -74,12 +74,12 @@ def bandwidths(storage: Storage, ready: Sequence[Ready]) -> list[float]:
 
 
 def seconds(storage: Storage, case: ModelCase) -> float:
-    """Return how long a case takes on a storage."""
+    """Return the duration of a case on a storage in seconds."""
     return Ready.of(storage, case).seconds(Rates.of(_system(storage, case.transport)))
 
 
 def bandwidth(storage: Storage, case: ModelCase) -> float:
-    """Return the bytes a second of a case on a storage."""
+    """Return the bandwidth of a case on a storage in bytes per second."""
     return case.workload.bytes / seconds(storage, case)
 
 
@@ -87,8 +87,8 @@ def _system(storage: Storage, transport: tuple[tuple[str, str], ...]) -> Storage
     return storage.over(chosen_transport(storage, dict(transport)))
 
 
-def _roomy(storage: Storage, case: ModelCase) -> Storage:
-    """A burst buffer from which the job has as many nodes as its files have stripes."""
+def _with_enough_nodes(storage: Storage, case: ModelCase) -> Storage:
+    """Return a burst buffer that grants the job as many nodes as its files have stripes."""
     wanted = dict(case.settings).get("mpiio.striping_factor", 0)
     granularity = storage.value("layout.granularity")
     if not granularity or not isinstance(wanted, int) or wanted <= 1:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes storage systems: presets, kept descriptions, and this machine as measured."""
+"""Describes storage systems: presets, stored descriptions, and this machine as measured."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records a described storage, a job's burst-buffer grant, and the storage in slow motion."""
+"""Represents a described storage, a job's burst-buffer grant, and storage in slow motion."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from stripewise.core.errors import ConfigurationError
 from stripewise.present import size_text, text_of
 from stripewise.storage.machines._figures import SPEC_OF, Dimension, Figure
 
-# Records which file system a directory is on, and reads it from what the kernel tells.
+# Records of the file system of a directory, and how they are read from the kernel.
 
 
 def find_mount(directory: Path, root: Path = Path("/")) -> Mount:
-    """Describe the file system that a directory is on.
+    """Describe the file system of a directory.
 
     Args:
-        directory: Of which it is asked; links are followed.
-        root: Where `proc` and `sys` are (for tests).
+        directory: Directory in question; links are followed.
+        root: Directory that contains `proc` and `sys` (for tests).
     """
     real = os.path.realpath(directory)
     found = mount_in(text_of(root / "proc/self/mountinfo", "surrogateescape"), real)
@@ -37,7 +37,7 @@ def find_mount(directory: Path, root: Path = Path("/")) -> Mount:
 
 
 def mount_in(mountinfo: str, path: str) -> Mount:
-    """Find the file system that holds a path in the text of /proc/self/mountinfo.
+    """Find the file system that contains a path in the text of /proc/self/mountinfo.
 
     Source: proc(5), /proc/pid/mountinfo.
     """
@@ -92,13 +92,13 @@ class Mount:
     """A mounted file system.
 
     Attributes:
-        kind: Its type as the kernel names it, e.g. "ext4"; "" if it cannot be told.
+        kind: Type of the file system in the kernel, e.g. "ext4"; empty if unknown.
         source: What is mounted: a device, an export, a file system's name.
-        point: Where it is mounted.
+        point: Path at which it is mounted.
         device: Device number, "259:2".
-        identity: As statvfs tells it; "" if it does not.
-        medium: What it lies on: "rotational", "solid state", "virtual", "network", "memory"; ""
-            if it cannot be told.
+        identity: Identifier from statvfs; empty if there is none.
+        medium: Underlying medium: "rotational", "solid state", "virtual", "network", "memory";
+            empty if unknown.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
@@ -117,16 +117,16 @@ class Mount:
 
     @property
     def is_network(self) -> bool:
-        """Whether nodes have it in common."""
+        """Whether nodes share it."""
         return self.kind in _NETWORK
 
     @property
     def is_memory(self) -> bool:
-        """Whether there is no storage behind it."""
+        """Whether it is only in memory."""
         return self.kind in _MEMORY
 
     def __str__(self) -> str:
-        """For people: type, place and source."""
+        """Return type, mount point and source, for people."""
         return f"{self.kind} on {self.point} ({self.source})" if self.kind else "unknown"
 
 
@@ -136,15 +136,15 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Transport:
-    """How the network below MPI is set up: another variant of the same machine.
+    """Set-up of the network below MPI: another variant of the same machine.
 
     Attributes:
         name: "ofi", "ofi-sar64k", "ucx", ...
-        when: Environment variables that choose it, with their values; empty: the default.
-        figures: That it replaces.
-        hangs_from_nodes: Jobs of at least so many nodes hang; 0: none.
-        from_nodes: Its figures hold for jobs of at least so many nodes: within one node the
-            network is not used.
+        when: Environment variables that choose it, with their values; empty for the default.
+        figures: Figures that it replaces.
+        hangs_from_nodes: Number of nodes from which jobs hang; 0 if they never do.
+        from_nodes: Number of nodes from which its figures apply, since the network is not used
+            within one node.
     """
 
     name: str
@@ -159,17 +159,18 @@ class Storage:
     """One storage system as the nodes of one machine see it.
 
     Attributes:
-        name: Of the description: "archer2-hdd".
+        name: Name of the description: "archer2-hdd".
         title: One line for people.
         kind: One of `KINDS`.
-        stack: MPI-IO of its users, a name of `stripewise.storage.simulation.STACKS`; "": not said.
-        figures: Name of `FIGURES` -> figure; what is missing has its default.
-        transports: Variants; the first is in use if no other is chosen.
-        slowdown: The same storage in slow motion: every time is so many times as long.
-        mounts: Absolute paths at which it is mounted, where that is said: it stands for the file
-            system that is mounted there.
-        mount: Of this machine's own storage: what is mounted.
-        costs: Of this machine's own storage: what requests were measured to cost.
+        stack: MPI-IO of its users, a name of `stripewise.storage.simulation.STACKS`; empty if
+            unknown.
+        figures: Figures by name of `FIGURES`; a missing one has its default.
+        transports: Variants; the first is used if no other is chosen.
+        slowdown: Factor of slow motion, by which every time is multiplied.
+        mounts: Absolute paths at which it is mounted, if specified: it describes the file system
+            that is mounted there.
+        mount: For this machine's own storage, the mounted file system.
+        costs: For this machine's own storage, the measured costs of requests.
     """
 
     name: str
@@ -198,28 +199,28 @@ class Storage:
 
     @property
     def is_described(self) -> bool:
-        """Whether somebody described it, and it is not what a probe found here."""
+        """Whether somebody described it, as opposed to a probe of this machine."""
         return self.name != LOCAL
 
     @property
     def striping(self) -> Striping:
-        """What tunables and strategies are to know of new files on it."""
+        """Properties of new files on it for tunables and strategies."""
         targets = int(self.value("servers.targets"))
         count = min(int(self.value("layout.stripe_count")), targets)
         return Striping(targets, count, int(self.value("layout.stripe_size")))
 
     def transport(self, environment: Mapping[str, str]) -> Transport | None:
-        """Return the variant that a job's environment chooses; None: there are no variants.
+        """Return the variant that a job's environment chooses; None if there are no variants.
 
-        The variant all of whose variables have their values holds, of several the one with the
-        most; without any, the first.
+        Of the variants with all variables set to their values, the one with the most variables is
+        chosen; without any, the first.
         """
         chosen = [one for one in self.transports if one.when.items() <= environment.items()]
         default = self.transports[0] if self.transports else None
         return max(chosen, key=lambda one: len(one.when), default=default)
 
     def with_figures(self, figures: Mapping[str, Figure]) -> Storage:
-        """Return the storage with some figures more, or other ones."""
+        """Return the storage with additional or replaced figures."""
         return replace(self, figures={**self.figures, **figures})
 
     def over(self, transport: Transport | None, nodes: int = 0) -> Storage:
@@ -227,26 +228,26 @@ class Storage:
 
         Args:
             transport: The variant.
-            nodes: Of the job; 0: not known, and then the figures hold.
+            nodes: Number of nodes of the job; if 0 (unknown), the figures apply.
         """
         if transport is None or 0 < nodes < transport.from_nodes:
             return self
         return self.with_figures(transport.figures)
 
 
-# What a job is granted of a storage: of a burst buffer, nodes by capacity.
+# What a job is granted of a storage: for a burst buffer, nodes by capacity.
 
 
 def granted_targets(storage: Storage, capacity_bytes: int = 0) -> int:
-    """Return the targets that a job's files can lie on.
+    """Return the number of targets that a job's files can be on.
 
     Args:
         storage: A burst buffer, or one with fixed targets.
-        capacity_bytes: That the job asked a burst buffer for; 0: the least that is granted, the
-            nodes that a file has by default.
+        capacity_bytes: Capacity that the job requested of a burst buffer; 0 for the minimum grant,
+            the nodes that a file has by default.
 
     Raises:
-        ConfigurationError: It is more than there is, or the targets are fixed.
+        ConfigurationError: The capacity exceeds the storage, or the targets are fixed.
     """
     targets = int(storage.value("servers.targets"))
     granularity = storage.value("layout.granularity")
@@ -267,7 +268,7 @@ def granted_targets(storage: Storage, capacity_bytes: int = 0) -> int:
     return granted
 
 
-# Slow motion: every time is so many times as long, and all relations stay the same.
+# Slow motion: every time is multiplied, and all ratios stay the same.
 
 _Key = TypeVar("_Key")
 
@@ -276,8 +277,8 @@ def slowed(storage: Storage, slowdown: float) -> Storage:
     """Return a storage with its bandwidths divided and its times multiplied.
 
     Args:
-        storage: Which may be in slow motion already.
-        slowdown: How many times as long everything takes, at least 1.
+        storage: Storage, which may already be in slow motion.
+        slowdown: Factor on all times, at least 1.
     """
     transports = tuple(
         replace(one, figures=_slowed(one.figures, slowdown)) for one in storage.transports

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the requests that the probe asks for, line by line, and says how long they took.
+"""Makes the requests that the probe sends, line by line, and reports how long they took.
 
-It runs as a file of its own, without the rest of Stripewise, so that it starts at once.  Each
-command is a line of JSON.  The worker prepares, writes "ready", waits for a line, works, and
-answers with a line of JSON; times are of the clock that all processes have in common.
+It runs as a file of its own, without the rest of Stripewise, so that it starts at once. Each
+command is a line of JSON. The worker prepares, writes "ready", waits for a line, works, and
+answers with a line of JSON; times are of the clock that all processes share.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Serve requests until standard input ends."""
     for line in sys.stdin:
         order = json.loads(line)
         try:
@@ -43,7 +43,7 @@ def _transfer(order: dict[str, Any]) -> Iterator[Any]:
     flags = os.O_RDWR | os.O_CREAT if writing else os.O_RDONLY
     file = os.open(order["file"], flags | (os.O_DIRECT if direct else 0), 0o600)
     try:
-        block = mmap.mmap(-1, size)  # pages of its own: aligned as direct requests must be
+        block = mmap.mmap(-1, size)  # separate pages: aligned as required for direct requests
         block.write(os.urandom(min(size, 1 << 16)) * max(1, size >> 16))
         if not writing and not direct:
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -78,7 +78,7 @@ def _requests(
 
 
 def _metadata(order: dict[str, Any]) -> Iterator[Any]:
-    """Make, open, look at and remove some files, in turn until the time is used up."""
+    """Create, open, stat and remove some files, in turn until the time is used up."""
     names = [os.path.join(order["directory"], str(number)) for number in range(order["files"])]
     os.makedirs(order["directory"], exist_ok=True)
     actions: dict[str, Callable[[str], object]] = {

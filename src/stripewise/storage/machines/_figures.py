@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names the figures of a storage description with dimensions, and reads and writes them."""
+"""Defines the figures of a storage description with dimensions, and reads and writes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_VALUE = {
 
 
 class Dimension(StrEnum):
-    """What a figure is measured in; the record holds base units."""
+    """Physical dimension of a figure; the record is in base units."""
 
     COUNT = "count"
     """A number without unit, at least 1."""
@@ -33,7 +33,7 @@ class Dimension(StrEnum):
 
 
 class Evidence(StrEnum):
-    """Where a figure comes from."""
+    """Origin of a figure."""
 
     MEASURED = "measured"
     DOCUMENTED = "documented"
@@ -42,14 +42,14 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure that a description can hold.
+    """A figure that a description can contain.
 
     Attributes:
-        name: Table and key of the TOML file, "client.process_write".
-        dimension: Of its value.
-        default: In base units, where a description does not have it; None: it must have it.
+        name: Table and key in the TOML file, "client.process_write".
+        dimension: Dimension of its value.
+        default: Value in base units if a description lacks it; None if it is required.
         meaning: One line for people.
-        most: Its greatest value.
+        most: Maximum value.
     """
 
     name: str
@@ -60,15 +60,19 @@ class FigureSpec:
 
     @property
     def absence(self) -> str:
-        """What it means that a description does not have it, for people."""
+        """Meaning of its absence from a description, for people."""
         if self.default is None:
             return "must be described"
         if self.default == inf:
             return "limits nothing"
         if self.default == 0:
             return _NO_VALUE.get(self.name, "costs nothing")
-        shown = {"layout.stripe_count": "one", "layout.stripe_size": "1 MiB"}
-        return f"{shown.get(self.name, '4 KiB')} is taken"
+        shown = {
+            "layout.stripe_count": "one stripe",
+            "layout.stripe_size": "1 MiB",
+            "servers.slow_share": "full speed",
+        }
+        return shown.get(self.name, "4 KiB")
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,10 @@ class Figure:
     """A figure of a description.
 
     Attributes:
-        value: In base units (bytes, seconds, bytes a second, or a plain number).
+        value: Value in base units (bytes, seconds, bytes per second, or a plain number).
         kind: Measured, documented or assumed.
-        source: Who says so; not empty.
-        low / high: Interval of 95 %, if one is known; in base units.
+        source: Source of the value; not empty.
+        low / high: Ends of the 95 % interval, if one is known; in base units.
     """
 
     value: float
@@ -94,53 +98,77 @@ _TIME, _RATE = Dimension.TIME, Dimension.BANDWIDTH
 
 FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("machine.nodes", _COUNT, None, "Compute nodes."),
-    FigureSpec("machine.ranks_per_node", _COUNT, None, "Cores, and so ranks, of a node."),
-    FigureSpec("client.process_write", _RATE, inf, "Writes of one process into one file."),
-    FigureSpec("client.process_read", _RATE, inf, "Reads of one process from one file."),
+    FigureSpec("machine.ranks_per_node", _COUNT, None, "Cores per node, and so ranks per node."),
     FigureSpec(
-        "client.file_write", _RATE, inf, "Writes of all processes of a node into one file."
+        "client.process_write", _RATE, inf, "Write bandwidth of one process into one file."
     ),
-    FigureSpec("client.file_read", _RATE, inf, "Reads of all processes of a node from one file."),
+    FigureSpec("client.process_read", _RATE, inf, "Read bandwidth of one process from one file."),
+    FigureSpec(
+        "client.file_write",
+        _RATE,
+        inf,
+        "Write bandwidth of all processes of a node into one file.",
+    ),
+    FigureSpec(
+        "client.file_read", _RATE, inf, "Read bandwidth of all processes of a node from one file."
+    ),
     FigureSpec(
         "client.sharing",
         _RATIO,
         0.0,
-        "Relative increase of that time for each further process that writes the file.",
+        "Shared file: share by which each further process lengthens a write.",
     ),
     FigureSpec(
         "client.turns",
         _RATIO,
         0.0,
-        "Share of a write during which other writes of the node to the file wait.",
+        "Share of a write during which other writers of the node and file wait.",
     ),
-    FigureSpec("client.node_write", _RATE, inf, "Writes of one node."),
-    FigureSpec("client.node_read", _RATE, inf, "Reads of one node."),
+    FigureSpec("client.node_write", _RATE, inf, "Write bandwidth of one node."),
+    FigureSpec("client.node_read", _RATE, inf, "Read bandwidth of one node."),
     FigureSpec(
-        "client.memory", _RATE, inf, "Copies between processes of a node before they are written."
+        "client.memory",
+        _RATE,
+        inf,
+        "Bandwidth of copies between processes of a node, before data is written.",
     ),
     FigureSpec(
-        "client.request", _TIME, 0.0, "Time that each request takes in the process itself."
+        "client.request",
+        _TIME,
+        0.0,
+        "Time of a process for each request, in addition to its data.",
     ),
     FigureSpec("servers.targets", _COUNT, None, "Targets: OSTs, burst-buffer nodes, disks."),
-    FigureSpec("servers.target_write", _RATE, None, "Writes of one target."),
-    FigureSpec("servers.target_read", _RATE, None, "Reads of one target."),
-    FigureSpec("servers.target_request", _TIME, 0.0, "Time of a target for each request."),
+    FigureSpec("servers.target_write", _RATE, None, "Write bandwidth of one target."),
+    FigureSpec("servers.target_read", _RATE, None, "Read bandwidth of one target."),
+    FigureSpec(
+        "servers.target_request",
+        _TIME,
+        0.0,
+        "Time of a target for each request, in addition to its data.",
+    ),
     FigureSpec("servers.jitter", _RATIO, 0.0, "Random share of a target's time, 0 to 1.", 1.0),
     FigureSpec(
         "servers.slow_share",
         _RATIO,
         1.0,
-        "Speed of one slow target, as a share of the usual speed.",
+        "Speed of one slow target, as a share of the normal speed.",
         1.0,
     ),
-    FigureSpec("servers.slow_target", _RATIO, 0.0, "Which target that is, from 0."),
-    FigureSpec("servers.whole_write", _RATE, inf, "Writes of the whole storage."),
-    FigureSpec("servers.whole_read", _RATE, inf, "Reads of the whole storage."),
+    FigureSpec("servers.slow_target", _RATIO, 0.0, "Number of the slow target, from 0."),
+    FigureSpec("servers.whole_write", _RATE, inf, "Write bandwidth of the whole storage."),
+    FigureSpec("servers.whole_read", _RATE, inf, "Read bandwidth of the whole storage."),
     FigureSpec(
-        "locks.revoke", _TIME, 0.0, "An object's lock moves to another node: callback, flush."
+        "locks.revoke",
+        _TIME,
+        0.0,
+        "Time to move an object's lock to another node: callback and flush.",
     ),
     FigureSpec(
-        "locks.ahead", _TIME, 0.0, "Lock-ahead: time that a process takes to request a lock."
+        "locks.ahead",
+        _TIME,
+        0.0,
+        "Lock-ahead: time that a process needs for the lock of a request.",
     ),
     FigureSpec(
         "locks.hold",
@@ -149,23 +177,34 @@ FIGURES: tuple[FigureSpec, ...] = (
         "Lock-ahead: how long a node's stream into a file waits for a lock.",
     ),
     FigureSpec(
-        "locks.extent", _TIME, 0.0, "Lock-ahead: additional wait for each writer on another node."
+        "locks.extent", _TIME, 0.0, "Lock-ahead: additional wait for each writer on other nodes."
     ),
     FigureSpec(
-        "locks.page", _TIME, 0.0, "A page shared with another node is read and written back."
+        "locks.page", _TIME, 0.0, "Time to read and write back a page shared with another node."
     ),
-    FigureSpec("locks.page_size", _SIZE, 4096.0, "Page of the client's cache."),
-    FigureSpec("exchange.round", _TIME, 0.0, "Collective buffering: each round of an aggregator."),
-    FigureSpec("exchange.rank", _TIME, 0.0, "Collective buffering: each round, for every rank."),
+    FigureSpec("locks.page_size", _SIZE, 4096.0, "Page size of the client's cache."),
     FigureSpec(
-        "exchange.bandwidth", _RATE, inf, "Collective buffering: data into one aggregator."
+        "exchange.round", _TIME, 0.0, "Collective buffering: time of an aggregator in each round."
     ),
-    FigureSpec("metadata.open", _TIME, 0.0, "Metadata server: an open of a file that exists."),
-    FigureSpec("metadata.create", _TIME, 0.0, "Metadata server: a new file."),
-    FigureSpec("metadata.stat", _TIME, 0.0, "Metadata server: stat, access and similar calls."),
-    FigureSpec("metadata.remove", _TIME, 0.0, "Metadata server: unlink, rename, rmdir, mkdir."),
     FigureSpec(
-        "metadata.object", _TIME, 0.0, "Metadata server: each stripe of a file that is opened."
+        "exchange.rank", _TIME, 0.0, "Collective buffering: time in each round for every rank."
+    ),
+    FigureSpec(
+        "exchange.bandwidth", _RATE, inf, "Collective buffering: bandwidth into one aggregator."
+    ),
+    FigureSpec("metadata.open", _TIME, 0.0, "Metadata server: time to open an existing file."),
+    FigureSpec("metadata.create", _TIME, 0.0, "Metadata server: time to create a file."),
+    FigureSpec(
+        "metadata.stat", _TIME, 0.0, "Metadata server: time of stat, access and similar calls."
+    ),
+    FigureSpec(
+        "metadata.remove", _TIME, 0.0, "Metadata server: time of unlink, rename, rmdir and mkdir."
+    ),
+    FigureSpec(
+        "metadata.object",
+        _TIME,
+        0.0,
+        "Metadata server: time for each stripe of a file that is opened.",
     ),
     FigureSpec("metadata.latency", _TIME, 0.0, "Round trip to the metadata server."),
     FigureSpec("metadata.growth", _RATIO, 0.0, "Metadata takes targets**growth times as long."),
@@ -178,10 +217,10 @@ FIGURES: tuple[FigureSpec, ...] = (
     ),
     FigureSpec("noise.cv", _RATIO, 0.0, "Coefficient of variation of a run's bandwidth."),
 )
-"""All, in the order in which they are shown."""
+"""All figures, in the order in which they are shown."""
 
 SPEC_OF: Mapping[str, FigureSpec] = MappingProxyType({spec.name: spec for spec in FIGURES})
-"""Name -> figure."""
+"""Specification of each figure by name."""
 
 
 # Quantities with units, read and written: "1.1 GiB/s", "0.5 ms", "4 MiB".
@@ -224,7 +263,7 @@ def quantity(text: str, dimension: Dimension) -> float:
     """Return a quantity of a size, a time or a bandwidth in base units.
 
     Raises:
-        ValueError: It is none; the message has the remedy.
+        ValueError: The text is not such a quantity; the message has the remedy.
     """
     match = _QUANTITY.fullmatch(text)
     units = _READ[dimension]
@@ -236,13 +275,13 @@ def quantity(text: str, dimension: Dimension) -> float:
 
 
 def quantity_text(value: float, dimension: Dimension) -> str:
-    """Return a value with its unit, handy and short; the same value is read from it again."""
+    """Return a value as short text with its unit, from which the same value is read."""
     if dimension in (Dimension.COUNT, Dimension.RATIO):
         return str(int(value)) if value == int(value) else repr(value)
     texts = []
     for unit, factor in _WRITTEN[dimension].items():
         for number in _numbers(value, factor):
-            if _is(text := f"{number} {unit}", value, dimension):
+            if _reads_as(text := f"{number} {unit}", value, dimension):
                 texts.append((not 0.1 <= float(number) < 1100, len(text), text))
     return min(texts)[2] if texts else f"{value!r} {_base(dimension)}"
 
@@ -263,7 +302,7 @@ def _numbers(value: float, factor: Decimal) -> Iterator[str]:
     yield str(int(number)) if isfinite(number) and number == int(number) else repr(number)
 
 
-def _is(text: str, value: float, dimension: Dimension) -> bool:
+def _reads_as(text: str, value: float, dimension: Dimension) -> bool:
     try:
         return quantity(text, dimension) == value
     except ValueError:

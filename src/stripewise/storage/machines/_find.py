@@ -46,13 +46,13 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
     """Read one description.
 
     Args:
-        source: Name of a description that is kept here, name of a preset, "local", path of a
-            file, or (several lines) the TOML itself.
-        directory: Whose file system "local" is.
+        source: Name of a stored description, name of a preset, "local", path of a file, or
+            (several lines) the TOML itself.
+        directory: Directory whose file system "local" is.
 
     Raises:
-        ConfigurationError: There is none, or it is malformed.
-        StorageError: Of the local storage nothing was measured.
+        ConfigurationError: The description does not exist, or is malformed.
+        StorageError: The local storage has not been measured.
     """
     from stripewise.storage.machines._parse import parse_description
 
@@ -83,16 +83,16 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
 
 
 def find_storage(name: str, directory: Path = Path()) -> Storage:
-    """Return a storage by the words of `--on`: "archer2-hdd", "site.toml", "archer2-hdd@1/64".
+    """Return a storage by the argument of `--on`: "archer2-hdd", "site.toml", "archer2-hdd@1/64".
 
     Args:
-        name: Of a preset, "local", or path of a description; `@1/N` or `@FRACTION` is slow
+        name: Name of a preset, "local", or path of a description; `@1/N` or `@FRACTION` is slow
             motion.
-        directory: Whose file system "local" is.
+        directory: Directory whose file system "local" is.
 
     Raises:
-        ConfigurationError: There is no such storage, it is malformed, or the fraction is none.
-        StorageError: Of the local storage nothing was measured.
+        ConfigurationError: The storage does not exist, is malformed, or the fraction is invalid.
+        StorageError: The local storage has not been measured.
     """
     base, sign, scale = name.rpartition("@")
     if not sign or Path(name).is_file():
@@ -101,7 +101,7 @@ def find_storage(name: str, directory: Path = Path()) -> Storage:
 
 
 def _slowdown(name: str, scale: str) -> float:
-    """Return how many times as long everything takes."""
+    """Return the factor by which all times are multiplied."""
     try:
         share = Fraction(scale) if _SCALE.fullmatch(scale) else Fraction(0)
     except ZeroDivisionError:
@@ -114,59 +114,59 @@ def _slowdown(name: str, scale: str) -> float:
     return float(1 / share)
 
 
-# Descriptions that are kept for a user or for a site, and the mounts that they stand for.
+# Descriptions stored for a user or for a site, and the mounts that they describe.
 
 SITE_MACHINES = SITE_DIRECTORY / "machines"
 _TAKEN = (LOCAL, "none")
 _KERNEL_KINDS = ("lustre", "gpfs")
-"""Kinds of storage that the kernel calls so."""
+"""Kinds of storage by the kernel's file system types."""
 
 
 @dataclass(frozen=True)
 class KnownStorage:
-    """A description that is kept where everybody's commands find it.
+    """A description stored where all commands find it.
 
     Attributes:
-        storage: What is described; its `mounts` are those that no other description claims.
-        file: Where.
+        storage: The description; its `mounts` are those that no other description claims.
+        file: File of the description.
     """
 
     storage: Storage
     file: Path
 
     def __str__(self) -> str:
-        """For people: name and file."""
+        """Return name and file, for people."""
         return f"{self.storage.name} ({printable(str(self.file))})"
 
 
 @dataclass(frozen=True)
 class KnownStorages:
-    """All that are kept.
+    """All stored descriptions.
 
     Attributes:
-        found: The user's own before the site's.
-        problems: What keeps others from being used, a line each.
+        found: Descriptions, the user's own before the site's.
+        problems: Reasons why others cannot be used, a line each.
     """
 
     found: tuple[KnownStorage, ...] = ()
     problems: tuple[str, ...] = ()
 
     def named(self, name: str) -> KnownStorage | None:
-        """Return the one that is called so; a user's own wins over the site's."""
+        """Return the description of this name; a user's own takes precedence over the site's."""
         return next((one for one in self.found if one.storage.name == name), None)
 
     def at(self, mount: Mount) -> KnownStorage | None:
-        """Return the one that stands for a mounted file system; a user's own wins."""
+        """Return the description of a mounted file system; a user's own takes precedence."""
         return next((one for one in self.found if _stands_for(one.storage, mount)), None)
 
 
 def machine_directories() -> tuple[Path, Path]:
-    """Return where descriptions are kept: the user's own directory, and the site's."""
+    """Return the directories of stored descriptions: the user's own, and the site's."""
     return user_directory() / "machines", SITE_MACHINES
 
 
 def known_storages() -> KnownStorages:
-    """Read every description that is kept; one that cannot be used is a problem, no error."""
+    """Read every stored description; an unusable one is a problem, not an error."""
     read = [_read_directory(directory) for directory in machine_directories()]
     return KnownStorages(
         tuple(chain.from_iterable(one.found for one in read)),
@@ -175,10 +175,10 @@ def known_storages() -> KnownStorages:
 
 
 def known_storage(directory: Path) -> tuple[KnownStorage | None, tuple[str, ...]]:
-    """Return the description that stands for the file system of a directory, and all problems.
+    """Return the description of a directory's file system, and all problems.
 
     Args:
-        directory: Of which it is asked; links are followed.
+        directory: Directory in question; links are followed.
     """
     kept = known_storages()
     return kept.at(find_mount(directory)), kept.problems
@@ -207,7 +207,7 @@ def read_description(path: Path) -> Storage:
 
 
 def mount_warnings(storage: Storage) -> list[str]:
-    """Return which of a description's mounts are not here, or are not what is described."""
+    """Return which of a description's mounts do not exist here, or are of another kind."""
     found = []
     for path in storage.mounts:
         shown, mount = printable(path), find_mount(Path(path))
@@ -225,7 +225,7 @@ def mount_warnings(storage: Storage) -> list[str]:
 
 
 def _stands_for(storage: Storage, mount: Mount) -> bool:
-    """Whether one of its mounts is this one, or the same file system mounted elsewhere."""
+    """Return whether one of its mounts is this one, or the same file system elsewhere."""
     for path in storage.mounts:
         there = mount if path == mount.point else find_mount(Path(path))
         same = (there.device, there.kind) == (mount.device, mount.kind)
@@ -252,7 +252,7 @@ def _read_directory(directory: Path) -> KnownStorages:
     claims = list(_claimed_twice(found))
     shared = {path for path, _ in claims}
     return KnownStorages(
-        tuple(_without(one, shared) for one in found),
+        tuple(_without_mounts(one, shared) for one in found),
         (*problems, *_named_twice(found), *(text for _, text in claims)),
     )
 
@@ -267,7 +267,7 @@ def _read_kept(file: Path) -> Storage:
     return storage
 
 
-def _without(one: KnownStorage, paths: set[str]) -> KnownStorage:
+def _without_mounts(one: KnownStorage, paths: set[str]) -> KnownStorage:
     kept = tuple(path for path in one.storage.mounts if path not in paths)
     return replace(one, storage=replace(one.storage, mounts=kept))
 
@@ -300,28 +300,27 @@ def _claimed_twice(found: list[KnownStorage]) -> Iterator[tuple[str, str]]:
                 )
 
 
-# The storage of this machine: what is mounted, and what was measured and kept of it.
-#
-# There is one record for each file system of each machine: a description like any other, with
-# the mount and the measured costs beside its figures.
+# Storage of this machine: what is mounted, and the stored measurements of it. There is one record
+# for each file system of each machine: a description like any other, with the mount and the
+# measured costs in addition to its figures.
 
 _REMEDY = "measure it with `stripewise machine probe DIR`"
 
 
 def storage_file(directory: Path) -> Path:
-    """Return where the record of a directory's file system is kept."""
+    """Return the path of the record of a directory's file system."""
     return _file(find_mount(directory))
 
 
 def local_storage(directory: Path, root: Path = Path("/")) -> Storage:
-    """Return the record of the file system that a directory is on.
+    """Return the record of a directory's file system.
 
-    It is the description that stands for it, with the costs that were measured here, or else
-    what was measured. Without either it has the mount alone: no figures, and assumed costs.
+    It is the description of that file system, with the costs that were measured here, or else the
+    measurements. Without either it has only the mount: no figures, and assumed costs.
 
     Args:
-        directory: Of which it is asked; links are followed.
-        root: Where `proc` and `sys` are (for tests).
+        directory: Directory in question; links are followed.
+        root: Directory that contains `proc` and `sys` (for tests).
     """
     mount = find_mount(directory, root)
     try:
@@ -333,10 +332,10 @@ def local_storage(directory: Path, root: Path = Path("/")) -> Storage:
 
 
 def kept_storage(directory: Path) -> Storage:
-    """Return what was measured of the file system that a directory is on.
+    """Return the measurements of the file system that a directory is on.
 
     Raises:
-        StorageError: Nothing was measured there, or the record is damaged or of another version.
+        StorageError: Nothing was measured there, or the record is damaged or has another version.
     """
     mount = find_mount(directory)
     try:
@@ -352,13 +351,13 @@ def kept_storage(directory: Path) -> Storage:
 
 
 def storage_of_files(paths: Sequence[str], hosts: Sequence[str] = ()) -> Storage:
-    """Return the record of the file system on which most of some files lie.
+    """Return the record of the file system that most of some files are on.
 
-    Files of other machines (a log that came from elsewhere) have none; nothing is measured here.
+    Files of other machines (a log from elsewhere) have none; nothing is measured here.
 
     Args:
         paths: Absolute paths of files; their directories must exist.
-        hosts: Where the run was; empty: not known, and then nothing is known of its storage.
+        hosts: Hosts of the run; if empty, they are unknown, and so is its storage.
     """
     if platform.node() not in hosts:
         return described(Mount())
@@ -378,7 +377,7 @@ def storage_of_files(paths: Sequence[str], hosts: Sequence[str] = ()) -> Storage
 
 
 def keep_storage(storage: Storage, directory: Path) -> Path:
-    """Keep the record of a directory's file system, whole or not at all; return its file.
+    """Store the record of a directory's file system, atomically; return its file.
 
     Raises:
         StorageError: It cannot be written.
@@ -394,7 +393,7 @@ def keep_storage(storage: Storage, directory: Path) -> Path:
 
 
 def described(mount: Mount) -> Storage:
-    """Return a storage of which nothing but the mount is known."""
+    """Return a storage of which only the mount is known."""
     return Storage(LOCAL, printable(str(mount)), kind_of(mount), "", {}, mount=mount)
 
 
@@ -404,9 +403,9 @@ def kind_of(mount: Mount) -> str:
 
 
 def measured_words(storage: Storage) -> str:
-    """Say what was measured of a local storage, and when; "" if nothing was.
+    """Describe what was measured of a local storage, and when; empty if nothing was.
 
-    Nothing is said of a storage that is described: its figures are not those of the probe.
+    The text is empty for a described storage: its figures are not those of the probe.
     """
     names = {"writes": "client.process_write", "reads": "client.process_read"}
     if storage.is_described or not storage.costs.is_measured:
@@ -432,8 +431,8 @@ def _read(file: Path) -> Storage:
     """Read a record.
 
     Raises:
-        OSError: There is none.
-        StorageError: It is damaged, or of another version.
+        OSError: The record does not exist.
+        StorageError: It is damaged, or has another version.
     """
     from stripewise.storage.machines._parse import parse_description
 

@@ -27,7 +27,7 @@ from stripewise.storage.machines._figures import (
     quantity,
 )
 
-# What was measured of requests, and where, read from TOML: intervals with units.
+# Measured costs of requests, and where they were measured, read from TOML.
 
 _Intervals = dict[str, list[str]]
 
@@ -37,7 +37,7 @@ class _ParseCostsStrict(BaseModel):
 
 
 class RawExchange(_ParseCostsStrict):
-    """Transfers together, as they are written."""
+    """Measurements of collective transfers, as written in TOML."""
 
     stack: str
     ranks: Annotated[int, Field(ge=1)]
@@ -61,10 +61,10 @@ class RawCosts(_ParseCostsStrict):
 
 
 def costs_of(raw: RawCosts) -> StorageCosts:
-    """Return the costs that are written.
+    """Return the costs from their table.
 
     Raises:
-        ValueError: A size or a time is none; the message names the table.
+        ValueError: A size or a time is invalid; the message names the table.
     """
     return StorageCosts(
         host=raw.host,
@@ -104,7 +104,7 @@ def _interval(ends: Sequence[str], where: str) -> Interval:
     raise ValueError(f"{where} = {ends!r}: write three times in order, each with its unit")
 
 
-# TOML to a described storage: its form first, then each figure, then what they say together.
+# Conversion of TOML to a described storage: its form, then each figure, then all together.
 
 VERSION = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
@@ -116,7 +116,7 @@ class _Strict(BaseModel):
 
 
 class _Raw(_Strict):
-    """A figure as it is written."""
+    """A figure as written in TOML."""
 
     value: Any
     kind: Literal["measured", "documented", "assumed"]
@@ -192,8 +192,8 @@ def parse_description(text: str, name: str = "description") -> Storage:
     """Read a description.
 
     Args:
-        text: Its TOML.
-        name: Of the file, for messages.
+        text: TOML of the description.
+        name: Name of the file, for messages.
 
     Raises:
         ConfigurationError: It is malformed; one line with the figure, its value and the remedy.
@@ -307,7 +307,7 @@ def _flattened(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-# What a figure must be, and what figures must be together.
+# Requirements on each figure, and on figures together.
 
 _MOST = {
     Dimension.COUNT: 1e7,
@@ -316,13 +316,13 @@ _MOST = {
     Dimension.TIME: 1e9,
     Dimension.BANDWIDTH: 1e18,
 }
-"""Largest value of each dimension: beyond it a unit is wrong."""
+"""Largest value of each dimension; beyond it a unit is wrong."""
 _LEAST = {Dimension.COUNT: 1.0, Dimension.SIZE: 1.0, Dimension.BANDWIDTH: 1e-3}
 _PLAIN = (Dimension.COUNT, Dimension.RATIO)
 
 
 def converted(spec: FigureSpec, value: object, where: str) -> float:
-    """Return a value as it is written in base units.
+    """Return a value in base units.
 
     Raises:
         ValueError: It has no unit or the wrong one, is negative, or is beyond all reason; the
@@ -390,7 +390,7 @@ def check_together(storage: Storage) -> None:
 
 
 def description_warnings(storage: Storage) -> list[str]:
-    """Return what of a description is allowed, but may be a slip: a line each."""
+    """Return warnings on values of a description that are allowed, but may be mistakes."""
     found = []
     for way in ("write", "read"):
         process, file, node, target, whole = (

@@ -29,7 +29,7 @@ from stripewise.storage.machines._find import described
 from stripewise.storage.machines._requests import Stack, measure_costs
 
 _STACKS = {"mpich": "romio", "openmpi": "ompio", "openmpi-romio": "romio"}
-"""What simulations call the MPI-IO of an MPI."""
+"""Names of MPI-IO libraries in simulations, by MPI."""
 _LEAST_FREE = 512 * MIB
 _MOST_PROCESSES = 8
 _LEAST_SECONDS = 1e-9
@@ -38,13 +38,13 @@ _LEAST_SECONDS = 1e-9
 def probe_storage(
     directory: Path, stacks: Sequence[Stack] = (), effort: Effort | None = None
 ) -> Storage:
-    """Measure the file system of a directory, in a directory of its own that is removed again.
+    """Measure the file system of a directory, in a temporary directory of its own.
 
     Args:
-        directory: On the file system in question; it needs 512 MiB of free space.
-        stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
-            left out.
-        effort: How long and how much is transferred.
+        directory: Directory on the file system in question; it needs 512 MiB of free space.
+        stacks: Stacks whose transfers of interleaved pieces are measured; those whose kernel fails
+            are left out.
+        effort: Duration and amount of the transfers.
 
     Raises:
         StorageError: Nothing can be written there, or there is too little space.
@@ -74,7 +74,7 @@ def probe_storage(
 
 
 def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
-    said = "direct requests" if samples.direct else "no O_DIRECT: through the cache, with fsync"
+    method = "direct requests" if samples.direct else "no O_DIRECT: through the cache, with fsync"
     here = "stripewise machine probe"
     yield "machine.nodes", Figure(1.0, Evidence.MEASURED, "this machine")
     yield "machine.ranks_per_node", Figure(float(processors), Evidence.MEASURED, "this machine")
@@ -84,7 +84,7 @@ def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
     )
     for name, values, what in _measured(samples):
         number = f"; {len(values)} samples" if len(values) > 1 else ""
-        yield name, _figure(name, values, f"{here}: {what}; {said}{number}")
+        yield name, _figure(name, values, f"{here}: {what}; {method}{number}")
 
 
 def _measured(samples: Samples) -> Iterator[tuple[str, Sequence[float], str]]:
@@ -113,13 +113,13 @@ def _measured(samples: Samples) -> Iterator[tuple[str, Sequence[float], str]]:
 
 
 def _streams(samples: Samples, way: str) -> list[float]:
-    """Return what one process moves a second beyond its time for each request."""
+    """Return the bandwidth of one process without the fixed time of each request."""
     pairs = zip(samples.seconds(way, 1, LARGE), samples.seconds(way, 1, SMALL), strict=True)
     return [(LARGE - SMALL) / max(large - small, large / 2) for large, small in pairs]
 
 
 def _request_times(samples: Samples) -> tuple[list[float], list[float]]:
-    """Return the time of a request at the target, and of the process beside it."""
+    """Return the time of a request at the target, and the additional time of the process."""
     target, client = [], []
     for way in ("write", "read"):
         rate = median(samples.rate(way, samples.processes, LARGE))
@@ -142,7 +142,7 @@ def _latencies(samples: Samples) -> list[float]:
 
 
 def _figure(name: str, values: Sequence[float], source: str) -> Figure:
-    """Return the median of the rounds, and their ends as its interval."""
+    """Return the median of the rounds, with their minimum and maximum as its interval."""
     low, middle, high = (
         rounded(value, SPEC_OF[name].dimension)
         for value in (min(values), median(values), max(values))
@@ -151,9 +151,8 @@ def _figure(name: str, values: Sequence[float], source: str) -> Figure:
     return Figure(middle, Evidence.MEASURED, source, *ends)
 
 
-# Rounds of direct requests to one file system: what each kind of transfer reached.
-#
-# The kinds take turns, so that a slow moment of the storage meets all of them alike.
+# Rounds of direct requests to one file system: the rate of each kind of transfer. The kinds
+# alternate, so that a slow moment of the storage affects all of them equally.
 
 SMALL, LARGE = 4 << 10, 4 * MIB
 METADATA = ("create", "open", "stat", "remove")
@@ -161,13 +160,13 @@ METADATA = ("create", "open", "stat", "remove")
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and how much.
+    """Duration and amount of the measurement.
 
     Attributes:
-        rounds: At most; six make the smallest and the largest an interval of 95 % of the median.
-        seconds: Of one kind of transfer in one round.
-        region: Bytes of its files.
-        files: Of one process, for calls that move no data; they are made until the seconds end.
+        rounds: Maximum number; minimum and maximum of six are a 95 % interval of the median.
+        seconds: Duration of one kind of transfer in one round.
+        region: Size of its files in bytes.
+        files: Files of one process for calls without data, which repeat until the seconds end.
         limit: Seconds after which no further round begins.
     """
 
@@ -183,9 +182,9 @@ class Transfer(NamedTuple):
 
     Attributes:
         operation: "write" or "read".
-        processes: At the same time.
-        size: Of a request, bytes.
-        shared: All into one file, by turns; else each its own.
+        processes: Number of processes at the same time.
+        size: Size of a request in bytes.
+        shared: Whether all alternate in one file; otherwise each has its own.
     """
 
     operation: str
@@ -196,13 +195,13 @@ class Transfer(NamedTuple):
 
 @dataclass
 class Samples:
-    """What the rounds showed.
+    """Results of the rounds.
 
     Attributes:
-        processes: Of the transfers of several.
-        direct: Whether the requests went past the system's cache.
-        rates: Bytes a second of all processes, in each round.
-        calls: Metadata call and processes -> seconds of one call, in each round.
+        processes: Number of processes in transfers by several.
+        direct: Whether the requests bypassed the system's cache.
+        rates: Bytes per second of all processes, in each round.
+        calls: Seconds of one call in each round, by metadata call and number of processes.
     """
 
     processes: int
@@ -220,7 +219,7 @@ class Samples:
 
 
 def takes_direct(work: Path) -> bool:
-    """Tell whether the file system takes requests past the cache (`O_DIRECT`)."""
+    """Return whether the file system supports requests that bypass the cache (`O_DIRECT`)."""
     place = work / "direct"
     try:
         file = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o600)
@@ -237,7 +236,7 @@ def takes_direct(work: Path) -> bool:
 
 
 def transfers(processes: int) -> Iterator[Transfer]:
-    """Yield the kinds of transfers; what is read was written just before."""
+    """Yield the kinds of transfers; data that is read was written just before."""
     for number, size, shared in (
         (1, SMALL, False),
         (1, LARGE, False),
@@ -271,7 +270,7 @@ def measure_rounds(work: Path, processes: int, effort: Effort) -> Samples:
 
 
 def _transfer(team: Team, work: Path, kind: Transfer, effort: Effort, *, direct: bool) -> float:
-    """Return bytes a second of all processes."""
+    """Return bytes per second of all processes."""
     shared, number = kind.shared, kind.processes
     files = [work / ("shared" if shared else f"own.{rank}") for rank in range(number)]
     orders = [
@@ -315,7 +314,7 @@ _WORKER = Path(__file__).with_name("_direct_worker.py")
 
 
 class Team:
-    """Processes of the probe; they end with the block, or with this process."""
+    """Processes of the probe; they end with the `with` block, or with this process."""
 
     def __init__(self, number: int) -> None:
         self.workers = [
@@ -345,35 +344,35 @@ class Team:
                 worker.communicate()
 
     def run(self, orders: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Let as many processes as there are orders work at the same time.
+        """Run one order on each of as many processes, at the same time.
 
         Raises:
             OSError: The storage refuses one of them; the others have ended as well.
         """
         workers = self.workers[: len(orders)]
         for worker, order in zip(workers, orders, strict=True):
-            _tell(worker, json.dumps(order))
-        ready = [_hear(worker) for worker in workers]
-        waiting = [w for w, said in zip(workers, ready, strict=True) if said == "ready"]
+            _send(worker, json.dumps(order))
+        ready = [_receive(worker) for worker in workers]
+        waiting = [w for w, line in zip(workers, ready, strict=True) if line == "ready"]
         for worker in waiting:
-            _tell(worker, "go")
-        answers = [json.loads(said) for said in ready if said != "ready"]
-        answers += [json.loads(_hear(worker)) for worker in waiting]
+            _send(worker, "go")
+        answers = [json.loads(line) for line in ready if line != "ready"]
+        answers += [json.loads(_receive(worker)) for worker in waiting]
         for answer in answers:
             if "error" in answer:
                 raise OSError(0, answer["error"])
         return answers
 
 
-def _tell(worker: subprocess.Popen[str], text: str) -> None:
+def _send(worker: subprocess.Popen[str], text: str) -> None:
     assert worker.stdin is not None
     worker.stdin.write(text + "\n")
     worker.stdin.flush()
 
 
-def _hear(worker: subprocess.Popen[str]) -> str:
+def _receive(worker: subprocess.Popen[str]) -> str:
     assert worker.stdout is not None
-    said = worker.stdout.readline().rstrip("\n")
-    if not said:
+    line = worker.stdout.readline().rstrip("\n")
+    if not line:
         raise OSError(0, "a process of the probe ended early")
-    return said
+    return line

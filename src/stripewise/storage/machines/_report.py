@@ -19,7 +19,7 @@ from stripewise.storage.machines._parse import description_warnings
 
 
 def storage_summary(storage: Storage) -> dict[str, Any]:
-    """Return what a description is, without its figures."""
+    """Return the properties of a description, without its figures."""
     kinds = Counter(figure.kind.value for figure in storage.figures.values())
     return {
         "name": storage.name,
@@ -36,8 +36,8 @@ def storage_summary(storage: Storage) -> dict[str, Any]:
 def storages_table(found: list[Storage]) -> list[str]:
     """Return a line for each description."""
     rows = [
-        ("STORAGE", "KIND", "NODES", "TARGETS", "A TARGET", "MEASURED", "ASSUMED", "STANDS FOR",
-         "WHAT IT IS")
+        ("STORAGE", "KIND", "NODES", "TARGETS", "PER TARGET", "MEASURED", "ASSUMED", "MOUNTED AT",
+         "DESCRIPTION")
     ]  # fmt: skip
     for one in found:
         kinds = storage_summary(one)["figures"]
@@ -58,24 +58,24 @@ def storages_table(found: list[Storage]) -> list[str]:
 
 
 def _stands_for(storage: Storage) -> str:
-    """Return where the storage is mounted; "" if its description does not say."""
+    """Return where the storage is mounted; empty if its description does not contain it."""
     return " ".join(map(printable, storage.mounts)) or printable(storage.mount.point)
 
 
 def storage_sentence(storage: Storage) -> str:
-    """Say in one line what is described."""
+    """Return one line on what is described."""
     kinds = storage_summary(storage)["figures"]
     counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
     return (
         f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
         f"{plural(int(storage.value('servers.targets')), 'target')} of "
         f"{rate_text(storage.value('servers.target_write'))}; figures: {counted}."
-        + (f" Stands for {_stands_for(storage)}." if storage.mounts else "")
+        + (f" Mounted at {_stands_for(storage)}." if storage.mounts else "")
     )
 
 
 def storage_json(storage: Storage) -> dict[str, Any]:
-    """Return everything as plain data."""
+    """Return the whole description as plain data."""
     return {
         **storage_summary(storage),
         "figures": {
@@ -90,12 +90,12 @@ def storage_json(storage: Storage) -> dict[str, Any]:
 
 
 def storage_lines(storage: Storage) -> Iterator[str]:
-    """Yield everything, line by line."""
+    """Yield the whole description, line by line."""
     yield f"{storage.name}: {printable(storage.title)}"
     stack = f", MPI-IO of its users: {storage.stack}" if storage.stack else ""
     yield f"kind: {storage.kind}{stack}"
     if storage.mounts:
-        yield f"stands for what is mounted at {_stands_for(storage)}"
+        yield f"mounted at {_stands_for(storage)}"
     if storage.slowdown != 1:
         yield f"in slow motion: every time is {storage.slowdown:g} times as long"
     yield ""
@@ -104,7 +104,7 @@ def storage_lines(storage: Storage) -> Iterator[str]:
     if absent:
         yield ""
         yield from aligned(
-            [("NOT DESCRIBED", "SO", "WHAT IT IS")]
+            [("NOT DESCRIBED", "ASSUMPTION", "MEANING")]
             + [(spec.name, spec.absence, spec.meaning) for spec in absent]
         )
     for place, transport in enumerate(storage.transports):
@@ -116,7 +116,7 @@ def storage_lines(storage: Storage) -> Iterator[str]:
 
 
 def _costs(costs: StorageCosts) -> Iterator[str]:
-    """Yield what requests cost, through the system's cache."""
+    """Yield the costs of requests through the system's cache."""
     date = time.strftime("%Y-%m-%d %H:%M", time.localtime(costs.measured))
     yield f"costs of requests through the cache, measured on {date}"
     for name, table in (("write", costs.write), ("read", costs.read), ("fsync", costs.sync)):
@@ -176,7 +176,7 @@ def _shown(spec: FigureSpec) -> Callable[[float], str]:
 
 
 def storage_warnings(found: Storage) -> list[str]:
-    """Return what a description allows but may be a mistake."""
+    """Return warnings on values of a description that are allowed but may be mistakes."""
     return [*_stack_warnings(found), *mount_warnings(found), *description_warnings(found)]
 
 

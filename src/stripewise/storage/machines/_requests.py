@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what requests cost on a file system, with the calls that programs make.
+"""Measures the costs of requests on a file system, with the calls that programs make.
 
-Each cost is that of batches of calls, so that its spread is known.  What Python itself takes
-for a call (0.1 to 0.3 us) is in the figures of small requests.
+Each cost is measured in batches of calls, so that its spread is known. The overhead of Python for
+a call (0.1 to 0.3 us) is included in the figures of small requests.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _STEPS = 5
 _EXCHANGED_BYTES = 4 * MIB
 _TIMEOUT_SECONDS = 60
 _LIMIT_SECONDS = 120.0
-"""After which no further stack is begun."""
+"""Seconds after which no further stack is measured."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """An MPI with one of its implementations of MPI-IO.
+    """An MPI library with one of its implementations of MPI-IO.
 
     Attributes:
-        name: Of the stack.
-        words: That start the kernel on `ranks` ranks.
+        name: Name of the stack.
+        words: Command line that starts the kernel on `ranks` ranks.
         collective: Whether the ranks transfer together.
-        environment: That chooses the implementation.
+        environment: Environment that chooses the implementation.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Stack:
 
 
 class _Step(NamedTuple):
-    """A step of the kernel: seconds to open and close the file, and for each byte of all ranks."""
+    """A step of the kernel: seconds to open and close the file, and per byte of all ranks."""
 
     operation: str
     opening: float
@@ -62,12 +62,12 @@ class _Step(NamedTuple):
 
 
 def measure_costs(work: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
-    """Measure what requests cost on the file system of a directory.
+    """Measure the costs of requests on the file system of a directory.
 
     Args:
         work: Empty directory of its own; some 350 MiB are written to it.
-        stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
-            left out, and so is what two minutes do not suffice for.
+        stacks: Stacks whose transfers of interleaved pieces are measured; those whose kernel
+            fails, or that exceed two minutes in total, are left out.
 
     Raises:
         OSError: Nothing can be written there.
@@ -95,7 +95,7 @@ def _exchanges(work: Path, stacks: Sequence[Stack]) -> Iterator[Exchange]:
 
 
 def _requests(work: Path, size: int, move: Callable[[int, bytes, int], None]) -> Sequence[float]:
-    """Seconds of one request in each batch: the files are new, and remain in the cache."""
+    """Return seconds of one request in each batch; the files are new, and remain in the cache."""
     calls = max(1, min(_MOST_CALLS, _BATCH_BYTES // size))
     block = bytes(size)
     found = []
@@ -117,7 +117,7 @@ def _write(file: int, block: bytes, calls: int) -> None:
 
 
 def _read(file: int, block: bytes, calls: int) -> None:
-    """Read what `_write` left, into memory that is used again."""
+    """Read what `_write` left, into memory that is reused."""
     read, places = os.readv, [bytearray(len(block))]
     for _ in range(calls):
         read(file, places)
@@ -139,7 +139,7 @@ def _syncs(work: Path, size: int) -> Sequence[float]:
 
 
 def _calls(work: Path) -> dict[str, Interval]:
-    """Costs of calls that move no data, by batches of one call to each of some files."""
+    """Return costs of calls without data, by batches of one call to each of some files."""
     found: dict[str, list[float]] = {name: [] for name in ("create", "open", "stat", "unlink")}
     names = [os.fspath(work / f"call.{number}") for number in range(_FILES)]
     actions: dict[str, Callable[[str], object]] = {
@@ -184,15 +184,15 @@ def _exchange(stack: Stack, directory: Path) -> Exchange | None:
 
 
 def _steps(words: Sequence[str], variables: Mapping[str, str], directory: Path) -> list[_Step]:
-    """Run the kernel and return what its steps took.
+    """Run the kernel and return the durations of its steps.
 
-    It works in the directory: ROMIO takes what stands before a colon in a name for the kind of a
-    file system, also where that is in the name of a directory.
+    It runs in the directory: ROMIO interprets text before a colon in a path as the kind of a file
+    system, even in the name of a directory.
 
     Raises:
-        OSError: It cannot be started.
-        SubprocessError: It fails, or takes too long.
-        ValueError, LookupError, TypeError: What it prints is not what it prints at its end.
+        OSError: The kernel cannot be started.
+        SubprocessError: The kernel fails, or takes too long.
+        ValueError, LookupError, TypeError: The output is not that of a completed kernel.
     """
     done = subprocess.run(
         words,

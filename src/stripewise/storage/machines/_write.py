@@ -24,12 +24,12 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def description_text(storage: Storage) -> str:
-    """Return the TOML of a storage; what it does not describe is left out."""
+    """Return the TOML of a storage; figures that it does not describe are left out."""
     return "\n".join(_lines(storage)) + "\n"
 
 
 def description_digest(storage: Storage) -> str:
-    """Return 16 hexadecimal digits of all that is described."""
+    """Return 16 hexadecimal digits of the whole description."""
     return hashlib.sha256(description_text(storage).encode()).hexdigest()[:16]
 
 
@@ -89,11 +89,11 @@ def _key(key: str) -> str:
     return key if _BARE_KEY.fullmatch(key) else basic_string(key)
 
 
-# What was measured of requests, and where, written as TOML.
+# Measured costs of requests, and where they were measured, written as TOML.
 
 
 def mount_lines(mount: Mount) -> Iterator[str]:
-    """Yield the table `[mount]`; what is not Unicode in it is shown as ?."""
+    """Yield the table `[mount]`; characters that are not Unicode are shown as ?."""
     if mount != Mount():
         yield from ("", "[mount]")
         for name, text in asdict(mount).items():
@@ -134,5 +134,5 @@ def _ends(cost: Interval) -> str:
 
 
 def basic_string(text: str) -> str:
-    """Return a basic string; what JSON escapes TOML escapes alike, and DEL beside it."""
+    """Return a basic string; TOML needs the same escapes as JSON, and also DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

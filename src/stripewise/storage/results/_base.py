@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a reader of benchmark results, and the records that it yields."""
+"""Defines the interface of a reader of benchmark results, and the records that it yields."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.storage.simulation import workload_from_notation
 from stripewise.storage.stacks import Workload
 
-# What a benchmark program printed, in one record, whatever its form.
-#
-# A fit takes rates from it, a campaign takes runs.
+# Output of a benchmark program in one record, whatever its form. A fit takes rates from it, a
+# campaign takes runs.
 
 OPERATIONS = (
     *("create", "stat", "read-file", "rename", "remove"),
     *("create-directory", "stat-directory", "rename-directory", "remove-directory"),
     *("create-tree", "remove-tree"),
 )
-"""Of metadata."""
+"""Metadata operations."""
 
 
-# What files of the exchange format may hold; records made in the program are not checked.
+# Limits for files of the exchange format; records made in the program are not checked.
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Amount = Annotated[float, Field(ge=0, le=1e30, allow_inf_nan=False)]
@@ -41,13 +40,13 @@ class Sample:
     """One figure of one run.
 
     Attributes:
-        operation: "write", "read"; or of metadata one of `OPERATIONS`.
-        amount: Bytes, or operations.
-        seconds: From the first rank's begin to the last one's end, sync and close included where
-            the case says so.
-        phases: Name of a phase ("open", "transfer", "sync", "close") -> seconds, the maximum over
+        operation: "write", "read"; or for metadata one of `OPERATIONS`.
+        amount: Number of bytes, or of operations.
+        seconds: Time from the start of the first rank to the end of the last, with sync and close
+            if the case includes them.
+        phases: Seconds by name of a phase ("open", "transfer", "sync", "close"), maximum over
             ranks.
-        percentiles: Of one operation of metadata: percent ("50", "90", "99", "100") -> seconds.
+        percentiles: Seconds of one metadata operation by percent ("50", "90", "99", "100").
         worn_out: Whether a stonewall ended it and all ranks then did as much as the fastest.
     """
 
@@ -64,7 +63,7 @@ class Sample:
 
     @property
     def rate(self) -> float:
-        """Bytes, or operations, a second."""
+        """Rate in bytes, or operations, per second."""
         return self.amount / self.seconds
 
 
@@ -76,26 +75,26 @@ class Timed(Sample):
 
     @property
     def sample(self) -> Sample:
-        """The figure alone."""
+        """Figure without the repeat."""
         return Sample(*(getattr(self, one.name) for one in fields(Sample)))
 
 
 @dataclass(frozen=True)
 class Data:
-    """What a test of bandwidth moved.
+    """Data that a bandwidth test moved.
 
     Attributes:
-        backend: "posix", "mpiio", "hdf5", "netcdf4", "pnetcdf", "adios2", or another API's name
-            in small letters.
+        backend: "posix", "mpiio", "hdf5", "netcdf4", "pnetcdf", "adios2", or another API's name in
+            lower case.
         layout: "shared", "per-process" or "per-node".
         mode: "independent", "collective" or "serial".
-        pattern: "blocks", or "array3d" of which each rank has `shape`.
-        block_bytes: Of each rank, in each step; 0: not told.
-        size: Elements of the whole array, as the kernel's --size takes them; "": not told.
+        pattern: "blocks", or "array3d" in which each rank has `shape`.
+        block_bytes: Bytes of each rank in each step; 0 if unknown.
+        size: Elements of the whole array, as in the kernel's --size; empty if unknown.
         shape: Elements of 8 bytes of each rank, slowest dimension first.
-        transfer_bytes: Of one call; 0: as the program likes.
-        steps: Segments of IOR.
-        sync: fsync within the time; None: not told.
+        transfer_bytes: Bytes of one call; 0 if the program chooses.
+        steps: Number of steps (segments in IOR).
+        sync: Whether the time includes fsync; None if unknown.
     """
 
     backend: str
@@ -112,16 +111,16 @@ class Data:
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a test of metadata did.
+    """Operations of a metadata test.
 
     Attributes:
-        files: Of each rank.
+        files: Number of files of each rank.
         sharing: Directories: "shared" or "own".
-        depth: Of the tree; 0: no tree.
-        width: Directories in each directory of the tree.
-        file_bytes: Written to each file.
-        sync: fsync of each file.
-        spread: Operation -> least, mean and greatest rate, where the repeats are not told.
+        depth: Depth of the tree; 0 without a tree.
+        width: Number of directories in each directory of the tree.
+        file_bytes: Bytes written to each file.
+        sync: Whether each file is synced by fsync.
+        spread: Minimum, mean and maximum rate by operation, if the repeats are unknown.
     """
 
     files: int
@@ -139,25 +138,25 @@ class Test:
 
     Attributes:
         program: "ior", "mdtest", "benchio", "kernel" or "metadata".
-        source: File and what in it, for people.
-        nodes: Of the job.
-        ranks: Of the job.
-        work: What was done.
-        timed: Figures, by repeat; empty: the program gave none.
-        version: Of the program; "": not told.
-        path: Of the file or directory, as the program was told.
-        cache: How caches are kept from answering reads: "shift", "direct" or "none".
-        stonewall_seconds: 0: off.
-        striping: Of the directory, as its name or the options say: "unstriped", "striped",
-            "fullstriped"; "": not told.
-        settings: Full tunable name -> value.
-        hints: That MPI-IO reported of the open file.
-        started_unix_seconds: The clock's time taken for UTC; 0: not told.
-        failed: Why there are no figures, in one line; "": there are.
-        notes: What is to be known of the figures, in whole sentences.
+        source: File and the part of it, for people.
+        nodes: Number of nodes of the job.
+        ranks: Number of ranks of the job.
+        work: Work of the test.
+        timed: Figures, by repeat; empty if the program printed none.
+        version: Version of the program; empty if unknown.
+        path: Path of the file or directory, as given to the program.
+        cache: How reads avoid caches: "shift", "direct" or "none".
+        stonewall_seconds: Stonewall time; 0 if off.
+        striping: Striping of the directory, by its name or the options: "unstriped", "striped",
+            "fullstriped"; empty if unknown.
+        settings: Values by full tunable name.
+        hints: Hints that MPI-IO reported for the open file.
+        started_unix_seconds: Start time, taken as UTC; 0 if unknown.
+        failed: Reason why there are no figures, in one line; empty if there are.
+        notes: Remarks on the figures, in whole sentences.
     """
 
-    __test__ = False  # It is no test of pytest.
+    __test__ = False  # pytest must not collect it.
 
     program: str
     source: str
@@ -178,7 +177,7 @@ class Test:
 
     @property
     def ranks_per_node(self) -> int:
-        """Of the fullest node, if they are spread evenly."""
+        """Number of ranks on the fullest node, if they are spread evenly."""
         return -(-self.ranks // self.nodes)
 
     def rates(self, operation: str) -> tuple[float, ...]:
@@ -188,22 +187,22 @@ class Test:
 
 @dataclass(frozen=True)
 class Found:
-    """What a file holds.
+    """Contents of a file.
 
     Attributes:
-        tests: In its order; failed ones too.
-        notes: What was left out, and why, in whole sentences.
+        tests: Tests in the order of the file, including failed ones.
+        notes: Parts that were left out, and why, in whole sentences.
     """
 
     tests: tuple[Test, ...]
     notes: tuple[str, ...] = ()
 
 
-# What a benchmark measured, whatever wrote it down.
+# Measurements of a benchmark, in whatever form they were written.
 
 MOST_STEPS = 1_000_000
 FASTEST = 1e16
-"""Bytes a second beyond which the unit is wrong."""
+"""Bytes per second beyond which the unit is wrong."""
 
 
 @dataclass(frozen=True)
@@ -211,11 +210,11 @@ class Measured:
     """One configuration of a benchmark, with all its repeats.
 
     Attributes:
-        source: File and what in it, for people.
-        workload: That was timed.
-        stack: Name of the software stack; "": that of the storage's users.
-        settings: Tunable name -> value.
-        rates: Bytes a second, of each repeat.
+        source: File and the part of it, for people.
+        workload: Workload that was timed.
+        stack: Name of the software stack; if empty, that of the storage's users.
+        settings: Values by tunable name.
+        rates: Bytes per second of each repeat.
     """
 
     source: str
@@ -226,18 +225,18 @@ class Measured:
 
     @property
     def writing(self) -> bool:
-        """Whether data was written, otherwise read."""
+        """Whether data was written; otherwise it was read."""
         return self.workload.patterns[0].writing
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a file of results holds.
+    """Contents of a file of results.
 
     Attributes:
-        measured: Bandwidths.
-        operations: Figure of metadata ("metadata.create") -> operations a second, each repeat.
-        notes: What was left out, in whole sentences.
+        measured: Measurements of bandwidth.
+        operations: Operations per second of each repeat, by metadata figure ("metadata.create").
+        notes: Parts that were left out, in whole sentences.
     """
 
     measured: tuple[Measured, ...] = ()
@@ -246,29 +245,29 @@ class Results:
 
 
 class Reader(ABC):
-    """One form of results.
+    """Reader of one form of results.
 
     Attributes:
-        name: "ior-json", "ior-csv", "ior", "benchio", "benchio-csv", "mdtest", "kernel", "table",
-            "csv".
+        name: "ior-json", "ior-csv", "ior", "benchio", "benchio-csv", "mdtest", "kernel", "table"
+            or "csv".
     """
 
     name: str
 
     @abstractmethod
     def recognises(self, text: str, name: str) -> bool:
-        """Whether a text, of a file of this name, has this form."""
+        """Return whether a text, in a file of this name, has this form."""
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
         """Return the tests of a text.
 
         Args:
-            text: Of the file, cleaned.
-            name: Of the file, for messages.
-            ranks_per_node: Where the form does not tell; 0: not known.
+            text: Text of the file, cleaned.
+            name: Name of the file, for messages.
+            ranks_per_node: Value if the form does not contain it; 0 if unknown.
 
         Raises:
-            UsageError: It is cut off, says nothing that can be used, or its form has no tests.
+            UsageError: It is cut off, contains nothing usable, or its form has no tests.
         """
         del text, ranks_per_node
         raise UsageError(
@@ -277,7 +276,7 @@ class Reader(ABC):
         )
 
     def read(self, text: str, name: str, ranks_per_node: int) -> Results:
-        """Return what a fit takes from the text; arguments and errors are those of `tests`."""
+        """Return what a fit uses of the text; arguments and errors are those of `tests`."""
         return results_of(self.tests(text, name, ranks_per_node), name)
 
 
@@ -292,7 +291,7 @@ def blocks(
     collective: bool = False,
     writing: bool = True,
 ) -> Workload:
-    """Return ranks that each move blocks, transfer by transfer.
+    """Return a workload of ranks that each move blocks, transfer by transfer.
 
     Raises:
         UsageError: The sizes are impossible.
@@ -315,10 +314,10 @@ def blocks(
 
 
 def check_rate(name: str, rate: float) -> None:
-    """Refuse a bandwidth that none can be, in bytes a second.
+    """Raise an error for an impossible bandwidth in bytes per second.
 
     Raises:
-        UsageError: It is 0, negative, no number, or too large.
+        UsageError: It is 0, negative, not a number, or too large.
     """
     if not 1 <= rate <= FASTEST:
         raise UsageError(
@@ -327,36 +326,36 @@ def check_rate(name: str, rate: float) -> None:
 
 
 def nodes_of(name: str, ranks: int, ranks_per_node: int) -> int:
-    """Return the nodes of a job.
+    """Return the number of nodes of a job.
 
     Raises:
-        UsageError: They cannot be told.
+        UsageError: The number cannot be determined.
     """
     if ranks_per_node < 1:
         raise UsageError(f"{name} does not say how many nodes there were: give --ranks-per-node")
     return max(1, -(-ranks // ranks_per_node))
 
 
-# Readers of what benchmark programs print: one record of it, and what a fit takes from that.
+# Common parts of readers of programs' output: one record, and what a fit takes from it.
 
 MOST_OPERATIONS = 1e12
-"""Operations of metadata a second beyond which the number is wrong."""
+"""Metadata operations per second beyond which the number is wrong."""
 LONGEST = 1e9
 """Seconds that no test takes."""
 _FILES = {"shared": "posix-shared", "per-process": "posix-process", "per-node": "posix-node"}
 FIGURES = {"create": "metadata.create", "stat": "metadata.stat", "read-file": "metadata.open",
            "remove": "metadata.remove"}  # fmt: skip
-"""Operation on files -> figure of a description."""
+"""Figure of a description by operation on files."""
 _STRIPES: dict[str, dict[str, Value]] = {
     "unstriped": {"mpiio.striping_factor": 1},
     "striped": {"mpiio.striping_factor": 4},
     "fullstriped": {"mpiio.striping_factor": -1},
 }
-"""Source: documented, benchio's README: 4 is its example of an intermediate number."""
+"""Striping by directory of benchio. Source: documented, benchio's README (4 is its example)."""
 
 
 def possible(operation: str, rate: float, amount: float = 0.0) -> bool:
-    """Whether a rate can be true: of data in bytes a second, of metadata in operations.
+    """Return whether a rate is possible, in bytes or in metadata operations per second.
 
     With an amount, also whether the time is.
     """
@@ -368,7 +367,7 @@ def possible(operation: str, rate: float, amount: float = 0.0) -> bool:
 
 
 def results_of(found: Found, name: str) -> Results:
-    """Return bandwidths and rates of metadata of tests.
+    """Return bandwidths and metadata rates of tests.
 
     Raises:
         UsageError: There are none.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the text of benchio, and EPCC's tables of its results on ARCHER2.
 
-Source: github.com/davidhenty/benchio, EPCCed/benchio (2018) and adrianjhpc/benchio (which reads,
-too), benchio.f90 and README.md.
+Source: github.com/davidhenty/benchio, EPCCed/benchio (2018) and adrianjhpc/benchio (which also
+    reads), benchio.f90 and README.md.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ _FILES = (
     ("adios", "adios2", "shared", "independent"),
     ("daos", "daos", "shared", "independent"),
 )
-"""Begin of a file's name, library, layout and mode."""
+"""Start of a file's name, library, layout and mode."""
 
 
 @dataclass
-class _Place:
+class _Files:
     """A file or files of one method in one directory."""
 
     path: str
@@ -85,19 +85,19 @@ class _Place:
 
 @dataclass
 class _Run:
-    """One run of benchio, read line by line."""
+    """One run of benchio, parsed line by line."""
 
     ranks: str = ""
     nodes: str = ""
     sizes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     total: tuple[str, str] = ("", "MiB")
     factor: int = 1
-    places: list[_Place] = field(default_factory=list)
+    places: list[_Files] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     finished: bool = False
 
     def take(self, line: str) -> None:
-        """Take one line; what is none of benchio's is left alone."""
+        """Parse one line; ignore it if it is not benchio's."""
         if not _TELLING.search(line):
             return
         if match := _RANKS.match(line):
@@ -111,7 +111,7 @@ class _Run:
         elif match := _REPEATS.fullmatch(line):
             self.factor = max(int(match[1]), 1)
         elif match := _PLACE.fullmatch(line):
-            self.places.append(_Place(match[1]))
+            self.places.append(_Files(match[1]))
         elif match := _TIME.fullmatch(line):
             if self.places:
                 self._time(match, line)
@@ -121,7 +121,7 @@ class _Run:
             self.places[-1].said = self.places[-1].said or line.strip()
 
     def _time(self, match: re.Match[str], line: str) -> None:
-        """Take a figure; its rate times its time is the size of the array."""
+        """Add a figure; its rate times its time is the size of the array."""
         seconds, value = number(match[2]), number(match[3])
         place, operation = self.places[-1], match[1] or "write"
         rate = (value or 0.0) * SIZES[match[4]]
@@ -148,12 +148,12 @@ class _Run:
 
 
 class Benchio(Reader):
-    """What benchio prints."""
+    """Reader of benchio's output."""
 
     name = "benchio"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether benchio printed it."""
+        """Return whether benchio printed it."""
         return TITLE in text
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
@@ -193,7 +193,7 @@ def _tests(run: _Run, name: str, ranks_per_node: int) -> list[Test]:
 
 
 def _check_total(run: _Run, name: str) -> None:
-    """Raise an error if the size that is told is not that of the array."""
+    """Raise an error if the printed size is not that of the array."""
     total = number(run.total[0])
     if total is None or total <= 0:
         return
@@ -206,7 +206,7 @@ def _check_total(run: _Run, name: str) -> None:
 
 
 def _test(
-    run: _Run, place: _Place, name: str, nodes: int, ranks: int, shape: tuple[int, ...]
+    run: _Run, place: _Files, name: str, nodes: int, ranks: int, shape: tuple[int, ...]
 ) -> Test:
     folder, _, file = place.path.rpartition("/")
     striping = folder.rpartition("/")[2]
@@ -242,19 +242,19 @@ _SAID = (
 
 
 class RateTable(Reader):
-    """Tables of rates by nodes; the file's name has the library and the lock mode."""
+    """Tables of rates by nodes; the file's name contains the library and the lock mode."""
 
     name = "benchio-csv"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether it has such a line of names."""
+        """Return whether a text has the header line of such a table."""
         return _HEADER.search(text[:2000]) is not None
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
         """Return a test for each line."""
         if match := _HEADER.search(text):
             _unit(name, match[1], match[2])
-        fixed = _of_name(name)
+        fixed = _parse_name(name)
         if ranks_per_node < 1:
             raise UsageError(f"{name} does not say how many ranks a node had: give "
                              "--ranks-per-node")  # fmt: skip
@@ -291,7 +291,7 @@ class RateTable(Reader):
         return Found(tuple(tests), (f"{name}: {_SAID}.",))
 
 
-def _of_name(name: str) -> tuple[str, dict[str, Value]]:
+def _parse_name(name: str) -> tuple[str, dict[str, Value]]:
     """Return library and lock mode from the name of a file."""
     file = name.rpartition("/")[2].lower()
     backend = next((one for word, one in _BACKENDS.items() if word in file), "")

@@ -37,18 +37,18 @@ _DEFAULTS = {
 """Columns of IOR 3.3 and later, of 2.10 to 3.2, and of 2.8."""
 _FAILED = ("ERROR: ", "ior ERROR: ", "** error **")
 _TEST_COSTS = 10
-"""A test costs as much as so many repeats."""
+"""Cost of a test, in repeats."""
 _BEGINS = (
     *("write ", "read ", "Operation ", "access", "hints ", "WARNING: Using", "Using actual"),
     *("Options", "Summary", "Parameters", "Results", "Max ", "Finished", "Run ", "Test"),
     *("Command line", "Began", "StartTime", *_FAILED),
 )
-"""With which a line begins that says something, outside of lists of options."""
+"""Starts of meaningful lines outside of lists of options."""
 _ENDS = ("mdtest-", "-- started at", " Simple Parallel IO benchmark")
 
 
 class _Run:
-    """One run of IOR, read line by line."""
+    """One run of IOR, parsed line by line."""
 
     def __init__(self, version: str) -> None:
         self.version = version
@@ -64,7 +64,7 @@ class _Run:
         self.hints = HintLines()
 
     def take(self, line: str) -> None:
-        """Take one line; what is none of IOR's is left alone."""
+        """Parse one line; ignore it if it is not IOR's."""
         if not self.part and not self.hints.is_open and not line.startswith(_BEGINS):
             return
         if self.hints.take(line):
@@ -79,7 +79,7 @@ class _Run:
             self._option(line)
 
     def _section(self, line: str) -> bool:
-        """Take a line that begins something."""
+        """Parse a line that begins a section."""
         word = line.strip().rstrip(":")
         if word in ("Options", "Summary", "Parameters") and line.strip().endswith(":"):
             self.part = "parameters" if word == "Parameters" else "options"
@@ -153,12 +153,12 @@ class _Run:
 
 
 class IorText(Reader):
-    """What IOR prints."""
+    """Reader of IOR's output."""
 
     name = "ior"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether IOR printed it, or a part of it."""
+        """Return whether IOR printed it, or a part of it."""
         return TITLE in text or (SUMMARY in text and "\nOperation " in text)
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
@@ -184,7 +184,7 @@ class IorText(Reader):
 
 
 def _runs(text: str, name: str) -> Iterator[_Run]:
-    """Yield the runs of a text, which may hold output of other programs too."""
+    """Yield the runs of a text, which may also contain output of other programs."""
     run = None if TITLE in text else _Run("")
     rows = 0
     for line in lines_of(text):
@@ -206,7 +206,7 @@ def _runs(text: str, name: str) -> Iterator[_Run]:
 
 
 def _raw_tests(run: _Run) -> Iterator[RawTest]:
-    """Yield the tests; those of which only the summary is left, too."""
+    """Yield the tests, including those of which only the summary is left."""
     known = {raw.number for raw in run.tests}
     for place, raw in enumerate(run.tests):
         if place == len(run.tests) - 1:
@@ -220,13 +220,13 @@ def _raw_tests(run: _Run) -> Iterator[RawTest]:
 
 
 def _summaries(run: _Run, raw: RawTest) -> list[Summary]:
-    """Return the rows of the summary that are about a test."""
+    """Return the rows of the summary for a test."""
     if len(run.tests) == 1:
         return run.summaries
     return [one for one in run.summaries if one.test == raw.number]
 
 
-# Hints that IOR prints of an opened file. Source: hpc/ior 4.1, aiori-MPIIO.c, utilities.c.
+# Hints that IOR prints for an opened file. Source: hpc/ior 4.1, aiori-MPIIO.c, utilities.c.
 
 MOST_HINTS = 1000
 
@@ -235,7 +235,7 @@ class HintLines:
     """Blocks of hints between other lines.
 
     Attributes:
-        found: Hint -> value, of the last block of what MPI-IO reported.
+        found: Values by hint, from the last block that MPI-IO reported.
         is_open: Whether the lines are in a block.
     """
 
@@ -245,7 +245,7 @@ class HintLines:
         self._is_reported = False
 
     def take(self, line: str) -> bool:
-        """Take a line; return whether it belongs to a block of hints."""
+        """Parse a line; return whether it belongs to a block of hints."""
         if line.startswith(("hints passed to ", "hints returned from ")):
             self.is_open, self._is_reported = True, "returned" in line
             if self._is_reported:
@@ -262,17 +262,17 @@ class HintLines:
         return line.strip() == "}"
 
 
-# The table "Summary of all tests" of IOR, in its three generations.
+# Table "Summary of all tests" of IOR, in its three generations.
 
 _OLD = ("Operation", "Max(MiB)", "Min(MiB)", "Mean(MiB)", "StdDev", "Max(OPs)", "Min(OPs)",
         "Mean(OPs)", "StdDev", "Mean(s)")  # fmt: skip
 _OLD_MORE = ("#Tasks", "tPN", "reps", "fPP", "reord", "reordoff", "reordrand", "seed", "segcnt",
              "blksiz", "xsize", "aggsize", "RefNum", "API")  # fmt: skip
-"""Columns of IOR 2.10 in the order of its rows; its header names them otherwise."""
+"""Columns of IOR 2.10 in the order of its rows, which differs from its header."""
 
 
 def columns_of(line: str) -> tuple[str, ...]:
-    """Return the columns if a line is the header of the table; (): it is none."""
+    """Return the columns if a line is the header of the table; otherwise ()."""
     if not line.startswith("Operation "):
         return ()
     if "Max (MiB)" in line:
@@ -282,7 +282,7 @@ def columns_of(line: str) -> tuple[str, ...]:
 
 
 def summary_of(line: str, columns: Sequence[str]) -> Summary | None:
-    """Return a row of the table; None: the line is none."""
+    """Return a row of the table; None if the line is not a row."""
     words = line.split()
     if not words or words[0] not in ("write", "read"):
         return None
@@ -315,7 +315,7 @@ def _row(cells: Mapping[str, str]) -> Summary | None:
 
 
 def json_summary(row: Mapping[str, str]) -> Summary | None:
-    """Return a row of the summary in JSON; None: it is damaged."""
+    """Return a row of the summary in JSON; None if it is damaged."""
     names = {"Min(MiB)": "bwMinMIB", "Mean(MiB)": "bwMeanMIB", "Max(MiB)": "bwMaxMIB",
              "reps": "repetitions", "Test#": "TestID", "#Tasks": "numTasks",
              "tPN": "tasksPerNode", "blksiz": "blockSize", "xsize": "transferSize",

@@ -3,9 +3,9 @@
 """Reads IOR's summaries in JSON and in CSV.
 
 Versions of IOR lose a bracket after repeats, close the document before its summary, write a bare
-inf, or put messages of verbose runs in between.  Each object says by its own names what it is, so
-objects are read in their order and brackets between them are not needed.
-Source: hpc/ior issues 102, 233, 503 and pull requests 264, 369.
+inf, or put messages of verbose runs in between. Each object is identified by its own names, so
+objects are read in their order and brackets between them are not needed. Source: hpc/ior issues
+102, 233, 503 and pull requests 264, 369.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ DEEPEST = 100
 
 @dataclass
 class _Object:
-    """An object that is being read; "Parameters", "Options" or what its label is."""
+    """An object that is being read; its kind is "Parameters", "Options" or its label."""
 
     label: str
     values: dict[str, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class _Document:
         return self.tests[-1]
 
     def value(self, inside: _Object, key: str, value: str) -> None:
-        """Take a value as soon as it is read."""
+        """Store a value as soon as it is read."""
         if key == "Version":
             self.version = value[:40]
         elif key == "Command line":
@@ -99,7 +99,7 @@ class _Document:
             self.finished = True
 
     def whole_object(self, one: _Object) -> None:
-        """Take an object at its end."""
+        """Process an object at its end."""
         if one.twice:
             self.notes.append(f"a part says {one.twice} twice, which is ambiguous; it is left out")
         elif one.label == "Parameters":
@@ -118,12 +118,12 @@ class _Document:
 
 
 class IorJson(Reader):
-    """IOR's summaryFormat=JSON."""
+    """Reader of IOR's summaryFormat=JSON."""
 
     name = "ior-json"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether IOR wrote it."""
+        """Return whether IOR wrote it."""
         head = text[:100_000]
         return '"Command line"' in head and '"tests"' in text and "{" in head
 
@@ -166,7 +166,7 @@ def _documents(text: str, name: str) -> tuple[list[_Document], list[str]]:
 
 
 def _read(text: str, strict: bool, found: list[_Document], name: str) -> int:
-    """Read all objects of a text into documents; return how many lines are no JSON."""
+    """Read all objects of a text into documents; return the number of lines that are not JSON."""
     inside: list[_Object] = [_Object("")]
     label = last = ""
     dropped = rows = 0
@@ -204,7 +204,7 @@ def _read(text: str, strict: bool, found: list[_Document], name: str) -> int:
 
 
 def _tokens(text: str, strict: bool, other: Callable[[str], bool]) -> Iterator[list[str] | str]:
-    """Yield the tokens of each line; a line that is no JSON as it is."""
+    """Yield the tokens of each line; a line that is not JSON unchanged."""
     if strict:
         yield from ([_plain(match)] for match in _TOKEN.finditer(text))
         return
@@ -238,7 +238,7 @@ def _plain(match: re.Match[str]) -> str:
 HEADER = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
 _COLUMNS = 12
 _CANDIDATES = 10
-"""Numbers of segments that are tried: a file of nothing but damage takes no longer."""
+"""Maximum number of segments that are tried, which limits the time for damaged files."""
 _SAID = (
     "IOR's CSV does not say the API, the number of files, segments and nodes: a shared file "
     "through POSIX is assumed; summaryFormat=JSON says them"
@@ -246,12 +246,12 @@ _SAID = (
 
 
 class IorCsv(Reader):
-    """IOR's summaryFormat=CSV."""
+    """Reader of IOR's summaryFormat=CSV."""
 
     name = "ior-csv"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether IOR wrote it."""
+        """Return whether IOR wrote it."""
         return HEADER in text[:100_000]
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
@@ -286,12 +286,12 @@ class _Row:
     Attributes:
         kind: Block, transfer and ranks.
         operation: "write" or "read".
-        repeat: From 1.
-        rate: Bytes a second.
-        product: Of rate and time, in blocks of all ranks.
-        low / high: Between which the blocks of all ranks are: the time has four decimals, which
-            for some tens of microseconds say little.
-        phases: Name -> seconds.
+        repeat: Number of the repeat, from 1.
+        rate: Bytes per second.
+        product: Product of rate and time, in blocks of all ranks.
+        low / high: Range of the blocks of all ranks: the time has four decimals, which are
+            imprecise for some tens of microseconds.
+        phases: Seconds by name.
     """
 
     kind: tuple[int, int, int]
@@ -304,11 +304,11 @@ class _Row:
     phases: dict[str, float]
 
     def admits(self, segments: int) -> bool:
-        """Whether so many segments were moved."""
+        """Return whether this number of segments is consistent with the row."""
         return self.low <= segments <= self.high
 
     def timed(self, blocks: float) -> Timed | None:
-        """Return what was timed if it moved so many blocks of all ranks; None: it cannot be."""
+        """Return the figure for this number of blocks of all ranks; None if impossible."""
         amount = blocks * self.kind[0] * self.kind[2]
         if not possible(self.operation, self.rate, amount):
             return None
@@ -323,9 +323,9 @@ class _Group:
     rows: list[_Row] = field(default_factory=list)
 
     def segments(self) -> int:
-        """Return the segments on which more than half of the rows agree; 0: there are none.
+        """Return the number of segments on which more than half of the rows agree, or 0.
 
-        The rows whose time says most are asked first.
+        The rows with the most precise time are considered first.
         """
         rows = sorted(self.rows, key=lambda row: row.high - row.low)
         likely = dict.fromkeys(1 if row.admits(1) else round(row.product) for row in rows)
@@ -335,12 +335,12 @@ class _Group:
         return 0
 
     def is_ambiguous(self, segments: int) -> bool:
-        """Whether every row's time is too short to tell so many segments from one more."""
+        """Return whether all times are too short to distinguish this number from one more."""
         return all(row.admits(segments + 1) for row in self.rows)
 
 
 def _row(line: str) -> _Row | None:
-    """Return a row; None: it is damaged."""
+    """Return a row; None if it is damaged."""
     cells = [cell.strip() for cell in line.split(",")]
     if len(cells) != _COLUMNS:
         return None
@@ -357,8 +357,8 @@ def _row(line: str) -> _Row | None:
     blocks = rate / (ranks * block_bytes)
     if not 1 <= blocks * longest < MOST_BYTES / (ranks * block_bytes):
         return None
-    told = {"open": opened, "transfer": moved, "close": closed}
-    phases = {phase: seconds for phase, seconds in told.items() if seconds <= longest}
+    known = {"open": opened, "transfer": moved, "close": closed}
+    phases = {phase: seconds for phase, seconds in known.items() if seconds <= longest}
     return _Row((block_bytes, round(transfer * 1024), ranks), cells[0], repeat + 1, rate,
                 blocks * total, blocks * least, blocks * longest, phases)  # fmt: skip
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes a test of IOR from its options, rows and summary, checked against each other.
 
-A row says its bandwidth and its time: their product is what was moved, which the options say too.
+A row contains its bandwidth and its time: their product is the moved amount, which the options
+also contain.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from stripewise.storage.results._lines import half_digit, number, shown, whole
 
 MIB = 1 << 20
 SLACK = 0.015
-"""Relative difference that rounding in IOR's own sums may leave.  Assumed."""
+"""Relative difference that rounding in IOR's own sums may leave (assumed)."""
 _PHASES = {"open": "open", "wrrd": "transfer", "close": "close"}
 
 
@@ -28,10 +29,11 @@ class Row:
 
     Attributes:
         operation: "write" or "read".
-        cells: "bw", "block", "open", "wrrd", "close", "total" -> text.
-        repeat: From 1; 0: not told.
-        moved_bytes: That IOR says it moved instead of what it was told to; 0: it says nothing.
-        unit: Of the bandwidth, in bytes.
+        cells: Texts of "bw", "block", "open", "wrrd", "close" and "total".
+        repeat: Number of the repeat, from 1; 0 if unknown.
+        moved_bytes: Bytes that IOR reports to have moved instead of the configured ones; 0 if
+            none.
+        unit: Unit of the bandwidth, in bytes.
     """
 
     operation: str
@@ -46,13 +48,13 @@ class RawTest:
     """One test as it is printed.
 
     Attributes:
-        number: Of the test in its run; -1: not told.
-        options: Name -> text.
-        parameters: The longer list.
-        rows: In their order.
-        started: Time, as text.
-        hints: Of the opened file.
-        error: First line with which the run ended, if it did not end well.
+        number: Number of the test in its run; -1 if unknown.
+        options: Texts by name.
+        parameters: Longer list of options.
+        rows: Rows in the printed order.
+        started: Start time as text.
+        hints: Hints of the opened file.
+        error: First line of the error with which the run ended, if it failed.
     """
 
     number: int = -1
@@ -70,14 +72,14 @@ def ior_test(
     """Return one test.
 
     Args:
-        raw: As it was printed.
-        name: Of the file, for messages.
-        version: Of IOR.
-        command: Its command line.
-        summaries: The test's rows in the summary of all tests.
+        raw: Test as it was printed.
+        name: Name of the file, for messages.
+        version: Version of IOR.
+        command: Command line of IOR.
+        summaries: Rows of the test in the summary of all tests.
 
     Raises:
-        UsageError: Its options cannot be read.
+        UsageError: The options cannot be read.
     """
     source = f"{name}: IOR" if raw.number < 1 else f"{name}: IOR test {raw.number}"
     block = next((row.cells["block"] for row in raw.rows if row.cells.get("block")), "")
@@ -122,30 +124,30 @@ def _timed(rows: Sequence[Row], setup: Setup, notes: list[str]) -> list[Timed]:
     for row in rows:
         counts[row.operation] = counts.get(row.operation, 0) + 1
         repeat = row.repeat or counts[row.operation]
-        one = _one(row, repeat, setup)
+        one = _checked_repeat(row, repeat, setup)
         if isinstance(one, str):
-            _say(notes, f"{row.operation} {repeat} is left out: {one}")
+            _note(notes, f"{row.operation} {repeat} is left out: {one}")
         elif (row.operation, repeat) in found:
-            _say(notes, f"{row.operation} {repeat} is there twice: the first one counts")
+            _note(notes, f"{row.operation} {repeat} is there twice: the first one counts")
         else:
             found[row.operation, repeat] = one
     if setup.repetitions:
         for operation in dict.fromkeys(one.operation for one in found.values()):
             number_of = sum(key[0] == operation for key in found)
             if number_of != setup.repetitions:
-                _say(notes, f"{plural(number_of, 'repeat')} of {operation} of "
+                _note(notes, f"{plural(number_of, 'repeat')} of {operation} of "
                             f"{setup.repetitions} can be used")  # fmt: skip
     return list(found.values())
 
 
-def _say(notes: list[str], sentence: str) -> None:
-    """Note something; a file of nothing but damage fills no memory."""
+def _note(notes: list[str], sentence: str) -> None:
+    """Add a note, up to a limit, so that damaged files do not fill the memory."""
     if len(notes) < 100:
         notes.append(f"{sentence}.")
 
 
-def _one(row: Row, repeat: int, setup: Setup) -> Timed | str:
-    """Return a repeat, or why it cannot be used."""
+def _checked_repeat(row: Row, repeat: int, setup: Setup) -> Timed | str:
+    """Return a repeat, or the reason why it cannot be used."""
     text = row.cells.get("bw", "")
     bandwidth = number(text)
     moved = float(row.moved_bytes or setup.expected_bytes)
@@ -162,7 +164,7 @@ def _one(row: Row, repeat: int, setup: Setup) -> Timed | str:
             most = setup.expected_bytes / rate
             if seconds > most * (1 + exact) + half_digit(total):
                 return "it moved more than there was"
-            # Where rounding alone could explain what is missing, the run moved all.
+            # If rounding could explain the missing amount, the run moved everything.
             if rate * (seconds + 2 * half_digit(total)) < moved * 0.999:
                 moved = rate * seconds
         elif abs(moved / rate - seconds) > half_digit(total) + exact * moved / rate:
@@ -184,9 +186,9 @@ def _one(row: Row, repeat: int, setup: Setup) -> Timed | str:
 
 
 def each_of(low: float, mean: float, high: float, repeats: int) -> tuple[float, ...]:
-    """Return the repeats of which least, mean and greatest are known; (): they are not told.
+    """Return the repeats from minimum, mean and maximum; () if they do not determine them.
 
-    Of one, two and three repeats all are known, though not their order.
+    They determine one, two or three repeats, but not their order.
     """
     if not 0 < low <= high or not low * (1 - 1e-3) <= mean <= high * (1 + 1e-3):
         return ()
@@ -201,7 +203,7 @@ def each_of(low: float, mean: float, high: float, repeats: int) -> tuple[float, 
 
 
 def in_some_order(rates: tuple[float, ...], place: int) -> tuple[float, ...]:
-    """Return repeats whose order is not told in another order for each operation.
+    """Return repeats of unknown order in a different order for each operation.
 
     In ascending order, the first repeat of all operations would look slow.
     """
@@ -210,7 +212,7 @@ def in_some_order(rates: tuple[float, ...], place: int) -> tuple[float, ...]:
 
 
 def most_spread(low: float, mean: float, high: float, repeats: int) -> float:
-    """Return the greatest standard deviation that repeats of this range can have."""
+    """Return the largest standard deviation that repeats in this range can have."""
     if repeats < 2 or not low <= mean <= high:
         return 0.0
     return sqrt(max((high - mean) * (mean - low), 0.0) * repeats / (repeats - 1))
@@ -219,7 +221,7 @@ def most_spread(low: float, mean: float, high: float, repeats: int) -> float:
 def _from_summaries(
     timed: Sequence[Timed], setup: Setup, summaries: Sequence[Summary], notes: list[str]
 ) -> list[Timed]:
-    """Return figures of operations that have no rows."""
+    """Return figures of operations without rows."""
     found: list[Timed] = []
     for place, one in enumerate(summaries):
         if any(row.operation == one.operation for row in timed):
@@ -227,19 +229,19 @@ def _from_summaries(
         moved = float(one.moved_bytes or setup.expected_bytes)
         if not all(possible(one.operation, rate * MIB, moved)
                    for rate in (one.low, one.mean, one.high)):  # fmt: skip
-            _say(notes, f"The summary of {one.operation} is left out: its bandwidths are "
+            _note(notes, f"The summary of {one.operation} is left out: its bandwidths are "
                         "impossible")  # fmt: skip
             continue
         rates = each_of(one.low, one.mean, one.high, one.repetitions)
         if not rates and not one.low <= one.mean <= one.high:
-            _say(notes, f"The summary of {one.operation} is left out: a mean of {one.mean:g} is "
+            _note(notes, f"The summary of {one.operation} is left out: a mean of {one.mean:g} is "
                         f"not between {one.low:g} and {one.high:g}")  # fmt: skip
             continue
         if not rates:
-            _say(notes, f"{one.operation}: only the mean of {plural(one.repetitions, 'repeat')} "
-                        f"is reported ({one.low:g} to {one.high:g} MiB/s)")  # fmt: skip
+            _note(notes, f"{one.operation}: only the mean of {plural(one.repetitions, 'repeat')} "
+                        f"is told ({one.low:g} to {one.high:g} MiB/s)")  # fmt: skip
         elif len(rates) > 1:
-            _say(notes, f"{one.operation}: the order of the repeats is not reported")
+            _note(notes, f"{one.operation}: the order of the repeats is not told")
         chosen = in_some_order(rates, place) or (one.mean,)
         found += [Timed(one.operation, moved, moved / (rate * MIB), repeat=repeat)
                   for repeat, rate in enumerate(chosen, 1)]  # fmt: skip
@@ -249,21 +251,21 @@ def _from_summaries(
 def _check_summaries(
     timed: Sequence[Timed], setup: Setup, summaries: Sequence[Summary], notes: list[str]
 ) -> None:
-    """Note where all rows are there and the summary says something else."""
+    """Note contradictions between the summary and the rows if all rows are there."""
     for one in summaries:
         rates = [row.rate / MIB for row in timed if row.operation == one.operation]
         if not rates or len(rates) != (one.repetitions or setup.repetitions):
             continue
-        for what, mine, said in (
+        for what, mine, other in (
             ("least", min(rates), one.low),
             ("greatest", max(rates), one.high),
         ):
-            if not abs(mine - said) <= 0.01 * max(mine, 1.0) + 0.5:
-                _say(notes, f"The rows and the summary of {one.operation} do not agree: "
-                            f"{mine:.6g} and {said:.6g} MiB/s are the {what} bandwidth; the rows "
+            if not abs(mine - other) <= 0.01 * max(mine, 1.0) + 0.5:
+                _note(notes, f"The rows and the summary of {one.operation} do not agree: "
+                            f"{mine:.6g} and {other:.6g} MiB/s are the {what} bandwidth; the rows "
                             "count")  # fmt: skip
 
 
 def cell_int(cells: Mapping[str, str], key: str) -> int:
-    """Return a whole number of a row; 0: it has none."""
+    """Return an integer in a row; 0 if it has none."""
     return whole(cells.get(key, "")) or 0

@@ -14,7 +14,7 @@ from stripewise.core.errors import UsageError
 from stripewise.present import printable
 
 LONGEST_LINE = 2000
-"""Characters of a line that are looked at; results are far shorter."""
+"""Maximum characters of a line that are parsed; results are far shorter."""
 MOST_RANKS = 100_000_000
 MOST_BYTES = 1 << 62
 
@@ -49,19 +49,19 @@ def cleaned(data: bytes) -> str:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield the lines, each no longer than any result is."""
+    """Yield the lines, cut to the maximum length of a result."""
     for line in StringIO(text, newline="\n"):
         yield line[:LONGEST_LINE].rstrip("\n")
 
 
 def shown(text: str, most: int = 60) -> str:
-    """Return foreign text for a message: one short line."""
+    """Return external text shortened to one line, for a message."""
     text = printable(text.strip())
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def number(text: str) -> float | None:
-    """Return a finite number of C or Fortran; None: it is none."""
+    """Return a finite number of C or Fortran; None if it is not one."""
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text.translate({68: "e", 100: "e"}))
@@ -76,7 +76,7 @@ def half_digit(text: str) -> float:
 
 
 def whole(text: str, most: int = MOST_BYTES) -> int | None:
-    """Return a whole number of 0 to `most`; None: it is none."""
+    """Return an integer of 0 to `most`; None if it is not one."""
     if not text.isascii() or not text.isdigit() or len(text) > 20:
         return None
     value = int(text)
@@ -84,7 +84,7 @@ def whole(text: str, most: int = MOST_BYTES) -> int | None:
 
 
 def size(text: str) -> tuple[int, bool] | None:
-    """Return bytes as IOR writes them ("1.50 GiB"), and whether they are exact; None: no size."""
+    """Return bytes of IOR's text ("1.50 GiB"), and whether they are exact; None if invalid."""
     match = _SIZE.fullmatch(text.strip())
     if match is None or match[2] not in SIZES:
         return None
@@ -93,7 +93,7 @@ def size(text: str) -> tuple[int, bool] | None:
 
 
 def option_size(text: str) -> int | None:
-    """Return bytes as an option gives them ("256k"); None: no size."""
+    """Return the bytes of an option ("256k"); None if it is not a size."""
     match = _OPTION_SIZE.fullmatch(text)
     if match is None:
         return None
@@ -104,7 +104,7 @@ def option_size(text: str) -> int | None:
 def clock(text: str) -> float:
     """Return seconds since 1970 of "Sat Nov 21 13:05:44 2026" or "11/21/2026 13:05:44".
 
-    The programs print the local time without its zone; it is taken for UTC.  0: it is no time.
+    The programs print the local time without its zone; it is taken as UTC. 0 if invalid.
     """
     if found := _CLOCK.search(text):
         if found[1] not in _MONTHS:
@@ -126,7 +126,7 @@ def ranks_in(name: str, what: str, text: str) -> int:
     """Return a number of ranks or nodes.
 
     Raises:
-        UsageError: None can be so many.
+        UsageError: The number is impossible.
     """
     value = whole(text.strip(), MOST_RANKS)
     if not value:
@@ -141,14 +141,14 @@ def ranks_in(name: str, what: str, text: str) -> int:
 
 
 def options_of(line: str, with_value: str) -> Mapping[str, str]:
-    """Return the options of a command line as the program's parser takes them.
+    """Return the options of a command line as the program's parser reads them.
 
     Args:
         line: Program and options; words may be in quotes.
-        with_value: Letters of the options that take a value.
+        with_value: Letters of the options that have a value.
 
     Returns:
-        Letter, or long name without dashes -> its last value; "" of a flag.
+        Last value by letter, or by long name without dashes; empty for a flag.
     """
     words = [word.strip("'\"") for word in line.split()[1:]]
     found: dict[str, str] = {}
@@ -170,7 +170,7 @@ def options_of(line: str, with_value: str) -> Mapping[str, str]:
 
 
 def _cluster(word: str, with_value: str, found: dict[str, str]) -> tuple[str, str]:
-    """Note the flags of a word; return the option at its end that takes a value, and that."""
+    """Store the flags of a word; return the option at its end that has a value, and the value."""
     for place, letter in enumerate(word):
         if letter in with_value:
             return letter, word[place + 1 :].removeprefix("=")

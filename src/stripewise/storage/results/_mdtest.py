@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads the text of mdtest, versions 1.9 to 4, as rates of metadata operations.
 
-mdtest has no JSON and no CSV of its results.  Source: hpc/ior 4.1, mdtest.c; mdtest 1.9.3 and
-3.3.0, as they print.
+mdtest has neither JSON nor CSV output of its results. Source: hpc/ior 4.1, mdtest.c; mdtest 1.9.3
+and 3.3.0, as they print.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _STONEWALL = re.compile(r"Continue stonewall hit min: \d{1,19} max: (\d{1,19}) a
 _WITH_VALUE = "abBdefGiIlnNpsVwWxz"
 _NEAR = 0.001
 _NEW = 4
-"""Version from which least and greatest are those of iterations, not of ranks."""
+"""Version from which minimum and maximum are those of iterations, not of ranks."""
 
 
 @dataclass
 class _Run:
-    """One run of mdtest, read line by line."""
+    """One run of mdtest, parsed line by line."""
 
     version: str
     ranks: str
@@ -79,7 +79,7 @@ class _Run:
     finished: bool = False
 
     def take(self, line: str) -> None:
-        """Take one line; what is none of mdtest's is left alone."""
+        """Parse one line; ignore it if it is not mdtest's."""
         if "SUMMARY" in line and (match := _SUMMARY.fullmatch(line.strip())):
             self.part = match[1] or "rate"
             self.times = self.times or self.part == "time"
@@ -120,14 +120,14 @@ class _Run:
 
     @property
     def is_new(self) -> bool:
-        """Whether least, greatest and deviation are those of iterations, not of ranks."""
+        """Whether minimum, maximum and deviation are those of iterations, not of ranks."""
         return (whole(self.version.partition(".")[0], 1000) or 0) >= _NEW
 
 
 def _problem(
     high: float, low: float, mean: float, spread: float, iterations: int, is_new: bool
 ) -> str:
-    """Return why a row cannot be true; "" if it can."""
+    """Return why a row is impossible; empty if it is possible."""
     if high == low == mean == 0:
         return ""
     if not low - _NEAR <= mean <= high + _NEAR:
@@ -148,12 +148,12 @@ def _problem(
 
 
 class Mdtest(Reader):
-    """What mdtest prints: of each operation the greatest, least and mean rate."""
+    """Reader of mdtest's output: maximum, minimum and mean rate of each operation."""
 
     name = "mdtest"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether mdtest printed it."""
+        """Return whether mdtest printed it."""
         return "mdtest-" in text and " was launched with " in text
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
@@ -199,7 +199,7 @@ def _test(run: _Run, name: str) -> Test:
     """Return one run as a test.
 
     Raises:
-        UsageError: It does not say what it did.
+        UsageError: Its work is unknown.
     """
     source = f"{name}: mdtest"
     ranks = ranks_in(source, "tasks", run.ranks)
@@ -278,7 +278,7 @@ def _cache(options: Mapping[str, str]) -> str:
 def _timed(
     run: _Run, work: Metadata, ranks: int, notes: list[str]
 ) -> tuple[list[Timed], dict[str, tuple[float, float, float]]]:
-    """Return the repeats as far as they are told, and the spread where they are not."""
+    """Return the repeats as far as they are known, and the spread if they are not."""
     timed: list[Timed] = []
     items = ranks * sum(run.most) / len(run.most) if run.most else run.items or ranks * work.files
     trees = _directories(work) * (ranks if work.sharing == "own" else 1)

@@ -32,18 +32,18 @@ _MEMBERS: tuple[Reader, ...] = (
     CsvTable(),
 )  # fmt: skip
 _IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")
-"""Forms of which one file, the output of a job, may hold several."""
+"""Forms of which one file, the output of a job, may contain several."""
 
 
 def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
-    """Read files of results and put them together.
+    """Read and combine files of results.
 
     Args:
-        paths: Of files, each of any form.
-        ranks_per_node: Where a form does not tell; 0: not known.
+        paths: Paths of files, each of any form.
+        ranks_per_node: Value if a form does not contain it; 0 if unknown.
 
     Raises:
-        UsageError: A file cannot be read, or is of no known form.
+        UsageError: A file cannot be read, or has an unknown form.
     """
     measured: list[Measured] = []
     operations: dict[str, tuple[float, ...]] = {}
@@ -61,14 +61,14 @@ def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
 
 
 def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
-    """Read what benchmark programs printed, test by test.
+    """Read the output of benchmark programs, test by test.
 
     Args:
-        paths: Of files: output of IOR, mdtest, benchio, or of our kernel.
-        ranks_per_node: Where a form does not tell; 0: not known.
+        paths: Paths of files: output of IOR, mdtest, benchio, or of our kernel.
+        ranks_per_node: Value if a form does not contain it; 0 if unknown.
 
     Raises:
-        UsageError: A file cannot be read, is of no known form, or has no single tests.
+        UsageError: A file cannot be read, has an unknown form, or has no single tests.
     """
     tests: list[Test] = []
     notes: list[str] = []
@@ -80,22 +80,22 @@ def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
 
 
 def parse_tests(text: str, name: str, ranks_per_node: int = 0) -> tuple[Test, ...]:
-    """Return the tests of what a benchmark program printed.
+    """Return the tests in the output of a benchmark program.
 
     Args:
-        text: That it printed, or wrote into a file.
-        name: Of that, for messages.
-        ranks_per_node: Where the form does not tell; 0: not known.
+        text: Text that it printed, or wrote into a file.
+        name: Name of the text, for messages.
+        ranks_per_node: Value if the form does not contain it; 0 if unknown.
 
     Raises:
-        UsageError: It is of no known form, is cut off, or says nothing that can be used.
+        UsageError: It has an unknown form, is cut off, or contains nothing usable.
     """
     found = _each_form(text, name, name, ranks_per_node, lambda one, *args: one.tests(*args))
     return tuple(test for one in found for test in one.tests)
 
 
 def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
-    """Return what each reader that a file is for makes of it."""
+    """Return the result of each reader that recognises a file."""
     name = printable(str(path))
     try:
         text = cleaned(read_input(path, RESULTS))
@@ -107,7 +107,7 @@ def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
 def _each_form(
     text: str, name: str, file_name: str, ranks_per_node: int, read: Callable[..., _T]
 ) -> list[_T]:
-    """Return what each reader that a text is for makes of it."""
+    """Return the result of each reader that recognises a text."""
     chosen = [one for one in _MEMBERS if one.recognises(text, file_name)]
     if not chosen:
         raise UsageError(

@@ -59,7 +59,7 @@ class CsvTable(Reader):
     name = "csv"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether the first line names the columns."""
+        """Return whether the first line names the columns."""
         first = text.lstrip().partition("\n")[0]
         return "nodes" in first.split(",") and any(unit in first for unit in RATES)
 
@@ -144,7 +144,7 @@ def _unusable(where: str, column: str, text: str, why: str) -> UsageError:
     return UsageError(f"{where}: {column} = {text!r} {why} (the columns are {_EXAMPLE}, settings)")
 
 
-# Reads the JSON of `stripewise bench kernel` and of `stripewise bench metadata`.
+# Reader of the JSON of `stripewise bench kernel`.
 
 
 _LAYOUTS = {"shared": "posix-shared", "per-process": "posix-process",
@@ -157,7 +157,7 @@ class Kernel(Reader):
     name = "kernel"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether our kernel wrote it."""
+        """Return whether our kernel wrote it."""
         return '"stripewise-kernel"' in text[:200]
 
     def read(self, text: str, name: str, ranks_per_node: int) -> Results:
@@ -253,7 +253,7 @@ class Metadata(Reader):
     name = "metadata"
 
     def recognises(self, text: str, name: str) -> bool:
-        """Whether our metadata kernel wrote it."""
+        """Return whether our metadata kernel wrote it."""
         return '"stripewise-metadata"' in text[:200]
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:

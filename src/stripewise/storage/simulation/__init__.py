@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicts in virtual time what a workload takes on a described storage."""
+"""Predicts in virtual time how long a workload takes on a described storage."""
 
 from typing import TYPE_CHECKING
 

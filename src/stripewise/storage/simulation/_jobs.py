@@ -34,25 +34,25 @@ from stripewise.storage.simulation._trace_classes import traced_program
 from stripewise.storage.stacks import Workload
 
 Say = Callable[[str], None]
-"""Takes what a user should know of a workload."""
+"""Function that receives remarks for the user on a workload."""
 MOST_POINTS, MOST_RANKS = 100_000, 100_000_000
 OF_JOB = ("nodes", "ranks-per-node", "stack", "transport", "capacity")
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is simulated on a storage.
+    """Job that is simulated on a storage.
 
     Attributes:
         pattern: Notation, a kernel and its options, or the path of a trace.
-        nodes / ranks_per_node: Of the job; 0: `cores`, or of a trace its ranks on each node.
-        element_bytes / steps / datasets / collective / writing: Of a notation; `collective` of a
-            kernel too.
-        stack / transport: Names; "": the storage's own.
-        capacity_bytes: Of a burst buffer; 0: the default.
-        private: Each node has a part of the burst buffer to itself.
-        cores: Of a node.
-        settings: Tunable name -> value.
+        nodes / ranks_per_node: Size of the job; 0: `cores`, or for a trace its ranks on each node.
+        element_bytes / steps / datasets / collective / writing: Properties of a notation;
+            `collective` also of a kernel.
+        stack / transport: Names; if empty, those of the storage.
+        capacity_bytes: Capacity of a burst buffer; 0 for the default.
+        private: Whether each node has its own part of the burst buffer.
+        cores: Number of cores of a node.
+        settings: Values by tunable name.
     """
 
     pattern: str
@@ -71,7 +71,7 @@ class Job:
     settings: Mapping[str, Value] = field(default_factory=dict)
 
     def simulated(self, storage: Storage, workload: Workload) -> Simulated:
-        """Simulate the job, whose workload is known."""
+        """Simulate the job with a known workload."""
         return simulate(
             storage, workload, self.stack, self.settings, self.transport,
             capacity_bytes=self.capacity_bytes, private=self.private,
@@ -81,10 +81,10 @@ class Job:
 def simulate_job(
     storage: Storage, job: Job, sweep: Mapping[str, Sequence[Value]], say: Say
 ) -> Simulation:
-    """Simulate a job on a storage, once for each combination of what is swept.
+    """Simulate a job on a storage, once for each combination of swept values.
 
     Raises:
-        UsageError: Its pattern is none, or of a trace with another number of ranks.
+        UsageError: The pattern is invalid, or of a trace with another number of ranks.
         ConfigurationError: The job is impossible on the storage.
     """
     rows, works = [], {}
@@ -97,14 +97,14 @@ def simulate_job(
 
 
 def workload_of(job: Job, say: Say = lambda text: None) -> Workload:
-    """Return what the ranks of a job move.
+    """Return the workload of a job.
 
     Args:
-        job: What is simulated.
-        say: Takes what a trace tells that cannot be simulated.
+        job: Job that is simulated.
+        say: Function that receives remarks on parts of a trace that cannot be simulated.
 
     Raises:
-        UsageError: The pattern is none, or of a trace with another number of ranks.
+        UsageError: The pattern is invalid, or of a trace with another number of ranks.
     """
     text, per_node = job.pattern.strip(), job.ranks_per_node or job.cores
     if job.nodes * per_node > MOST_RANKS:
@@ -125,7 +125,7 @@ def workload_of(job: Job, say: Say = lambda text: None) -> Workload:
     _check_options(job, is_kernel)
     if is_kernel:
         work = workload_from_kernel(words, job.nodes, per_node, collective=job.collective)
-        return work if job.writing else _reading(work)
+        return work if job.writing else _as_reads(work)
     if not text or not Path(text).exists():
         raise UsageError(
             f"--pattern {text!r} is neither a trace nor a kernel ({', '.join(KERNELS)}) nor in "
@@ -136,12 +136,12 @@ def workload_of(job: Job, say: Say = lambda text: None) -> Workload:
 
 
 def is_notation(text: str) -> bool:
-    """Whether a pattern is written in HPF notation, well or not."""
+    """Return whether a pattern is written in HPF notation, correctly or not."""
     return text.startswith("<") or (text[:1].isdigit() and not Path(text).exists())
 
 
 def _check_options(job: Job, is_kernel: bool) -> None:
-    """Refuse options of the notation where a kernel or a trace has its own.
+    """Raise an error for options of the notation if a kernel or a trace has its own.
 
     Raises:
         UsageError: One of them was given.
@@ -161,21 +161,21 @@ def _check_options(job: Job, is_kernel: bool) -> None:
             )
 
 
-def _reading(work: Workload) -> Workload:
+def _as_reads(work: Workload) -> Workload:
     return replace(work, patterns=tuple(replace(one, writing=False) for one in work.patterns))
 
 
 def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
-    """Read `nodes=1,2,4`, `cb_nodes=2,4` and their like: tunables, and what a job has beside them.
+    """Parse `nodes=1,2,4`, `cb_nodes=2,4` etc.: tunables, and other properties of a job.
 
     Raises:
-        UsageError: It is no such text, or there are too many combinations.
+        UsageError: The text has another form, or there are too many combinations.
     """
     found: dict[str, tuple[Value, ...]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         if equals and name in OF_JOB:
-            dimension = {name: tuple(_of_job(name, word.strip()) for word in values.split(","))}
+            dimension = {name: tuple(_job_value(name, word.strip()) for word in values.split(","))}
         else:
             dimension = parse_vary([text], "--sweep")
         if dimension.keys() & found.keys():
@@ -190,7 +190,7 @@ def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
     return found
 
 
-def _of_job(name: str, word: str) -> Value:
+def _job_value(name: str, word: str) -> Value:
     if name == "capacity":
         return parse_capacity(word)
     if name in ("stack", "transport") and word:
@@ -206,7 +206,7 @@ def parse_capacity(text: str) -> int:
     """Return the bytes of a capacity.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The text is not a capacity.
     """
     found = size_bytes(text)
     if not found:
@@ -217,7 +217,7 @@ def parse_capacity(text: str) -> int:
 def swept(
     job: Job, sweep: Mapping[str, Sequence[Value]]
 ) -> Iterator[tuple[dict[str, Value], Job]]:
-    """Yield every combination of what is swept, and its job."""
+    """Yield every combination of swept values, and its job."""
     for values in itertools.product(*sweep.values()):
         point = dict(zip(sweep, values, strict=True))
         settings = {name: value for name, value in point.items() if name not in OF_JOB}
@@ -237,29 +237,29 @@ _CHANGES: Mapping[str, Callable[[Job, Value], Job]] = {
 }
 
 
-# What a traced run moved, as a workload.
+# Workload of a traced run.
 
 
 def workload_of_trace(
     path: Path, nodes: int, ranks_per_node: int = 0, say: Say = lambda text: None
 ) -> Workload:
-    """Return what the ranks of a traced run moved, through MPI-IO and by themselves.
+    """Return what the ranks of a traced run moved, with and without MPI-IO.
 
     Args:
-        path: Of the trace.
-        nodes: Of the job.
-        ranks_per_node: 0: the run's ranks are spread evenly.
-        say: Takes what of it is left out.
+        path: Path of the trace.
+        nodes: Number of nodes of the job.
+        ranks_per_node: Ranks per node; if 0, the run's ranks are spread evenly.
+        say: Function that receives remarks on parts that are left out.
 
     Raises:
-        UsageError: It tells of no I/O that can be simulated, or is of another number of ranks.
+        UsageError: It contains no I/O that can be simulated, or has another number of ranks.
     """
     evidence = read_evidence([path])
     accesses = evidence.accesses
     ranks = max([traced_program(evidence).ranks, *(one.n_ranks for one in accesses)])
     per_node = ranks_per_node or -(-ranks // nodes)
     own = traced_program(evidence, per_node)
-    through = [one for one in accesses if not _is_of(one.file, own.files)]
+    through = [one for one in accesses if not _is_known(one.file, own.files)]
     patterns = _patterns(path, through, say)
     if not patterns and not own.stretches:
         raise UsageError(
@@ -280,13 +280,13 @@ def workload_of_trace(
     return Workload(tuple(found), nodes, per_node, own=own.stretches, opened=opened, flowing=True)
 
 
-def _is_of(file: str, told: Iterable[str]) -> bool:
-    """Whether a file, or the files in a directory that stands for one, are told of."""
-    return file in told or any(one.startswith(f"{file}/") for one in told)
+def _is_known(file: str, known: Iterable[str]) -> bool:
+    """Return whether a file, or files in a directory that represents one, are among the known."""
+    return file in known or any(one.startswith(f"{file}/") for one in known)
 
 
 def _patterns(path: Path, accesses: Iterable[Selections | Pieces], say: Say) -> list[Pattern]:
-    """Return the regular patterns, and say how many others there are.
+    """Return the regular patterns, and report the number of the others.
 
     Raises:
         UsageError: There are only others.
@@ -307,7 +307,7 @@ def _patterns(path: Path, accesses: Iterable[Selections | Pieces], say: Say) -> 
 
 
 def _calls(evidence: Evidence) -> dict[tuple[str, bool], int]:
-    """Return how many calls of MPI-IO each rank made to move data of a file, at most."""
+    """Return the maximum number of MPI-IO data calls of a rank, by file and direction."""
     profile = evidence.profile
     table = profile.counters[profile.counters["layer"] == IoLayer.MPIIO]
     found: dict[tuple[str, bool], int] = {}
@@ -319,7 +319,7 @@ def _calls(evidence: Evidence) -> dict[tuple[str, bool], int]:
 
 
 def _opened(evidence: Evidence, patterns: Iterable[Pattern]) -> Iterator[tuple[str, bool, int]]:
-    """Yield how often MPI-IO opened each file, at most by one rank, shared among directions."""
+    """Yield how often a rank opened each file by MPI-IO at most, divided among directions."""
     table = evidence.profile.counters
     table = table[table["layer"] == IoLayer.MPIIO]
     ways = sorted({(one.file, one.writing) for one in patterns})

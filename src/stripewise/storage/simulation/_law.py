@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns phases of equal requests into seconds by closed-form laws of a described storage.
+"""Computes the seconds of phases of equal requests by closed-form laws of a described storage.
 
-`docs/design/machines.md` says them for one request.  Here they are summed over classes of equal
-requests: no loop runs over ranks or requests.
+`docs/design/machines.md` states the laws for one request. Here they are summed over classes of
+equal requests: no loop runs over ranks or requests.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from stripewise.storage.stacks import Flow, Layout, Phase, Turns
 
 
 class FlowTime(NamedTuple):
-    """What the requests of a flow cost in one repetition of their phase, in seconds.
+    """Cost of the requests of a flow in one repetition of their phase, in seconds.
 
     Attributes:
-        flow: Of which it is told.
-        waits: Own time of a request, before all else.
-        ahead: Of the process's time with a request, that for a lock that is asked for ahead.
-        lock: For which a part of a request holds the lock of an object.
-        part: For which a part, after that, uses what it uses longest.
-        held: For which a node's stream of a file waits for a lock that is asked for ahead.
-        data: Member of `DATA` -> for which one request uses it, if it is alone.
-        uses: Member of `DATA`, or "lock" -> for which all requests together use the instance of
-            it that is used most.
-        busiest: "file", "node", "target" or "lock" -> processes, or pairs of a process and an
-            object, at the instance of it that most of them use.
-        targets: Of the storage.
-        seconds: From the first request to the end of the last one.
+        flow: Flow of the requests.
+        waits: Fixed time of a request, before everything else.
+        ahead: Part of the process's time per request for a lock that is requested ahead.
+        lock: Time for which a part of a request holds the lock of an object.
+        part: Time for which a part, after that, uses its slowest resource.
+        held: Time for which a node's stream of a file waits for a lock that is requested ahead.
+        data: Time for which a single request uses a resource, by member of `DATA`.
+        uses: Time for which all requests together use the busiest instance of a resource, by
+            member of `DATA`, or "lock".
+        busiest: Processes, or pairs of a process and an object, at the busiest instance of "file",
+            "node", "target" or "lock".
+        targets: Number of targets of the storage.
+        seconds: Time from the first request to the end of the last one.
     """
 
     flow: Flow
@@ -58,7 +58,7 @@ class FlowTime(NamedTuple):
 
     @property
     def rounds(self) -> float:
-        """Requests of each process one after another, at least 1."""
+        """Number of consecutive requests of each process, at least 1."""
         return max(self.flow.count, 1.0)
 
     @property
@@ -68,7 +68,7 @@ class FlowTime(NamedTuple):
 
     @property
     def crowds(self) -> dict[str, Crowd]:
-        """Return who meets at the instances of "file", "node", "target" and "lock"."""
+        """Crowds at the instances of "file", "node", "target" and "lock"."""
         flow = self.flow
         pairs = flow.processes * flow.objects_per_process
         objects = float(flow.files * flow.objects)
@@ -84,11 +84,13 @@ class FlowTime(NamedTuple):
 
 
 def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
-    """Return what a flow's requests cost at each resource, in one repetition."""
+    """Return the costs of a flow's requests at each resource, in one repetition."""
     speed = rates.write if flow.writing else rates.read
     parts, lock = flow.parts_per_request(layout.stripe_size), _lock(flow, rates)
-    ahead, held = (rates.ahead, parts * _held(flow, rates)) if _ahead(flow) else (0.0, 0.0)
-    # Parts of all requests of one process that one object gets.
+    ahead, held = (
+        (rates.ahead, parts * _lock_wait(flow, rates)) if _locks_ahead(flow) else (0.0, 0.0)
+    )
+    # Parts that one object gets of all requests of one process.
     share = flow.count / flow.objects_per_process
     on_object, on_target = _busiest(flow, layout)
     size, count = (flow.size if flow.absent < 1 else 0.0), flow.count
@@ -97,14 +99,14 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     asked = rates.target_request if size else 0.0
     piece, whole = size / speed["target"] / parts + asked, size / speed["whole"]
     longest = max(piece, process / parts, file / parts, node / parts, whole / parts)
-    if flow.absent:  # who has nothing to read is the first to ask for the lock to write
+    if flow.absent:  # a process with nothing to read is the first to request the write lock
         longest = max(0.0, longest - lock)
-    # Of those that read at the same time, one takes the lock from the writer.
+    # Of simultaneous readers, one takes the lock from the writer.
     taken = lock if flow.writing else lock / on_object
     per_node = ceil(flow.processes / flow.nodes)
     in_file = ceil(min(per_node, flow.processes / flow.files))
     steady = max(process, file, node, whole) / parts
-    turn, unlucky = _turn(flow, steady, piece, in_file * count * parts, rates)
+    turn, unlucky = _blocking_of_node(flow, steady, piece, in_file * count * parts, rates)
     worst = max(file, parts * turn * unlucky) + parts * taken + held
     process, file = process + ahead, max(file, parts * turn) + parts * taken + held
     data = {"process": process, "file": file, "node": node, "target": piece, "whole": whole}
@@ -138,9 +140,9 @@ def _seconds(
 ) -> float:
     """Return the seconds from the first request to the end of the last one.
 
-    All begin at once.  The first request of each process ends when the busiest resource has
-    served all of them, or the lock has gone from hand to hand; from then on a process comes
-    back when its request has ended, and waits only where a resource has no rest.
+    All processes begin at once. The first request of each process ends when the busiest resource
+    has served all of them, or the lock has been passed through all; from then on a process comes
+    back when its request has ended, and waits only for a resource that is always busy.
     """
     alone = _alone(waits, lock, part, data)
     locked = uses["lock"] / rounds
@@ -153,17 +155,17 @@ def _alone(waits: float, lock: float, part: float, data: Mapping[str, float]) ->
     return waits + max(lock + part, *data.values())
 
 
-def _turn(
+def _blocking_of_node(
     flow: Flow, steady: float, chancy: float, parts: float, rates: Rates
 ) -> tuple[float, float]:
-    """Return for how long a part keeps its node from the file, and how unlucky a node can be.
+    """Return for how long a part blocks its node's file, and the spread of that time.
 
     Args:
-        flow: Of the parts.
-        steady: Longest of a part's transfers but the target's.
-        chancy: Mean of the target's.
-        parts: Of one node into one file.
-        rates: Of the storage.
+        flow: Flow of the parts.
+        steady: Longest transfer of a part except at the target.
+        chancy: Mean time at the target.
+        parts: Number of parts of one node into one file.
+        rates: Rates of the storage.
     """
     if not (flow.writing and rates.turns):
         return 0.0, 1.0
@@ -173,14 +175,14 @@ def _turn(
 
 
 def _slowest(flow: Flow, layout: Layout, requests: float, rates: Rates) -> float:
-    """How many times as long as the mean the slowest of the targets takes with its requests."""
+    """Return the factor of the slowest target's time over the mean."""
     used = min(flow.files * flow.objects, flow.processes * flow.objects_per_process)
     used = min(used, _targets(flow, layout))
     return 1 + rates.jitter * slowest(used, requests)
 
 
-def _ahead(flow: Flow) -> bool:
-    """Whether locks are asked for ahead: where a file has more than one writer."""
+def _locks_ahead(flow: Flow) -> bool:
+    """Return whether locks are requested ahead, which is so if a file has several writers."""
     return flow.writing and flow.lock_mode == AHEAD and flow.processes > flow.files
 
 
@@ -191,14 +193,14 @@ def _lock(flow: Flow, rates: Rates) -> float:
     return 0.0
 
 
-def _held(flow: Flow, rates: Rates) -> float:
-    """Return the seconds that a lock asked for ahead costs a node's stream of the file."""
+def _lock_wait(flow: Flow, rates: Rates) -> float:
+    """Return the seconds that a lock requested ahead costs a node's stream of the file."""
     nodes = max(1.0, flow.nodes / flow.files)
     return rates.hold + rates.extent * flow.writers * (1 - 1 / nodes)
 
 
 def _targets(flow: Flow, layout: Layout) -> int:
-    """Targets that objects can lie on: files begin one file's stripes behind each other."""
+    """Return the number of targets in use: each file begins behind the previous one's stripes."""
     apart = gcd(layout.stripe_count, layout.targets)
     if flow.files == 1 or flow.objects >= apart:
         return layout.targets
@@ -206,10 +208,10 @@ def _targets(flow: Flow, layout: Layout) -> int:
 
 
 def _busiest(flow: Flow, layout: Layout) -> tuple[float, float]:
-    """Processes that use the busiest object, and (process, object) pairs of the busiest target.
+    """Return processes at the busiest object, and (process, object) pairs at the busiest target.
 
-    Objects lie on targets one after another.  Where the number of objects of a process is a mean
-    of different ones, they spread evenly.
+    Objects are placed on consecutive targets. If the number of objects of a process is a mean of
+    different ones, they spread evenly.
     """
     if layout.private:
         per_node, per_object = ceil(flow.processes / flow.nodes), flow.processes / flow.files
@@ -224,11 +226,10 @@ def _busiest(flow: Flow, layout: Layout) -> tuple[float, float]:
     return on_object, max(on_object * ceil(used / targets) * 1.0, pairs / min(used, targets))
 
 
-# Processes that do several things in turn and do not wait for each other in between.
-#
-# A process comes back to a resource when it has done all else of its turn, so that the resource
-# with most to do never rests, and the others do: asymptotic bounds of a closed queueing network.
-# Source: E. D. Lazowska et al., Quantitative System Performance (1984), chapter 5.
+# Processes that do several things in turn and do not wait for each other in between. A process
+# comes back to a resource when it has completed the rest of its turn, so that the busiest resource
+# is always in use, and the others are not: asymptotic bounds of a closed queueing network. Source:
+# E. D. Lazowska et al., Quantitative System Performance (1984), chapter 5.
 
 _METADATA = "metadata"
 _RESOURCES = ("file", "node", "target", "whole", "lock")
@@ -237,29 +238,29 @@ _RESOURCES = ("file", "node", "target", "whole", "lock")
 def turns_times(
     turns: Sequence[Turns], flows: Sequence[FlowTime], rates: Rates, layout: Layout
 ) -> tuple[float, float, dict[str, float]]:
-    """Return the seconds of all, those of metadata, and for how long resources are used.
+    """Return the seconds in total, those of metadata, and the times in use of resources.
 
     Args:
-        turns: Of different processes that begin at the same time.
-        flows: Of all of them.
-        rates: Of the storage.
-        layout: Of the files.
+        turns: Turns of different processes that begin at the same time.
+        flows: Flows of all of them.
+        rates: Rates of the storage.
+        layout: Layout of the files.
     """
-    found = [_Turn(one, flows, rates, layout) for one in turns]
+    found = [_Demand(one, flows, rates, layout) for one in turns]
     uses = {name: sum(one.uses[name] for one in flows) for name in _RESOURCES}
     uses[_METADATA] = sum(one.on_server for one in found)
     metadata = max([uses[_METADATA], *(one.metadata for one in found)])
     return max(one.seconds(uses) for one in found), metadata, uses
 
 
-class _Turn:
-    """What one process of some equal ones needs.
+class _Demand:
+    """Demands of one process of a group of equal ones.
 
     Attributes:
         alone: Seconds of a process that meets no other.
-        metadata: Of them, those of metadata operations.
-        own: Resource -> of them, those for which the process uses it.
-        visits: Resource -> how often it does.
+        metadata: Seconds of these for metadata operations.
+        own: Seconds of these for which the process uses each resource.
+        visits: Number of visits to each resource.
         on_server: Seconds for which all of these processes use the metadata server.
     """
 
@@ -286,7 +287,7 @@ class _Turn:
             self.visits[name] += visits
 
     def seconds(self, uses: Mapping[str, float]) -> float:
-        """Return when the last process ends, by what all processes use of each resource.
+        """Return when the last process ends, from the total use of each resource.
 
         Before its first visit of the busiest resource, and after its last one, it is elsewhere.
         """
@@ -297,20 +298,20 @@ class _Turn:
             yield uses[name] + max(self.alone - self.own[name], 0.0) / max(visits, 1.0)
 
 
-# Phases to seconds: what happens at the same time, by the laws of single flows.
+# Duration of phases: what happens at the same time, by the laws of single flows.
 
 
 class PhaseTime(NamedTuple):
-    """How long a phase takes, all its repetitions together.
+    """Duration of a phase, with all its repetitions.
 
     Attributes:
-        phase: Of which it is told.
-        seconds: Of all repetitions.
+        phase: The phase.
+        seconds: Seconds of all repetitions.
         exchange: Seconds of the exchange in one repetition.
         copy: Seconds for which the processes of a node copy first, in one repetition.
         metadata: Seconds of the metadata server in one repetition.
-        flows: Of one repetition.
-        taken: Of flows that take turns, their `uses`; None: as all begin at once.
+        flows: Times of the flows in one repetition.
+        taken: `uses` of flows that take turns; None if all begin at once.
     """
 
     phase: Phase
@@ -323,20 +324,21 @@ class PhaseTime(NamedTuple):
 
     @property
     def uses(self) -> Mapping[str, float]:
-        """Return for how long what flows share is used, all of them in one repetition together.
+        """Seconds for which shared resources are used by all flows of one repetition together.
 
-        Member of `DATA` but "process", or "lock" -> seconds of the instance that is used most.
+        Keys are the members of `DATA` except "process", and "lock"; values are those of the
+        busiest instance.
         """
         return _uses(self.flows, self.phase.nodes) if self.taken is None else self.taken
 
 
 def phase_times(phases: Iterable[Phase], rates: Rates, layout: Layout) -> tuple[PhaseTime, ...]:
-    """Return how long each phase takes.
+    """Return the duration of each phase.
 
     Args:
-        phases: Of a stack, in order.
-        rates: Of the storage that serves them.
-        layout: Of the files.
+        phases: Phases of a stack, in order.
+        rates: Rates of the storage that serves them.
+        layout: Layout of the files.
     """
     return tuple(_phase(one, rates, layout) for one in phases)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in the words of a storage expert what limits each phase, the most limiting first."""
+"""Describes in the words of a storage expert what limits each phase, the most limiting first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from stripewise.present import plural, rate_text, seconds_text
+from stripewise.present import count_text, plural, rate_text, seconds_text
 from stripewise.storage.machines import Storage
 from stripewise.storage.simulation._law import FlowTime, PhaseTime
 from stripewise.storage.simulation._rates import DATA
@@ -19,15 +19,15 @@ _LEAST_SHARE = 0.005
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that the requests need time for.
+    """Resource that the requests need time for.
 
     Attributes:
         resource: "process", "file" (a node into one file), "node", "target", "whole", "lock",
             "ahead", "request", "exchange" or "metadata".
-        seconds: For which it is in use; uses of different resources overlap.
-        share: Of the whole time, 0 to 1.
-        words: What it is, for people: "1 writer per stripe: 12 x 1.0 GiB/s".
-        next: What limits next, if this one is lifted; "": nothing that is described.
+        seconds: Time for which it is in use; uses of different resources overlap.
+        share: Share of the whole time, 0 to 1.
+        words: Description for people: "1 writer per stripe: 12 x 1.0 GiB/s".
+        next: Next limit if this one is removed; empty if no other one is described.
     """
 
     resource: str
@@ -38,12 +38,12 @@ class Limit:
 
 
 def limits_of(times: Sequence[PhaseTime], storage: Storage, layout: Layout) -> tuple[Limit, ...]:
-    """Return what the phases' time goes to, the most limiting first.
+    """Return what limits the phases, the most limiting first.
 
     Args:
-        times: Of all phases, in order.
-        storage: That serves them.
-        layout: Of the files.
+        times: Times of all phases, in order.
+        storage: Storage that serves them.
+        layout: Layout of the files.
     """
     total = sum(one.seconds for one in times)
     spent: dict[str, float] = {}
@@ -77,14 +77,14 @@ def _used(time: PhaseTime) -> dict[str, float]:
             flow.rounds * (flow.lock if name == "lock" else flow.data[name]) for flow in flows
         )
         used[name] = max((together, *alone))
-    # The process is busy with its lock as well; that is a limit of its own.
+    # The process is also busy with its lock, which is a separate limit.
     used["process"] = max((f.rounds * (f.data["process"] - f.ahead) for f in flows), default=0.0)
     used["ahead"] = max((flow.rounds * flow.ahead for flow in flows), default=0.0)
     used["request"] = max((flow.rounds * flow.waits for flow in flows), default=0.0)
     return {name: seconds for name, seconds in used.items() if seconds > 0}
 
 
-# What a limit is called: words that an expert of storage would say.
+# Names of limits: words that a storage expert would use.
 
 
 def _most(time: PhaseTime, name: str) -> FlowTime:
@@ -101,13 +101,13 @@ def _rate(flow: FlowTime, table: str, storage: Storage) -> float:
 def _process(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
     found = _most(time, "process")
     flow, way = found.flow, "writer" if found.flow.writing else "reader"
-    speed = f"{flow.processes:,} x {rate_text(_rate(found, 'client.process', storage))}"
+    speed = f"{count_text(flow.processes)} x {rate_text(_rate(found, 'client.process', storage))}"
     stripes = flow.files * layout.stripe_count
     if flow.processes == stripes and flow.files == 1:
         return f"1 {way} per stripe: {speed}"
     if flow.files == flow.processes:
         return f"{plural(flow.processes, way)} with a file each: {speed}"
-    return f"{flow.processes:,} {way if flow.processes == 1 else way + 's'}: {speed}"
+    return f"{count_text(flow.processes)} {way if flow.processes == 1 else way + 's'}: {speed}"
 
 
 def _file(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
@@ -116,22 +116,26 @@ def _file(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
     pairs = max(flow.nodes, flow.files)
     who = f"{plural(flow.nodes, 'node')} into {'one file' if flow.files == 1 else 'a file each'}"
     if flow.files > flow.nodes:
-        who = f"nodes into {flow.files:,} files"
+        who = f"nodes into {count_text(flow.files)} files"
     by_itself = flow.size / rate
     if flow.writing and storage.value("client.turns") and found.data["file"] > 1.05 * by_itself:
         return f"{who}: its writes take turns, and each lasts until the data is there"
     if rate == inf:
-        return f"{who}: a lock that is waited for holds up the node's other requests"
-    speed = f"{pairs:,} x {rate_text(rate)}" if pairs > 1 else rate_text(rate)
+        return f"{who}: waiting for a lock delays the node's other requests"
+    speed = f"{count_text(pairs)} x {rate_text(rate)}" if pairs > 1 else rate_text(rate)
     held = found.lock + found.held > found.data["file"] / 2
-    return f"{who}: {speed}" + (", held up by locks that are waited for" if held else "")
+    return f"{who}: {speed}" + (", delayed by waiting for locks" if held else "")
 
 
 def _node(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
     found = _most(time, "node")
     rate = rate_text(_rate(found, "client.node", storage))
     nodes = found.flow.nodes
-    return f"the node's link: {rate}" if nodes == 1 else f"links of nodes: {nodes:,} x {rate}"
+    return (
+        f"the node's link: {rate}"
+        if nodes == 1
+        else f"links of nodes: {count_text(nodes)} x {rate}"
+    )
 
 
 def _target(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
@@ -144,9 +148,10 @@ def _target(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str
     if own > found.data["target"] / 2:
         number = time.phase.repeats * _parts(found, layout) / used
         return (
-            f"requests at the targets: {used:,} x {number:,.0f} requests, {seconds_text(own)} each"
+            f"requests at the targets: {count_text(used)} x {count_text(number)} requests, "
+            f"{seconds_text(own)} each"
         )
-    return f"targets: {used:,} x {rate_text(_rate(found, 'servers.target', storage))}"
+    return f"targets: {count_text(used)} x {rate_text(_rate(found, 'servers.target', storage))}"
 
 
 def _whole(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
@@ -163,7 +168,7 @@ def _lock(time: PhaseTime, times: Iterable[PhaseTime], storage: Storage, layout:
     if moves < 0.5:
         return "pages that nodes share are read and written back"
     owner = "the object's lock changes" if layout.stripe_count == 1 else "locks of objects change"
-    return f"{owner} hands {moves:,.0f} times"
+    return f"{owner} hands {count_text(moves)} times"
 
 
 def _parts(found: FlowTime, layout: Layout) -> float:
@@ -179,19 +184,21 @@ def _ahead(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
 
 def _request(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
     each = storage.value("client.request")
-    return f"own time of requests: {seconds_text(each)} for each of {_each(time, 'request')}"
+    return f"overhead of requests: {seconds_text(each)} for each of {_each(time, 'request')}"
 
 
 def _each(time: PhaseTime, name: str) -> str:
     number = _most(time, name).rounds * time.phase.repeats
-    return f"{number:,.0f} requests of a process" if number > 1 else "1 request of a process"
+    return (
+        f"{count_text(number)} requests of a process" if number > 1 else "1 request of a process"
+    )
 
 
 def _exchange(time: PhaseTime, times: Iterable[PhaseTime], *_: object) -> str:
     rounds = sum(one.phase.repeats for one in times if one.exchange)
     each = seconds_text(time.exchange)
     ranks = plural(time.phase.ranks, "rank")
-    return f"exchange between {ranks} and aggregators: {rounds:,.0f} rounds of {each}"
+    return f"exchange between {ranks} and aggregators: {count_text(rounds)} rounds of {each}"
 
 
 def _copy(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
@@ -206,7 +213,9 @@ def _metadata(time: PhaseTime, times: Iterable[PhaseTime], *_: object) -> str:
     for one in times:
         for name, number in one.phase.metadata.items():
             counts[name] = counts.get(name, 0.0) + number * one.phase.repeats
-    shown = ", ".join(f"{number:,.0f} x {name}" for name, number in counts.items() if number)
+    shown = ", ".join(
+        f"{count_text(number)} x {name}" for name, number in counts.items() if number
+    )
     return f"metadata server: {shown}"
 
 
@@ -215,4 +224,4 @@ WORDS: Mapping[str, Callable[[PhaseTime, Sequence[PhaseTime], Storage, Layout], 
     "lock": _lock, "ahead": _ahead, "request": _request, "exchange": _exchange,
     "copy": _copy, "metadata": _metadata,
 }  # fmt: skip
-"""Resource -> what its use in a phase is called."""
+"""Description of a resource's use in a phase, by resource."""

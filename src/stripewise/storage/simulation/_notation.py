@@ -34,21 +34,22 @@ def workload_from_notation(
     collective: bool = True,
     writing: bool = True,
 ) -> Workload:
-    """Return the workload that a pattern stands for.
+    """Return the workload of a pattern in HPF notation.
 
     Args:
-        notation: "<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>": dimensions, how each is divided
-            (BLOCK, CYCLIC, CYCLIC(k) or *), and the elements of one process in each.
-        nodes: Of the job.
-        ranks_per_node: Of which each moves such a block; the grid is that of MPI_Dims_create.
-        element_bytes: Of one element.
+        notation: "<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>": dimensions, how each is divided (BLOCK,
+            CYCLIC, CYCLIC(k) or *), and the elements of one process in each.
+        nodes: Number of nodes of the job.
+        ranks_per_node: Ranks per node, each with such a block; the grid is that of
+            MPI_Dims_create.
+        element_bytes: Size of one element.
         steps: How often each dataset is written, each time elsewhere in the file.
-        datasets: Arrays of the file, one after another.
+        datasets: Number of arrays in the file, one after another.
         collective: Whether the calls are collective.
-        writing: Otherwise reading.
+        writing: Whether data is written; otherwise it is read.
 
     Raises:
-        UsageError: It is no such notation, or a number is impossible.
+        UsageError: The notation is invalid, or a number is impossible.
     """
     distributions, block = parse_notation(notation)
     pattern = arranged(distributions, block, nodes * ranks_per_node, element_bytes)
@@ -101,7 +102,7 @@ def divided(
 
 
 def in_one_file(patterns: Sequence[Pattern], nodes: int, ranks_per_node: int) -> Workload:
-    """Return a workload of datasets that lie in one file, one after another."""
+    """Return a workload of consecutive datasets in one file."""
     placed, offset = [], 0
     for number, one in enumerate(patterns):
         name = f"{one.dataset}{number + 1}" if len(patterns) > 1 else one.dataset
@@ -115,16 +116,16 @@ def in_one_file(patterns: Sequence[Pattern], nodes: int, ranks_per_node: int) ->
 
 
 def parse_notation(notation: str) -> tuple[tuple[Distribution, ...], tuple[int, ...]]:
-    """Return the distribution of each dimension, and the elements that one process has of it.
+    """Return the distribution of each dimension, and the elements of one process in it.
 
     Raises:
-        UsageError: It is no such notation; the message says at which character.
+        UsageError: The notation is invalid; the message contains the place of the error.
     """
     return _Reader(notation).pattern()
 
 
 class _Reader:
-    """Takes a notation apart, word by word."""
+    """Parser of a notation, word by word."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -199,18 +200,17 @@ class _Reader:
         )
 
 
-# How processes are laid out in a grid, as MPI_Dims_create does it.
+# Arrangement of processes in a grid, as by MPI_Dims_create.
 
 
 def process_grid(ranks: int, is_cut: Sequence[bool]) -> tuple[int, ...]:
-    """Return the parts of each dimension: as equal as possible, larger ones first, 1 if not cut.
+    """Return the parts of each dimension: as equal as possible, larger first, 1 if not cut.
 
-    Source: MPI 4.0, 8.5.2 (MPI_Dims_create): "as close to each other as possible", not
-    increasing.
+    Source: MPI 4.0, 8.5.2 (MPI_Dims_create): "as close to each other as possible", not increasing.
 
     Args:
-        ranks: To be laid out.
-        is_cut: Of each dimension, whether it is divided.
+        ranks: Number of ranks to arrange.
+        is_cut: For each dimension, whether it is divided.
     """
     numbers = iter(_balanced(ranks, sum(is_cut), ranks) or ())
     return tuple(next(numbers) if cut else 1 for cut in is_cut)
@@ -218,7 +218,7 @@ def process_grid(ranks: int, is_cut: Sequence[bool]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def _balanced(number: int, n_factors: int, most: int) -> tuple[int, ...] | None:
-    """Return factors of at most `most`, the largest first and as small as it can be."""
+    """Return factors of at most `most`, in descending order, the first as small as possible."""
     if n_factors == 0:
         return ()
     if n_factors == 1:
@@ -237,7 +237,7 @@ def _divisors(number: int) -> tuple[int, ...]:
     return tuple(sorted({*low, *(number // n for n in low)}))
 
 
-# The workloads of the benchmark kernels, from the options that `stripewise bench kernel` takes.
+# Workloads of the benchmark kernels, from the options of `stripewise bench kernel`.
 
 _BYTES = {"int64": 8, "double": 8, "float": 4}
 _OPTIONS = (
@@ -257,7 +257,7 @@ _OPEN_ONCE = "--open-once"
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A pattern of the kernel.  Source: native/kernels/patterns.c."""
+    """A pattern of the kernel. Source: native/kernels/patterns.c."""
 
     distribution: str
     local: tuple[int, ...]
@@ -302,12 +302,12 @@ def workload_from_kernel(
     """Return what the ranks of a benchmark kernel move.
 
     Args:
-        words: Name and options as the kernel takes them: "vorpal --local 60,100,300 --steps 20";
-            --local, --size, --distribution, --grid, --type, --steps, --mode, --op, --namelist,
-            --halo, --open-once.
-        nodes: Of the job.
-        ranks_per_node: Of each node.
-        collective: Where no --mode is given.
+        words: Name and options of the kernel: "vorpal --local 60,100,300 --steps 20"; --local,
+            --size, --distribution, --grid, --type, --steps, --mode, --op, --namelist, --halo,
+            --open-once.
+        nodes: Number of nodes of the job.
+        ranks_per_node: Number of ranks on each node.
+        collective: Whether calls are collective if no --mode is given.
 
     Raises:
         UsageError: There is no such kernel or option, or a value is impossible.
@@ -388,7 +388,7 @@ def _blocks(
 def _cells(
     kernel: _Kernel, numbers: Sequence[int], options: Mapping[str, str], ranks: int, width: int
 ) -> Pattern:
-    """Cells on diagonals: q is the smallest number whose square the ranks divide."""
+    """Return cells on diagonals: q is the smallest number whose square the ranks divide."""
     refused = options.keys() & {"distribution", "grid"}
     if refused:
         raise UsageError(f"kernel btio divides its cells by itself: it takes no --{min(refused)}")

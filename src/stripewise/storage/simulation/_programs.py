@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates a program that was seen once, from the patterns that were found in its run."""
+"""Simulates a program from the patterns that were found in its first run."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _MOST_DATASETS = 256
 
 @dataclass(frozen=True)
 class SimulatedProgram:
-    """What a program does, as far as its first run showed it, and where.
+    """Behaviour of a program according to its first run, and the storage it runs on.
 
     Attributes:
-        facts: Of its first run.
-        workload: The patterns that were recognised.
-        storage: That it runs on.
-        transport: Name of the storage's variant; "": the default.
-        stack: Software stack; "": what the facts tell, and the choice of MCA `io`.
-        environment: That the program runs in: it chooses the storage's variant, unless settings
+        facts: Facts of its first run.
+        workload: Patterns that were recognised.
+        storage: Storage that it runs on.
+        transport: Name of the storage's variant; empty for the default.
+        stack: Software stack; if empty, it follows from the facts and the choice of MCA `io`.
+        environment: Environment of the program: it chooses the storage's variant, unless settings
             choose another.
-        capacity_bytes: That the job asks a burst buffer for; 0: the default.
-        private: Whether each node has a part of the burst buffer to itself.
+        capacity_bytes: Capacity that the job requests of a burst buffer; 0 for the default.
+        private: Whether each node has its own part of the burst buffer.
     """
 
     facts: ProgramFacts
@@ -69,7 +69,7 @@ class SimulatedProgram:
         return self.transport or {**self.environment, **chosen}
 
     def seconds(self, settings: Mapping[str, Value]) -> float | None:
-        """Return the I/O time under settings; None where that cannot be simulated."""
+        """Return the I/O time under settings; None if that cannot be simulated."""
         complete = with_implied(settings, self.facts)
         known = {n: v for n, v in complete.items() if n not in (TRANSFER, MPIIO)}
         stack = self.stack or stack_of(self.facts, settings.get(MPIIO))
@@ -96,14 +96,14 @@ def simulated_program(
     transport: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> SimulatedProgram | None:
-    """Return what can be simulated of a program; None where no pattern of it was recognised.
+    """Return the simulation of a program; None if no pattern of it was recognised.
 
     Args:
-        facts: Of its first run.
-        storage: That it runs on.
-        ranks_per_node: Of the storage's nodes; 0: as many as it had on each host.
-        transport: Name of the storage's variant; "": the environment's, or the default.
-        environment: That the program runs in.
+        facts: Facts of its first run.
+        storage: Storage that it runs on.
+        ranks_per_node: Ranks per node of the storage; 0 for as many as on each host of the run.
+        transport: Name of the storage's variant; if empty, the environment's, or the default.
+        environment: Environment of the program.
     """
     per_node = ranks_per_node or -(-facts.n_ranks // max(facts.n_hosts, 1))
     named = any(one.distributions for one in facts.patterns)
@@ -137,7 +137,7 @@ def _patterns(facts: ProgramFacts) -> list[Pattern]:
 
 
 def _transferred(workload: Workload, transfer: Value | None) -> Workload:
-    """Return the workload with HDF5's transfers as they are set."""
+    """Return the workload with HDF5's transfers as set."""
     if transfer is None:
         return workload
     share = float(transfer == "collective")
@@ -150,7 +150,7 @@ def _stacks(facts: ProgramFacts) -> set[str]:
     return {stack_of(facts, chosen) for chosen in here}
 
 
-# Patterns that were found in a run, as a workload has them.
+# Conversion of patterns found in a run to those of a workload.
 
 PatternKey = tuple[str, str, bool]
 """File, dataset, and whether it was written."""
@@ -161,19 +161,19 @@ def in_steps(
     moved: Mapping[PatternKey, int],
     calls: Mapping[tuple[str, bool], int] | None = None,
 ) -> list[Pattern]:
-    """Make of the number of calls, which a found pattern has, how often all of it is moved.
+    """Replace the number of calls, which found patterns have, by how often all data is moved.
 
     Calls may make one array together, or each move all of it, elsewhere or again.
 
     Args:
-        patterns: As they were found.
-        moved: File, dataset and direction -> bytes that were moved.
-        calls: File and direction -> calls of each rank, where they are known.  Where they are
-            more than the patterns tell, each of these was moved in several.
+        patterns: Patterns as they were found.
+        moved: Moved bytes by file, dataset and direction.
+        calls: Calls of each rank by file and direction, if known. If there are more than in the
+            patterns, each step was moved in several calls.
     """
-    told: Counter[tuple[str, bool]] = Counter()
+    steps_of: Counter[tuple[str, bool]] = Counter()
     for one in patterns:
-        told[one.file, one.writing] += one.steps
+        steps_of[one.file, one.writing] += one.steps
     sizes: Counter[PatternKey] = Counter()
     for one in patterns:
         sizes[_key(one)] += Workload((replace(one, steps=1),), 1, 1).bytes
@@ -182,7 +182,7 @@ def in_steps(
         all_of_it, key = sizes[_key(one)], _key(one)
         times = max(1, round(moved[key] / all_of_it)) if all_of_it else 1
         made = (calls or {}).get((one.file, one.writing), 0)
-        several, rest = divmod(made, told[one.file, one.writing])
+        several, rest = divmod(made, steps_of[one.file, one.writing])
         if times == 1 and several > 1 and not rest:
             placed.append(cut(replace(one, steps=1), several * one.steps))
         else:
@@ -195,9 +195,9 @@ def _key(pattern: Pattern) -> PatternKey:
 
 
 def _split(pattern: Pattern, calls: int) -> list[Pattern]:
-    """Return slabs of the first dimension as steps, where each call moved some of it.
+    """Return slabs of the first dimension as steps, if each call moved a part of it.
 
-    Which call moved how much is not known any more: as equally as possible.
+    The amount of each call is not known any more, so they are made as equal as possible.
     """
     length = pattern.extents[0]
     whole = pattern.distributions[0].kind == "*" and pattern.block[0] == length
@@ -220,15 +220,15 @@ def _slab(pattern: Pattern, slab: int, steps: int) -> Pattern:
     )
 
 
-# Arrays that programs move in several calls, each rank's part from its begin to its end.
+# Arrays that programs move in several calls, each rank's part from beginning to end.
 
 
 def cut(pattern: Pattern, calls: int) -> Pattern:
-    """Return what one call moves, as many times as a step; the pattern if it cannot be told.
+    """Return the data of one call, with as many steps; unchanged if it cannot be determined.
 
-    The outermost dimension is cut first, as by a program that goes through its part in the order
-    of the file.  Steps follow each other in the file, so that places are not those of the
-    program; how far ranks are apart is.
+    The outermost dimension is cut first, as by a program that moves its part in the order of the
+    file. Steps follow each other in the file, so that places differ from those of the program;
+    distances between ranks do not.
     """
     found, left = pattern, calls
     dimension = 0
@@ -248,7 +248,7 @@ def cut(pattern: Pattern, calls: int) -> Pattern:
 
 
 def _cut_one(pattern: Pattern, dimension: int, pieces: int) -> Pattern | None:
-    """Return the first of so many equal pieces of each rank's part of a dimension."""
+    """Return the first of this number of equal pieces of each rank's part of a dimension."""
     how, extent = pattern.distributions[dimension], pattern.extents[dimension]
     block, grid = pattern.block[dimension], pattern.grid[dimension]
     spans = pattern.span or tuple((0, one) for one in pattern.extents)
@@ -264,7 +264,7 @@ def _cut_one(pattern: Pattern, dimension: int, pieces: int) -> Pattern | None:
 
 
 class _Dimension:
-    """Of a pattern: who has what, places, extent, block of a rank, and distance of ranks."""
+    """Dimension of a pattern: distribution, grid, extent, block of a rank, and stride of ranks."""
 
     def __init__(self, how: Distribution, grid: int, extent: int, block: int, stride: int) -> None:
         self.how, self.grid, self.extent, self.block = how, grid, extent, block
@@ -273,7 +273,7 @@ class _Dimension:
 
 
 def _put(pattern: Pattern, at: int, dimensions: tuple[_Dimension, ...]) -> Pattern:
-    """Return the pattern with others in place of one dimension."""
+    """Return the pattern with one dimension replaced by others."""
 
     def joined(values: tuple, new: tuple) -> tuple:  # type: ignore[type-arg]
         return (*values[:at], *new, *values[at + 1 :])
@@ -293,11 +293,11 @@ def _put(pattern: Pattern, at: int, dimensions: tuple[_Dimension, ...]) -> Patte
     )
 
 
-# Which stack a program's MPI-IO is.
+# Stack of a program's MPI-IO.
 
 
 def stack_of(facts: ProgramFacts, mca_io: Value | None = None) -> str:
-    """Return the stack that the program's MPI-IO is, or becomes by the choice of MCA `io`."""
+    """Return the stack of the program's MPI-IO, given the choice of MCA `io`."""
     if not facts.mpiio_implementation:
         return "posix-shared" if facts.shared_files else "posix-process"
     if "cray" in facts.mpi_version.lower():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives the cost of a request and of a metadata operation at each resource, with its noise."""
+"""Provides the cost of a request and of a metadata operation at each resource, with its noise."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ EXTENT, SINGLE, AHEAD = 0, 1, 2
 
 @dataclass(frozen=True)
 class Rates:
-    """The figures of a storage as the laws use them, in bytes and seconds.
+    """Figures of a storage as used by the laws, in bytes and seconds.
 
     Attributes:
-        write / read: Member of `DATA` -> bytes a second.
-        memory: Bytes a second that the processes of a node copy to one another.
-        sharing: More time of a node's file for each further process that writes it.
-        turns: Share of a write for which others of its node into the file wait.
-        request / target_request: Seconds of each request, of the process and of the target.
-        jitter: Share of a target's time that is chance.
-        slow_share / slow_target: Share of its speed that one target has, and which one it is.
-        revoke / page / ahead / hold / extent: Of locks.
-        round / rank / exchange: Of collective buffering; the last in bytes a second.
-        metadata: Operation -> seconds; `stripe`, `latency` and `growth` beside them.
-        page_size: Bytes.
+        write / read: Bytes per second by member of `DATA`.
+        memory: Bytes per second that the processes of a node copy to one another.
+        sharing: Additional time of a node's file for each further process that writes it.
+        turns: Share of a write for which other writes of its node to the file wait.
+        request / target_request: Seconds of each request, for the process and for the target.
+        jitter: Share of a target's time that is random.
+        slow_share / slow_target: Relative speed of one slow target, and its number.
+        revoke / page / ahead / hold / extent: Figures of locks.
+        round / rank / exchange: Figures of collective buffering; the last in bytes per second.
+        metadata: Seconds by operation; also `stripe`, `latency` and `growth`.
+        page_size: Size of a page in bytes.
     """
 
     write: Mapping[str, float]
@@ -68,7 +68,7 @@ class Rates:
 
     @classmethod
     def of(cls, storage: Storage) -> Rates:
-        """Take the figures of a storage."""
+        """Return the figures of a storage."""
         value = storage.value
         return cls(
             write={name: value(f"{_table(name)}_write") for name in DATA},
@@ -97,17 +97,17 @@ class Rates:
         )
 
     def exchanged(self, ranks: int, size: float) -> float:
-        """Return the seconds for which an aggregator exchanges data with ranks; 0: none."""
+        """Return the seconds of an aggregator's data exchange with ranks; 0 without one."""
         return self.round + ranks * self.rank + size / self.exchange if ranks else 0.0
 
     def contended(self, writers: float, nodes: float) -> float:
-        """Return how many times as long a node's file takes that so many processes write."""
+        """Return the factor on the time of a node's file if this number of processes write it."""
         return 1 + self.sharing * max(writers / max(nodes, 1.0) - 1, 0.0)
 
     def operation(self, name: str, stripes: int) -> float:
         """Return the seconds that the metadata server needs for one operation on a file.
 
-        Of what is no operation of its own ("sync"), none: it is a message there and back.
+        For an operation without a figure ("sync") it is 0: that is one message there and back.
         """
         if name not in self.metadata:
             return 0.0
@@ -123,13 +123,13 @@ def _table(name: str) -> str:
 
 
 class Crowd(NamedTuple):
-    """How the processes of one class meet at a resource that there are several of.
+    """Processes of one class that meet at a resource with several instances.
 
     Attributes:
-        number: Processes, or pairs of a process and an object.
-        busiest: Of them, those at the instance that most of them use.
-        instances: Over which they can spread.
-        seconds: For which all at the busiest instance use it.
+        number: Number of processes, or of pairs of a process and an object.
+        busiest: Number of these at the busiest instance.
+        instances: Number of instances over which they can spread.
+        seconds: Time for which all at the busiest instance use it.
     """
 
     number: float
@@ -144,14 +144,14 @@ class Crowd(NamedTuple):
 
 
 def busiest_together(crowds: Sequence[Crowd], instances: float = 0.0) -> float:
-    """Return for how long the instance is used that is used most, by all classes together.
+    """Return for how long all classes together use the busiest instance.
 
-    Processes of different classes lie beside each other: an instance has as many of them as it
-    would have if all were equal, and the busiest one has those that take longest.
+    Processes of different classes are placed side by side: an instance has as many of them as if
+    all were equal, and the busiest one has those that take longest.
 
     Args:
-        crowds: Of each class.
-        instances: Over which all of them spread; 0: as many as the class that has most.
+        crowds: Crowd of each class.
+        instances: Instances over which all of them spread; 0: as many as the class with the most.
     """
     spread = max(instances, *(one.instances for one in crowds))
     number = sum(one.number for one in crowds)
@@ -163,20 +163,20 @@ def busiest_together(crowds: Sequence[Crowd], instances: float = 0.0) -> float:
     return max(seconds, *(one.seconds for one in crowds))
 
 
-# Targets are not equally fast at every moment: how long one request takes, and the slowest.
+# Targets are not equally fast at every moment: duration of one request, and of the slowest.
 
 _MASK = (1 << 64) - 1
 _EULER = 0.5772156649
 _TAIL = 1 / (1.5 * log(2))
-"""Of `chance`, whose logarithm is linear between powers of two, to an exponential time."""
+"""Ratio of an exponential time to that of `chance`, whose logarithm is piecewise linear."""
 
 
 def chance(target: int, offset: int, rank: int = 0, draw: int = 0) -> float:
-    """Return how many times as long as its mean a request takes by chance: mean 1.
+    """Return the random factor on the mean time of a request; its mean is 1.
 
     The time is exponential, from a hash (SplitMix64) of the target, of the request's first byte,
-    of the rank that asks and of `draw`, the seed of an emulated run, so that a run can be had
-    again; `sw_emulate_chance` in emulate.h is the same in C.
+    of the requesting rank and of `draw`, the seed of an emulated run, so that a run can be
+    reproduced; `sw_emulate_chance` in emulate.h is the same in C.
     """
     word = offset + 0x9E3779B97F4A7C15 * (target + 1) + 0xD1B54A32D192ED03 * rank
     word = (word + 0xA24BAED4963EE407 * draw) & _MASK
@@ -189,14 +189,14 @@ def chance(target: int, offset: int, rank: int = 0, draw: int = 0) -> float:
 
 
 def slowest(number: float, requests: float) -> float:
-    """Return how far above its mean the slowest of some objects is, in means.
+    """Return the time of the slowest of some objects, in means.
 
-    The greatest of n exponential times is on average 1 + 1/2 + ... + 1/n means; sums of m of
-    them are nearer to theirs by the square root of m.
+    The maximum of n exponential times is on average 1 + 1/2 + ... + 1/n means; sums of m of them
+    are closer to the mean by the square root of m.
 
     Args:
-        number: Of objects that are used at the same time.
-        requests: That each of them gets.
+        number: Number of objects that are used at the same time.
+        requests: Number of requests of each of them.
     """
     if number <= 1:
         return 0.0
@@ -205,12 +205,12 @@ def slowest(number: float, requests: float) -> float:
 
 
 def longest_of(steady: float, chancy: float, share: float) -> tuple[float, float]:
-    """Return mean and standard deviation of the longer of two times, of which one is chance.
+    """Return mean and standard deviation of the longer of a fixed and a random time.
 
     Args:
-        steady: Of one, seconds.
-        chancy: Mean of the other, seconds.
-        share: Of the other that is exponential.
+        steady: Fixed time in seconds.
+        chancy: Mean of the random time in seconds.
+        share: Share of the random time that is exponential.
     """
     tail = chancy * share
     above = (steady - (chancy - tail)) / tail if tail else 0.0
@@ -220,7 +220,7 @@ def longest_of(steady: float, chancy: float, share: float) -> tuple[float, float
     return steady + tail * beyond, tail * sqrt(2 * beyond - beyond * beyond)
 
 
-# Rates of operations that many ranks ask of the metadata server, one after another.
+# Rates of operations that many ranks request of the metadata server, one after another.
 
 SERVER_OPERATIONS = {
     "create": "create",
@@ -232,25 +232,25 @@ SERVER_OPERATIONS = {
     "stat-directory": "stat",
     "remove-directory": "remove",
 }
-"""Operation of `stripewise bench metadata` -> the server's operation, as descriptions name it."""
+"""Server's operation, as in descriptions, by operation of `stripewise bench metadata`."""
 
 
 def metadata_rate(
     storage: Storage, operation: str, ranks: int, stripe_count: int | None = None
 ) -> float:
-    """Return the operations a second of ranks that each make one after another.
+    """Return the operations per second of ranks that each make one after another.
 
     A rank waits for the way to the server and back, and for the server; the server serves one
-    operation at a time.  So the rate is that of the ranks, or of the server where it is busy all
-    the time.  Files are empty: what is written to them comes on top.
-    Source: asymptotic bounds of a closed queueing network, E. D. Lazowska et al., Quantitative
-    System Performance (1984), chapter 5; they are reached where all operations take equally long.
+    operation at a time. So the rate is that of the ranks, or of the server if it is always busy.
+    Files are empty: writes to them take additional time. Source: asymptotic bounds of a closed
+    queueing network, E. D. Lazowska et al., Quantitative System Performance (1984), chapter 5;
+    they are reached if all operations take equally long.
 
     Args:
-        storage: With the server's figures.
-        operation: As `stripewise bench metadata` names it: "create", "stat", "read-file", ...
-        ranks: Of the job.
-        stripe_count: Of each file; None: the storage's default.
+        storage: Storage with the server's figures.
+        operation: Operation as in `stripewise bench metadata`: "create", "stat", "read-file", ...
+        ranks: Number of ranks of the job.
+        stripe_count: Stripe count of each file; None for the storage's default.
 
     Raises:
         UsageError: There is no such operation.
@@ -266,15 +266,15 @@ def metadata_rate(
 
 
 def operation_figure(storage: Storage, operation: str, seconds: float) -> float:
-    """Return the description's figure of an operation that takes the server so long.
+    """Return the description's figure of an operation that takes the server a given time.
 
-    The inverse of what the server needs for a file of the storage's default layout: without the
-    look-up of its objects, which is a figure of its own, and as if it had one stripe.
+    This is the inverse of the server's time for a file of the storage's default layout, without
+    the look-up of its objects, which is a separate figure, and as if it had one stripe.
 
     Args:
-        storage: With `metadata.object` and `metadata.growth`; what they do not say costs nothing.
-        operation: Of the server: "open", "create", "stat" or "remove".
-        seconds: That the server needs, on average.
+        storage: Storage with `metadata.object` and `metadata.growth`, which default to no cost.
+        operation: Operation of the server: "open", "create", "stat" or "remove".
+        seconds: Mean time that the server needs.
     """
     rates, stripes = Rates.of(storage), _stripes(storage, None)
     objects = rates.stripe * stripes if operation in ("open", "create") else 0.0
@@ -299,7 +299,7 @@ def noise_factor(rng: Random, cv: float) -> float:
     Half of the runs get all of it.
 
     Args:
-        rng: To draw with.
+        rng: Random numbers to draw from.
         cv: Coefficient of variation of the factor, 0 to 0.9; published: 0.03 to 0.5.
 
     Raises:

@@ -39,9 +39,9 @@ class SimulationRow:
     """One simulated job.
 
     Attributes:
-        point: Its values of what is swept.
-        workload: That it moves.
-        found: What it takes.
+        point: Its swept values.
+        workload: Workload of the job.
+        found: Result of the simulation.
     """
 
     point: Mapping[str, Value]
@@ -54,10 +54,10 @@ class Simulation:
     """Simulated jobs on one storage.
 
     Attributes:
-        storage: That they run on.
-        pattern: As the user gave it.
-        sweep: Name -> values, of which all combinations are simulated; empty: one job.
-        rows: At least one.
+        storage: Storage that they run on.
+        pattern: Pattern as the user gave it.
+        sweep: Values by name, of which all combinations are simulated; empty for one job.
+        rows: Jobs, at least one.
     """
 
     storage: Storage
@@ -67,13 +67,13 @@ class Simulation:
 
     @property
     def best(self) -> int:
-        """Place of the row with the highest bandwidth, of equal ones the first."""
+        """Place of the row with the highest bandwidth, the first of equal ones."""
         rates = [row.found.bandwidth_bytes_per_second for row in self.rows]
         return rates.index(max(rates))
 
 
 def simulation_lines(simulation: Simulation) -> Iterator[str]:
-    """Say what simulated jobs take; of several, a table and the best one in full."""
+    """Yield the result of simulated jobs; of several, a table and the best one in full."""
     best = simulation.rows[simulation.best]
     storage = simulation.storage
     yield line("storage", printable(f"{storage.name}: {storage.title}"))
@@ -96,7 +96,7 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
 
 
 def pattern_words(simulation: Simulation) -> str:
-    """Return the pattern as given, and in the notation where that was another."""
+    """Return the pattern as given, and also in the notation if that differs."""
     patterns = simulation.rows[0].workload.patterns
     notations = list(dict.fromkeys(one.notation for one in patterns))
     if not notations:
@@ -135,7 +135,7 @@ def time_words(found: Simulated) -> str:
 
 
 def request_words(found: Simulated) -> list[str]:
-    """Return the requests that reach the file system, in sentences without a verb."""
+    """Return descriptions of the requests that reach the file system, without verbs."""
     of = found.requests
     if not of.requests:
         return []
@@ -150,7 +150,7 @@ def request_words(found: Simulated) -> list[str]:
         exchanged = size_text(of.exchange_bytes)
         lines.append(f"{rounds} of collective buffering, {exchanged} exchanged in each")
     if of.read_modify_write_bytes:
-        lines.append(f"{size_text(of.read_modify_write_bytes)} read before they are changed")
+        lines.append(f"{size_text(of.read_modify_write_bytes)} read before it is changed")
     return lines
 
 
@@ -217,7 +217,7 @@ def _limit(limit: Limit) -> str:
 
 
 def _jobs(simulation: Simulation, most: int) -> Table:
-    """Return a row for each job; of many the fastest ones."""
+    """Return a row for each job; if there are many, only the fastest ones."""
     rows = list(enumerate(simulation.rows))
     total = ""
     if len(rows) > most:
@@ -275,12 +275,12 @@ def _blocks(simulation: Simulation, best: SimulationRow) -> Iterator[Block]:
     yield Drawings("pictures", "Jobs and limits" if several else "Limits", pictures)
     columns = (
         Column("words", "Limit"),
-        Column("seconds", "In use", "seconds"),
+        Column("seconds", "Time in use", "seconds"),
         Column("share", "Share", "share"),
     )
     title = f"What limits{' the best job' if several else ''}"
     rows = [asdict(one) for one in found.limits]
-    total = "The most limiting first; uses overlap in time"
+    total = "Most limiting first; the uses overlap in time"
     yield Table("limits", title, columns, rows, total=total)
     texts = [stack_words(found), *request_words(found)]
     yield Points.of("requests", "Requests", texts)
@@ -289,7 +289,7 @@ def _blocks(simulation: Simulation, best: SimulationRow) -> Iterator[Block]:
 
 
 def limits_chart(row: SimulationRow) -> chart.Chart:
-    """Draw for how long each resource is in use."""
+    """Draw the time for which each resource is in use."""
     rows = [
         {"limit": one.words, "seconds": one.seconds, "share": 100 * one.share}
         for one in row.found.limits
@@ -306,14 +306,14 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
         rows,
         chart.layer("bar", encoding, color=chart.BASELINE),
         height={"step": 26},
-        title={"text": "Where the time goes", "subtitle": "uses overlap in time"},
+        title={"text": "What the time goes to", "subtitle": "the uses overlap in time"},
     )
     words = "; ".join(f"{one.words} ({percent_text(one.share)})" for one in row.found.limits)
     return chart.Chart(chart.column(spec), f"Shares of the I/O time: {words}.")
 
 
 def sweep_chart(simulation: Simulation) -> chart.Chart:
-    """Draw the bandwidth over the values of what is swept first, a line for each of the rest."""
+    """Draw the bandwidth over the first swept variable, with a line for each of the others."""
     first, *others = simulation.sweep
     rows = [_dot(row, first, others) for row in simulation.rows]
     numeric = all(
@@ -363,5 +363,5 @@ def _dot(row: SimulationRow, first: str, others: list[str]) -> dict[str, Any]:
 
 
 def _short(name: str) -> str:
-    """Return the name of what is swept without its layer."""
+    """Return the name of a swept variable without its layer."""
     return name.rpartition(".")[2]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates a workload on a described storage, and sums up layouts, requests and time."""
+"""Simulates a workload on a described storage, and summarizes layouts, requests and time."""
 
 from __future__ import annotations
 
@@ -29,28 +29,29 @@ from stripewise.storage.stacks import (
 )
 
 OWN_FILES = ("posix-process", "posix-node", "posix-serial")
-"""Stacks with which nodes share no files."""
+"""Stacks with which nodes do not share files."""
 
 OWN_CALLS = "posix"
-"""In place of a stack: all requests are those of the program itself, as its trace has them."""
+"""Replaces a stack if all requests are those of the program itself, as in its trace."""
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What a workload takes on a described storage.
+    """Result of a workload on a described storage.
 
     Attributes:
-        seconds: From the first open to the end of the last request; infinite: the job hangs.
-        bytes: That the program asks to move.
-        phases: Their times, in order.
-        storage: With the figures of the transport.
-        workload: That is moved.
-        stack: Name of the software stack; `OWN_CALLS`: the program uses none.
-        transport: Name of the variant of the network; "": there are none.
-        layout: Of new files.
-        settings: In effect, tunable name -> value.
-        hangs: Why the job does not end; "": it does.
-        notes: What else is to be said, in whole sentences.
+        seconds: Time from the first open to the end of the last request; infinite if the job
+            hangs.
+        bytes: Bytes that the program requests to move.
+        phases: Times of the phases, in order.
+        storage: Storage with the figures of the transport.
+        workload: Workload that is moved.
+        stack: Name of the software stack; `OWN_CALLS` if the program uses none.
+        transport: Name of the variant of the network; empty if there are none.
+        layout: Layout of new files.
+        settings: Effective values by tunable name.
+        hangs: Reason why the job does not end; empty if it does.
+        notes: Further remarks, in whole sentences.
     """
 
     seconds: float
@@ -67,18 +68,18 @@ class Simulated:
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
-        """What the time goes to, the most limiting first."""
+        """Limits that account for the time, the most limiting first."""
         found = limits_of(self.phases, self.storage, self.layout)
         return (Limit("transport", inf, 1.0, self.hangs), *found) if self.hangs else found
 
     @cached_property
     def requests(self) -> RequestSummary:
-        """The requests in figures, as they reach the file system."""
+        """Figures of the requests that reach the file system."""
         return summary_of(self.phases, self.workload)
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
-        """Bytes that the program asks to move, by the time; 0: the job hangs or moves nothing."""
+        """Bytes requested by the program per second; 0 if the job hangs or moves nothing."""
         return self.bytes / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -93,20 +94,20 @@ def simulate(
     private: bool = False,
     hosts: int = 0,
 ) -> Simulated:
-    """Return what a workload takes.  Its cost does not grow with the number of ranks.
+    """Simulate a workload at a cost that does not grow with the number of ranks.
 
     Args:
-        storage: As `stripewise.storage.machines.find_storage` returns it.
-        workload: Of all ranks.
-        stack: Software stack or its name; "": the one that the storage's users have.
-        settings: Tunable name (the key alone will do) -> value.
+        storage: Storage as returned by `stripewise.storage.machines.find_storage`.
+        workload: Workload of all ranks.
+        stack: Software stack or its name; if empty, that of the storage's users.
+        settings: Values by tunable name (the key is sufficient).
         transport: Name of the storage's variant, or the environment that chooses it.
-        capacity_bytes: That the job asks a burst buffer for; 0: the default.
-        private: Whether each node has a part of the burst buffer to itself.
-        hosts: That MPI sees; 0: the nodes (OMPIO sees emulated nodes as one host).
+        capacity_bytes: Capacity that the job requests of a burst buffer; 0 for the default.
+        private: Whether each node has its own part of the burst buffer.
+        hosts: Number of hosts that MPI sees; 0 for the nodes (OMPIO sees emulated nodes as one).
 
     Raises:
-        UsageError: There is no such stack or tunable, or the stack cannot do the workload.
+        UsageError: There is no such stack or tunable, or the stack does not support the workload.
         ConfigurationError: A value is impossible on this storage.
     """
     chosen = stack if isinstance(stack, Stack) else _stack(stack or storage.stack, storage)
@@ -155,7 +156,7 @@ def _own_notes(workload: Workload, stack: Stack, chosen: bool) -> Iterator[str]:
 
 
 def _phases(workload: Workload, stack: Stack, setup: Setup) -> tuple[Phase, ...]:
-    """Return what the stack makes of the patterns, and what the program does before and after."""
+    """Return the phases of the stack, with those of the program's own requests."""
     before = traced_phases((one for one in workload.own if one.first), setup.layout)
     after = traced_phases((one for one in workload.own if not one.first), setup.layout)
     through = stack.phases(workload, setup) if workload.patterns else ()
@@ -166,7 +167,7 @@ def chosen_transport(storage: Storage, transport: str | Mapping[str, str]) -> Tr
     """Return the variant of a storage by its name or by the environment that chooses it.
 
     Raises:
-        ConfigurationError: There is none of that name.
+        ConfigurationError: There is no variant of that name.
     """
     if not isinstance(transport, str):
         return storage.transport(transport)
@@ -209,7 +210,7 @@ def _notes(
             yield f"The machine has {most:,.0f} {what.replace('_', ' ')}, not {number:,}."
 
 
-# How new files lie on a described storage, under settings.
+# Layout of new files on a described storage, under settings.
 
 STRIPE_COUNT, STRIPE_SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
 LAYOUT_SETTINGS = frozenset({STRIPE_COUNT, STRIPE_SIZE})
@@ -225,13 +226,13 @@ def layout_of(
     """Return the layout of new files.
 
     Args:
-        storage: That they lie on.
-        settings: Of which `striping_factor` (-1: all targets) and `striping_unit` count.
-        capacity_bytes: Of a burst buffer.
-        private: Whether each node has a part of the burst buffer to itself.
+        storage: Storage of the files.
+        settings: Settings, of which `striping_factor` (-1: all targets) and `striping_unit` apply.
+        capacity_bytes: Capacity of a burst buffer.
+        private: Whether each node has its own part of the burst buffer.
 
     Raises:
-        ConfigurationError: There are not so many targets, or they cannot be private.
+        ConfigurationError: There are fewer targets, or they cannot be private.
     """
     targets = granted_targets(storage, capacity_bytes)
     if private:
@@ -273,23 +274,23 @@ def _count(storage: Storage) -> int:
     return min(int(storage.value("layout.stripe_count")), int(storage.value("servers.targets")))
 
 
-# The requests of a simulated run in figures.
+# Figures of the requests of a simulated run.
 
 
 @dataclass(frozen=True)
 class RequestSummary:
-    """Requests as they reach the file system.
+    """Requests that reach the file system.
 
     Attributes:
-        processes: Most that issue requests at the same time.
-        nodes: That these are on.
-        files: Most that are in use at the same time.
-        requests: Of all processes.
-        bytes: That they move.
-        size_bytes: Of one of them, in the mean.
-        rounds: Exchanges of collective buffering.
-        exchange_bytes: That all aggregators exchange in one round, in the mean.
-        read_modify_write_bytes: That are read although the program only writes them.
+        processes: Maximum number of processes that issue requests at the same time.
+        nodes: Number of nodes of these processes.
+        files: Maximum number of files in use at the same time.
+        requests: Number of requests of all processes.
+        bytes: Bytes that they move.
+        size_bytes: Mean size of a request.
+        rounds: Number of exchanges of collective buffering.
+        exchange_bytes: Mean bytes that all aggregators exchange in one round.
+        read_modify_write_bytes: Bytes that are read although the program only writes them.
     """
 
     processes: int = 0
@@ -304,7 +305,7 @@ class RequestSummary:
 
 
 def summary_of(times: Sequence[PhaseTime], workload: Workload) -> RequestSummary:
-    """Return the requests of all phases in figures."""
+    """Return the figures of the requests of all phases."""
     flows = list(_flows(times))
     if not flows:
         return RequestSummary()

@@ -16,22 +16,21 @@ from numpy.typing import NDArray
 from stripewise.evidence.trace import Evidence
 from stripewise.storage.simulation._trace_rows import (
     Operation,
-    asked_rows,
     files_here,
     library_begin,
     own_files,
+    own_request_rows,
 )
 from stripewise.storage.stacks import Stretch, TracedCalls, Turns, looked_at
 
-# A traced program's time in stretches, in each of which ranks do the same over and over.
-#
-# Which calls are of one kind: the same operation, of sizes within a factor of two, on files that
-# equally many ranks use.  A rank goes on to its next stretch where it has made many calls of one
-# kind and then makes many of another one; what it does only a few times belongs to what follows.
+# A traced program's time in stretches, in each of which ranks repeat the same calls. Calls are of
+# one kind if they have the same operation, sizes within a factor of two, and files that the same
+# number of ranks use. A rank enters its next stretch when it has made many calls of one kind and
+# then makes many of another one; rare calls belong to what follows.
 
 LONG = (4, 16, 64, 256, 1024)
-"""Calls of one kind, one after another, from which on they are a stretch: the first of these
-numbers with which a rank has at most twice as many stretches (chosen)."""
+"""Number of consecutive calls of one kind that form a stretch: the first of these numbers with
+which a rank has at most twice as many stretches (chosen)."""
 
 Ints = NDArray[np.int64]
 
@@ -41,14 +40,14 @@ class Part(NamedTuple):
 
     Attributes:
         kind: Number of the kind.
-        what: `Operation`.
-        sharers: Ranks that use the file together.
-        number / bytes: Of all of them.
-        files: That they use.
-        begin / low / high: Bytes of a file, as in `ASKED_ROW`.
-        granule: Likewise.
-        file: The first one.
-        start_ns: Of the first call.
+        what: `Operation` of the calls.
+        sharers: Number of ranks that use the file together.
+        number / bytes: Number and bytes of all the calls.
+        files: Number of files that they use.
+        begin / low / high: Offsets in a file, as in `REQUEST_ROW`.
+        granule: Divisor of offsets and sizes, as in `REQUEST_ROW`.
+        file: First file.
+        start_ns: Start of the first call.
     """
 
     kind: int
@@ -66,10 +65,10 @@ class Part(NamedTuple):
 
 
 def parts_of(rows: NDArray[Any]) -> dict[int, list[list[Part]]]:
-    """Return rank -> its stretches in order, each with its calls by kind.
+    """Return the stretches of each rank in order, each with its calls by kind.
 
     Args:
-        rows: (n,) `ASKED_ROW`, by rank and order.
+        rows: (n,) `REQUEST_ROW`, by rank and order.
     """
     if not len(rows):
         return {}
@@ -103,7 +102,7 @@ def parts_of(rows: NDArray[Any]) -> dict[int, list[list[Part]]]:
 
 
 def _sharers(rows: NDArray[Any]) -> Ints:
-    """Return, of data, how many ranks do the same with the file; of all else 1."""
+    """Return how many ranks access the file in the same way, for data calls; otherwise 1."""
     data = rows["what"] <= Operation.WRITE
     keys = np.stack([rows["file"], rows["what"], rows["rank"]], axis=1)[data]
     pairs = np.unique(keys, axis=0)
@@ -116,7 +115,7 @@ def _sharers(rows: NDArray[Any]) -> Ints:
 
 
 def _kinds(rows: NDArray[Any], sharers: Ints) -> Ints:
-    size = np.frexp(rows["size"])[1].astype(np.int64)  # 0 of no bytes
+    size = np.frexp(rows["size"])[1].astype(np.int64)  # 0 for no bytes
     keys = np.stack([rows["what"], size, sharers], axis=1)
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
@@ -125,7 +124,7 @@ def _stretches(rows: NDArray[Any], kind: Ints) -> Ints:
     """Return the number of each row's stretch, over all ranks: (n,) int64, ascending."""
     rank = rows["rank"]
     latest = _latest(rank, rows["last"])
-    beside = np.zeros(len(rows), np.bool_)  # it begins before all that came before has ended
+    beside = np.zeros(len(rows), np.bool_)  # whether it begins before all earlier rows have ended
     beside[1:] = (rank[1:] == rank[:-1]) & (rows["first"][1:] < latest[:-1])
     run = np.cumsum(_changes(rank, kind) & ~beside) - 1
     first = np.flatnonzero(_changes(run))
@@ -136,7 +135,7 @@ def _stretches(rows: NDArray[Any], kind: Ints) -> Ints:
         np.add.reduceat(rows["number"], first),
     )
     begins = _changes(runs.rank)
-    left = np.ones(int(runs.rank[-1]) + 1, np.bool_)  # ranks that have too many stretches yet
+    left = np.ones(int(runs.rank[-1]) + 1, np.bool_)  # ranks that still have too many stretches
     for long in LONG:
         found = _begins(runs, long)
         few = left & (np.bincount(runs.rank, found) <= 2 * long)
@@ -146,12 +145,12 @@ def _stretches(rows: NDArray[Any], kind: Ints) -> Ints:
 
 
 class _Runs(NamedTuple):
-    """Calls of one kind, or of several in turn, one after another: (n,) each.
+    """Consecutive calls of one kind, or of several in turn: (n,) each.
 
     Attributes:
-        rank: Numbered from 0.
-        low / high: Kinds.
-        number: Of calls.
+        rank: Rank, numbered from 0.
+        low / high: Range of the kinds.
+        number: Number of calls.
     """
 
     rank: Ints
@@ -161,7 +160,7 @@ class _Runs(NamedTuple):
 
 
 def _begins(runs: _Runs, long: int) -> NDArray[np.bool_]:
-    """Return which runs begin a stretch: those behind a long one, if the next long one differs."""
+    """Return which runs begin a stretch: those after a long run if the next long one differs."""
     chosen = np.flatnonzero(runs.number >= long)
     low, high, rank = runs.low[chosen], runs.high[chosen], runs.rank[chosen]
     other = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
@@ -171,7 +170,7 @@ def _begins(runs: _Runs, long: int) -> NDArray[np.bool_]:
 
 
 def _latest(rank: Ints, last: Ints) -> Ints:
-    """Return the greatest value so far of each rank; ranks lie together."""
+    """Return the largest value so far of each rank; the entries of a rank are contiguous."""
     span = int(last.max()) - int(last.min()) + 1 if len(last) else 1
     number = np.cumsum(_changes(rank)) - 1
     shifted = last - last.min() + number * span
@@ -179,7 +178,7 @@ def _latest(rank: Ints, last: Ints) -> Ints:
 
 
 def _changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where an entry is not equal to the one before: (n,) bool."""
+    """Return whether each entry differs from the previous one: (n,) bool."""
     new = np.zeros(len(columns[0]), np.bool_)
     new[:1] = True
     for column in columns:
@@ -187,20 +186,20 @@ def _changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     return new
 
 
-# A trace -> what its program asks of the storage by itself, in classes of equal ranks.
+# Requests that a traced program makes itself, in classes of equal ranks.
 
 _STEPS_OF_TWO = 32
-"""Ranks whose numbers differ by less than about 2 % count as equal (chosen)."""
+"""Steps per factor of two: numbers that differ by less than about 2 % are equal (chosen)."""
 
 
 class TracedProgram(NamedTuple):
-    """What a program asks by itself.
+    """Requests that a program makes itself.
 
     Attributes:
-        stretches: In order.
-        ranks: Of the run; processes without MPI.
-        files: Whose data no MPI-IO moves.
-        left_out: How many of them are not where the program's data is.
+        stretches: Stretches in order.
+        ranks: Number of ranks of the run; processes without MPI.
+        files: Number of files whose data MPI-IO does not move.
+        left_out: Number of these that are outside the directories of the program's data.
     """
 
     stretches: tuple[Stretch, ...]
@@ -210,7 +209,7 @@ class TracedProgram(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """What the ranks of a class do in one stretch: (n_ranks, n_kinds) parts."""
+    """Parts of the ranks of a class in one stretch: (n_ranks, n_kinds)."""
 
     ranks: tuple[int, ...]
     parts: tuple[tuple[Part, ...], ...]
@@ -222,16 +221,16 @@ class _Done(NamedTuple):
 
 
 def traced_program(evidence: Evidence, ranks_per_node: int = 0) -> TracedProgram:
-    """Return what a traced program asks of the storage without MPI-IO.
+    """Return the requests of a traced program to the storage without MPI-IO.
 
     Args:
-        evidence: Of the run; without a trace there is nothing.
-        ranks_per_node: Ranks lie on nodes in blocks; 0: all on one node.
+        evidence: Evidence of the run; without a trace the result is empty.
+        ranks_per_node: Ranks per node, in blocks; 0 if all are on one node.
     """
     trace = evidence.trace
     if trace is None:
         return TracedProgram((), 0, frozenset())
-    rows = asked_rows(evidence)
+    rows = own_request_rows(evidence)
     by_rank = parts_of(rows)
     if not trace.n_ranks:
         by_rank = {number: by_rank[rank] for number, rank in enumerate(sorted(by_rank))}
@@ -245,7 +244,7 @@ def traced_program(evidence: Evidence, ranks_per_node: int = 0) -> TracedProgram
 def _aligned(by_rank: dict[int, list[list[Part]]]) -> Iterator[list[_Done]]:
     """Yield what different classes of ranks do at the same time.
 
-    The largest class sets the pace; what others do besides comes where it stands in their order.
+    The largest class sets the pace; stretches of others are inserted at their place in the order.
     """
     classes: defaultdict[object, list[int]] = defaultdict(list)
     for rank, stretches in sorted(by_rank.items()):
@@ -271,7 +270,7 @@ def _merged(line: list[list[_Done]], mine: list[_Done]) -> list[list[_Done]]:
 
 
 def _rounded(part: Part) -> tuple[int, ...]:
-    """Return what is equal in ranks of one class."""
+    """Return the properties that are equal in ranks of one class."""
     numbers = (part.number, part.bytes, part.files)
     return part.kind, *(round(_STEPS_OF_TWO * log2(number)) for number in numbers if number > 0)
 

@@ -30,11 +30,11 @@ from stripewise.evidence.trace import (
 )
 
 STREAM_BYTES = 4096
-"""Of a request that the C library makes for a stream, where it is not known (BUFSIZ of glibc)."""
+"""Size of a request that the C library makes for a stream, if unknown (BUFSIZ of glibc)."""
 MOST_RUNS = 2_000_000
-"""Into which folded calls are cut."""
+"""Maximum number of runs into which folded calls are cut."""
 _CLOSE = 8
-"""Calls from one of a run to the next, of which further ones are no run (chosen)."""
+"""Maximum distance of consecutive calls of a run, counted in calls (chosen)."""
 
 _LIBRARIES = (IoLayer.MPIIO, IoLayer.PNETCDF)
 
@@ -58,22 +58,22 @@ def own_files(trace: Trace) -> list[int]:
 
 
 def library_begin(trace: Trace) -> int:
-    """Return when a file of MPI-IO is touched for the first time, in ns; never: very late."""
+    """Return when a file of MPI-IO is first touched, in ns; a very late time if never."""
     rows = trace.rows[trace.rows["file"] >= 0]
     starts = rows["start_ns"][library_files(trace)[rows["file"]]]
     return int(starts.min()) if len(starts) else np.iinfo(np.int64).max
 
 
-def asked_rows(evidence: Evidence) -> NDArray[Any]:
-    """Return what the program asks of the storage by itself, below or without MPI-IO.
+def own_request_rows(evidence: Evidence) -> NDArray[Any]:
+    """Return the requests that the program makes itself, below or without MPI-IO.
 
     Calls on files of MPI-IO count only if the program itself made them.
 
     Args:
-        evidence: With a trace.
+        evidence: Evidence with a trace.
 
     Returns:
-        (n,) `ASKED_ROW`, by rank and order.  Without MPI, a rank is a process.
+        (n,) `REQUEST_ROW`, by rank and order. Without MPI, a rank is a process.
     """
     trace = evidence.trace
     assert trace is not None
@@ -82,7 +82,7 @@ def asked_rows(evidence: Evidence) -> NDArray[Any]:
     kept = what >= 0
     rows, what = rows[kept], what[kept]
     row, number, calls = _runs(rows)
-    found = np.zeros(len(row), ASKED_ROW)
+    found = np.zeros(len(row), REQUEST_ROW)
     found["rank"] = (rows["rank"] if trace.n_ranks else rows["process"])[row]
     found["what"], found["file"], found["number"] = what[row], rows["file"][row], calls
     _places(rows[row], number, found)
@@ -94,7 +94,7 @@ def asked_rows(evidence: Evidence) -> NDArray[Any]:
 
 
 def _asked(trace: Trace, rows: NDArray[Any]) -> Ints:
-    """Return what each row asks for, as `Operation`; -1: nothing."""
+    """Return the request of each row, as `Operation`; -1 if there is none."""
     names = np.array([operation_of(name) for name in trace.names] or [-1], np.int64)
     what: Ints = names[rows["name"]]
     data = np.isin(rows["op"], DATA_OPS)
@@ -107,7 +107,7 @@ def _asked(trace: Trace, rows: NDArray[Any]) -> Ints:
 
 
 def _runs(rows: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
-    """Cut folded rows into calls that follow each other closely.
+    """Cut folded rows into runs of calls that follow each other closely.
 
     Returns:
         (n,) the row of each run, the number of its first call in it, and its calls.
@@ -124,7 +124,7 @@ def _runs(rows: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
 
 
 def _own(trace: Trace) -> NDArray[Any]:
-    """Return the rows of system calls that neither MPI-IO nor a stream's call stands for."""
+    """Return the rows of system calls that neither MPI-IO nor a stream's call represents."""
     every = trace.rows
     rows = every[np.isin(every["layer"], SYSTEM_LAYERS) & (every["file"] >= 0)]
     if trace.n_ranks:
@@ -141,7 +141,7 @@ def _own(trace: Trace) -> NDArray[Any]:
 
 
 def _places(rows: NDArray[Any], number: Ints, found: NDArray[Any]) -> None:
-    """Set which bytes runs of data calls move; of an open, its `OpenBit` in `begin`."""
+    """Set the byte range of runs of data calls; for an open, `begin` is its `OpenBit`."""
     known = (rows["flags"] & EventFlag.NO_OFFSET) == 0
     ends = [
         np.where(known, rows["offset"] + moved(levels_of(k, rows["inner"]), rows["stride"]), 0)
@@ -155,7 +155,7 @@ def _places(rows: NDArray[Any], number: Ints, found: NDArray[Any]) -> None:
 
 
 def _moments(rows: NDArray[Any], row: Ints, number: Ints, found: NDArray[Any]) -> None:
-    """Set the order of runs: that of the calls of a thread; of several threads, by time."""
+    """Set the order of runs: by sequence within a thread, by time between threads."""
     last = number + found["number"].astype(np.int64) - 1
     span = (rows["last_start_ns"] - rows["start_ns"]) / np.maximum(rows["count"] - 1, 1)
     found["start_ns"] = rows["start_ns"][row] + (number * span[row]).astype(np.int64)
@@ -172,10 +172,10 @@ def _moments(rows: NDArray[Any], row: Ints, number: Ints, found: NDArray[Any]) -
 
 
 def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]) -> None:
-    """Replace the calls on streams by the requests that the C library made of them."""
+    """Replace the calls on streams by the requests that the C library made for them."""
     streams = (rows["layer"] == IoLayer.STDIO) & (found["what"] <= Operation.WRITE)
     issued = evidence.profile.issued
-    told = {
+    counted = {
         (int(one["process"]), int(one["file"]), op): (
             float(one["count"][ops].sum()), float(one["bytes"][ops].sum())
         )
@@ -188,7 +188,7 @@ def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]
         mine = streams & (rows["process"] == process) & (found["file"] == file)
         mine &= found["what"] == what
         asked = found["number"][mine] * found["size"][mine]
-        number, size = told.get((process, file, what), (-1.0, 0.0))
+        number, size = counted.get((process, file, what), (-1.0, 0.0))
         if number < 0:
             number, size = float(-(-asked.sum() // STREAM_BYTES)), float(asked.sum())
         found["number"][mine] = number * asked / asked.sum()
@@ -197,7 +197,7 @@ def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]
 
 
 def _created(rows: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
-    """Return the rows with the first open that makes a file as a creation."""
+    """Return the rows with the first open that creates a file as a creation."""
     makes = (found["what"] == Operation.OPEN) & ((found["begin"] & OpenBit.CREATE) != 0)
     makes &= (rows["flags"] & EventFlag.FAILED) == 0
     places = np.flatnonzero(makes)
@@ -208,11 +208,11 @@ def _created(rows: NDArray[Any], found: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-# What a traced call asks of the storage.
+# Request of a traced call to the storage.
 
 
 class Operation(IntEnum):
-    """What is asked of the storage."""
+    """Operation that is requested of the storage."""
 
     READ = 0
     WRITE = 1
@@ -223,20 +223,20 @@ class Operation(IntEnum):
     SYNC = 6
 
 
-ASKED_ROW = np.dtype(
+REQUEST_ROW = np.dtype(
     [
         ("rank", "<i8"),
         ("what", "<i8"),  # `Operation`
         ("file", "<i8"),  # index into `Trace.paths`
-        ("number", "<f8"),  # of requests or operations
+        ("number", "<f8"),  # number of requests or operations
         ("size", "<f8"),  # bytes of each
-        ("begin", "<i8"),  # byte of the first one
-        ("low", "<i8"),  # of all of them, the first byte
-        ("high", "<i8"),  # and the end
-        ("granule", "<i8"),  # that divides their places and sizes
+        ("begin", "<i8"),  # offset of the first one
+        ("low", "<i8"),  # first byte of all of them
+        ("high", "<i8"),  # end of all of them
+        ("granule", "<i8"),  # divisor of offsets and sizes
         ("first", "<i8"),  # place of the first one in the order of the rank's calls
-        ("last", "<i8"),  # and of the last one
-        ("start_ns", "<i8"),  # of the first one
+        ("last", "<i8"),  # place of the last one
+        ("start_ns", "<i8"),  # start of the first one
     ]
 )
 """Equal calls of one rank."""
@@ -249,7 +249,7 @@ _REMOVE = re.compile(r"(mkdir|rmdir|unlink|remove|rename|link|symlink)(at)?2?")
 
 
 def operation_of(name: str) -> int:
-    """Return what a call is that neither opens a file nor moves data; -1: nothing is asked."""
+    """Return the operation of a call without an open or data; -1 if it requests nothing."""
     if _STAT.fullmatch(name):
         return Operation.STAT
     return Operation.REMOVE if _REMOVE.fullmatch(name) else -1
@@ -258,7 +258,7 @@ def operation_of(name: str) -> int:
 # Operations on names that a trace counts by directory, without a row for each.
 
 MUCH_BYTES = 64 << 10
-"""Of a file that is only read, from which on it counts as data (chosen)."""
+"""Bytes of a file that is only read, from which on it counts as data (chosen)."""
 _ACTIONS = {
     Operation.OPEN: (Action.OPEN,),
     Operation.STAT: (
@@ -275,27 +275,27 @@ _ON_DESCRIPTOR, _BESIDE = (
 
 
 def names_left(evidence: Evidence) -> NDArray[Any]:
-    """Return operations on names that stand in no row of the trace, as `ASKED_ROW`.
+    """Return operations on names that are in no row of the trace, as `REQUEST_ROW`.
 
-    Only those in directories of the program's data; what MPI-IO asks about file systems is not
-    the program's.
+    Only those in directories of the program's data count; queries of file systems by MPI-IO are
+    not the program's.
     """
     trace, table = evidence.trace, evidence.profile.names
     if trace is None or not trace.paths or not len(table):
-        return np.zeros(0, ASKED_ROW)
-    told, places = _told(trace), _places_trace_names(trace)
+        return np.zeros(0, REQUEST_ROW)
+    counted, places = _counted_names(trace), _places_trace_names(trace)
     of_library = bool((trace.rows["layer"] == IoLayer.MPIIO).any())
-    found = [np.zeros(0, ASKED_ROW)]
+    found = [np.zeros(0, REQUEST_ROW)]
     for one in table[table["rank"] >= 0] if trace.n_ranks else table:
         directory, process = evidence.profile.directories[one["directory"]], int(one["process"])
         if not _is_here(directory, places):
             continue
         for what, actions in _ACTIONS.items():
             mine = [n for n in actions if not (of_library and n == Action.STATFS)]
-            row = np.zeros(1, ASKED_ROW)
+            row = np.zeros(1, REQUEST_ROW)
             row["rank"], row["file"] = one["rank"] if trace.n_ranks else process, -1
             row["what"], row["granule"] = what, 1
-            row["number"] = one["count"][mine].sum() - told[process, directory, what]
+            row["number"] = one["count"][mine].sum() - counted[process, directory, what]
             found.append(row)
     return np.concatenate(found)
 
@@ -303,8 +303,8 @@ def names_left(evidence: Evidence) -> NDArray[Any]:
 def files_here(trace: Trace) -> NDArray[np.bool_]:
     """Return which files count: (n_paths,) bool.
 
-    Those at or below a directory with data of the program, and those beside it.  Other files are
-    of an interpreter, or of the system.
+    These are files at or below a directory with data of the program, or beside it. Other files
+    belong to an interpreter, or to the system.
     """
     directories, places = (
         [os.path.dirname(path) for path in trace.paths],
@@ -336,9 +336,9 @@ def _is_here(directory: str, places: frozenset[str]) -> bool:
     return True
 
 
-def _told(trace: Trace) -> Counter[tuple[int, str, int]]:
+def _counted_names(trace: Trace) -> Counter[tuple[int, str, int]]:
     """Count the operations on names in rows of the trace, by process, directory and kind."""
-    by_name = np.array([_of_a_name(name) for name in trace.names] or [-1], np.int64)
+    by_name = np.array([_name_operation(name) for name in trace.names] or [-1], np.int64)
     rows = trace.rows[(trace.rows["file"] >= 0) & np.isin(trace.rows["op"], (Op.OPEN, Op.META))]
     what = np.where(rows["op"] == Op.OPEN, Operation.OPEN, by_name[rows["name"]])
     directories, place = np.unique(
@@ -355,7 +355,7 @@ def _told(trace: Trace) -> Counter[tuple[int, str, int]]:
     )
 
 
-def _of_a_name(function: str) -> int:
-    """Return what a function does to a name; -1: nothing, or it takes a descriptor."""
+def _name_operation(function: str) -> int:
+    """Return the operation of a function on a name; -1 if none, or if it takes a descriptor."""
     takes_descriptor = _ON_DESCRIPTOR.match(function) and not _BESIDE.fullmatch(function)
     return -1 if takes_descriptor else operation_of(function)

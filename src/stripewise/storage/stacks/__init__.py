@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models what each software stack (MPI-IO, PnetCDF, ADIOS2, POSIX) makes of a workload."""
+"""Models the requests that each software stack (MPI-IO, PnetCDF, ADIOS2, POSIX) makes."""
 
 from typing import TYPE_CHECKING
 

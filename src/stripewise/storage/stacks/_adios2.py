@@ -25,13 +25,12 @@ from stripewise.storage.stacks._pieces import (
 from stripewise.storage.stacks._shared_file import met_flow, objects_of, shape_of
 from stripewise.storage.stacks._workload import Flow, Phase, Requests, Workload
 
-# Who writes into which subfile in ADIOS2, and at most how much at once.
-#
-# Source: ADIOS2 2.12, toolkit/aggregator/mpi/MPIShmChain.cpp (Init), MPIChain.cpp; measured:
-# writes and reads of BP5 and BP4 under capture (ADIOS2 2.12.1, one host).
+# Which ranks write into which subfile in ADIOS2, and the maximum size of a write. Source: ADIOS2
+# 2.12, toolkit/aggregator/mpi/MPIShmChain.cpp (Init), MPIChain.cpp; measured: writes and reads of
+# BP5 and BP4 under capture (ADIOS2 2.12.1, one host).
 
 MOST_BYTES = 2_147_381_248
-"""Of one call (DefaultMaxFileBatchSize)."""
+"""Maximum bytes of one call (DefaultMaxFileBatchSize)."""
 MAX_SHM = 4_294_762_496
 TUNABLES = frozenset(
     f"adios2.{name}"
@@ -45,15 +44,15 @@ SHM, EVERYONE, SERIAL = "TwoLevelShm", "EveryoneWrites", "EveryoneWritesSerial"
 
 @dataclass(frozen=True)
 class Adios2:
-    """What ADIOS2 works with.
+    """Parameters of ADIOS2.
 
     Attributes:
         engine: "BP5" or "BP4".
-        everyone: Every rank writes its data itself; otherwise one of each group does.
-        aggregators: Groups of ranks, as asked for; 0: one a host.
-        subfiles: Files of data, as asked for; 0: one of each group.
-        align: A group's (each rank's) data of a step begins at a multiple, bytes.
-        segment: Bytes that another rank's data is written in.
+        everyone: Whether every rank writes its data itself; otherwise one of each group does.
+        aggregators: Requested number of groups of ranks; 0 for one per host.
+        subfiles: Requested number of data files; 0 for one per group.
+        align: Alignment of the beginning of a group's (each rank's) data of a step, in bytes.
+        segment: Bytes per write of another rank's data.
     """
 
     engine: str
@@ -68,7 +67,7 @@ def read_parameters(work: Workload, setup: Setup) -> Adios2:
     """Return the parameters.
 
     Raises:
-        UsageError: A value is of the wrong kind, or asks for what is not modelled.
+        UsageError: A value has the wrong kind, or requests something that is not modelled.
     """
     engine = str(setup.settings.get("adios2.engine", "BP5"))
     if engine not in ("BP5", "BP4"):
@@ -94,7 +93,7 @@ def read_parameters(work: Workload, setup: Setup) -> Adios2:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Attributes: of each rank (n_ranks,) int64: the rank that writes for it, and the subfile."""
+    """Writer and subfile of each rank: `writer` and `subfile` are (n_ranks,) int64."""
 
     writer: Ints
     subfile: Ints
@@ -112,7 +111,7 @@ def counts(adios2: Adios2, work: Workload, setup: Setup) -> tuple[int, int]:
 
 
 def groups_of(adios2: Adios2, work: Workload, setup: Setup) -> Groups:
-    """Return who writes for whom, and where to."""
+    """Return which rank writes for each rank, and into which subfile."""
     rank = np.arange(work.ranks, dtype=np.int64)
     groups, subfiles = counts(adios2, work, setup)
     if adios2.everyone or adios2.engine == "BP4":
@@ -122,7 +121,7 @@ def groups_of(adios2: Adios2, work: Workload, setup: Setup) -> Groups:
     hosts = max(1, min(setup.hosts, work.ranks))
     size = -(-work.ranks // hosts)
     on_host = groups // hosts
-    # In single precision, as there.
+    # Single precision, as in ADIOS2.
     width = np.float32(size) / np.float32(on_host)
     group = rank // size * on_host + ((rank % size).astype(np.float32) / width).astype(np.int64)
     first = np.searchsorted(group, group)
@@ -130,14 +129,14 @@ def groups_of(adios2: Adios2, work: Workload, setup: Setup) -> Groups:
     return Groups(rank[first], (group.astype(np.float32) / share).astype(np.int64))
 
 
-# ADIOS2's file engines: each aggregator writes the data of its group into a subfile.
+# File engines of ADIOS2: each aggregator writes the data of its group into a subfile.
 
 _INDEX_FILES = 4
-"""The directory, md.0, md.idx and mmd.0, which rank 0 makes."""
+"""Number of files that rank 0 creates: the directory, md.0, md.idx and mmd.0."""
 
 
 class Adios2Stack(Stack):
-    """BP5 (and BP4 in classes): variables of one file that differ in name make up a step."""
+    """BP5 (and BP4 in classes): variables of one file with different names form a step."""
 
     name = "adios2"
     summary = "ADIOS2, engines BP5 and BP4: subfiles, each written by an aggregator"
@@ -179,7 +178,7 @@ class Adios2Stack(Stack):
 
 
 def _open(adios2: Adios2, work: Workload, setup: Setup, writing: bool) -> Phase:
-    """One writer of each subfile makes it, rank 0 the directory and the index files."""
+    """Return the open: a writer creates each subfile, rank 0 the directory and index files."""
     groups, subfiles = counts(adios2, work, setup)
     if not writing:
         return Phase("open", metadata={"open": work.ranks + _INDEX_FILES - 1})
@@ -208,10 +207,10 @@ def _phases(
     processes = ranks if adios2.everyone else min(groups, ranks)
     calls = ranks * own if adios2.everyone else processes * own + (ranks - processes) * others
     flow = _flow(total, calls, processes, subfiles, work, setup, writing=True)
-    # Of the others, through memory that they share; before each write, and not beside it.
+    # Data of others comes through shared memory, before each write and not overlapping it.
     copied = total * (1 - processes / ranks) / work.nodes
     yield Phase("write of subfiles", steps, (flow,), copied_bytes=copied)
-    # Measured: 176 bytes of a rank and 96 of each of its variables.
+    # Measured: 176 bytes for a rank and 96 for each of its variables.
     index = Flow(True, 1, 1, 2, (73 + ranks * (176 + 96 * len(shapes))) / 2)
     yield Phase("index by rank 0", steps, (index,))
 
@@ -243,7 +242,7 @@ def _flow(
     return replace(flow, files=files, shared_pages=0.0)
 
 
-# The subfiles of BP5: at which place and in which calls the data of a step goes there.
+# Subfiles of BP5: places and calls of the data of a step.
 
 
 def blocks_of(pattern: Pattern) -> Ranges:
@@ -260,7 +259,7 @@ def blocks_of(pattern: Pattern) -> Ranges:
 
 @dataclass(eq=False)
 class SubFiles:
-    """The subfiles as they grow; `ends` has the end of each, of a name and a direction."""
+    """Growing subfiles; `ends` has the end of each, for a name and a direction."""
 
     work: Workload
     adios2: Adios2
@@ -278,7 +277,7 @@ class SubFiles:
         return self._written(begin, total)
 
     def _begins(self, key: tuple[str, bool], total: Ints) -> Ints:
-        """Return where each rank's data of the step begins in its subfile, and move the ends."""
+        """Return where each rank's data of the step begins in its subfile; advance the ends."""
         writer, subfile = self.groups.writer, self.groups.subfile
         ends = self.ends.setdefault(key, np.zeros(int(subfile.max()) + 1, np.int64))
         heads, unit = np.unique(writer, return_inverse=True)
@@ -295,7 +294,7 @@ class SubFiles:
         return begin
 
     def _written(self, begin: Ints, total: Ints) -> Ranges:
-        """Own data goes in one call, that of others in pieces of the shared memory."""
+        """Return the writes: own data in one call, others' in pieces of shared memory."""
         rank = np.flatnonzero(total)
         own = self.groups.writer[rank] == rank
         data = Ranges(rank, begin[rank], total[rank])
@@ -306,7 +305,7 @@ class SubFiles:
         return replace(sorted_, rank=self.groups.writer[sorted_.rank])
 
     def _read(self, begin: Ints, blocks: list[Ranges], sums: list[Ints]) -> Ranges:
-        """Each rank reads the blocks that it put."""
+        """Return the reads, in which each rank reads the blocks that it put."""
         tables, before = [], np.zeros_like(begin)
         for one, moved in zip(blocks, sums, strict=True):
             inside = np.cumsum(one.size) - one.size

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a software stack, and on which objects and locks requests meet."""
+"""Defines the interface of a software stack, and on which objects and locks requests meet."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file lies on the targets.
+    """Layout of a file on the targets.
 
     Attributes:
-        stripe_count: Objects of a file, at least 1.
-        stripe_size: Bytes.
-        targets: Of the storage; `stripe_count` is at most that.
-        private: Each node has a target of its own: a burst buffer with private access.
+        stripe_count: Number of objects of a file, at least 1.
+        stripe_size: Size in bytes.
+        targets: Number of targets of the storage, at least `stripe_count`.
+        private: Whether each node has its own target: a burst buffer with private access.
     """
 
     stripe_count: int
@@ -38,12 +38,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class Setup:
-    """What decides, beside the workload, which requests are made.
+    """Properties besides the workload that determine the requests.
 
     Attributes:
-        settings: Tunable name -> value, as `stripewise settings tunables` lists them.
-        layout: Of new files, with `striping_factor` and `striping_unit` applied already.
-        hosts: Hosts that the ranks are on, as MPI sees them (OMPIO sees emulated nodes as one).
+        settings: Values by tunable name, as listed by `stripewise settings tunables`.
+        layout: Layout of new files, with `striping_factor` and `striping_unit` already applied.
+        hosts: Number of hosts of the ranks as MPI sees them (OMPIO sees emulated nodes as one).
     """
 
     layout: Layout
@@ -57,7 +57,7 @@ class Stack(ABC):
     Attributes:
         name: "romio", "romio-lustre", "cray", "ompio", "pnetcdf", "adios2", "posix", ...
         summary: One line for people.
-        tunables: Names of the settings that it looks at.
+        tunables: Names of the settings that it uses.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Stack(ABC):
     tunables: frozenset[str] = frozenset()
 
     def layout_defaults(self, settings: Mapping[str, Value]) -> dict[str, Value]:
-        """Return what the library asks of a new file's layout beyond the settings."""
+        """Return the library's own defaults for a new file's layout, given the settings."""
         del settings
         return {}
 
@@ -74,31 +74,30 @@ class Stack(ABC):
         """Return the requests in classes; the cost does not grow with the number of ranks.
 
         Raises:
-            UsageError: This stack cannot do that.
+            UsageError: This stack does not support the workload.
         """
 
     @abstractmethod
     def requests(self, work: Workload, setup: Setup) -> Requests:
-        """Return every single request, as capture would see them; for a few thousand ranks.
+        """Return every single request, as in a capture; for up to a few thousand ranks.
 
         Raises:
-            UsageError: The requests of this stack cannot be told one by one.
+            UsageError: This stack cannot list its requests one by one.
         """
 
 
 def opens(files: int, ranks: int, *, writing: bool) -> dict[str, int]:
-    """Return the metadata operations of an open: one rank of each new file makes it."""
+    """Return the metadata operations of an open: one rank creates each new file."""
     made = files if writing else 0
     return {name: n for name, n in (("create", made), ("open", ranks - made)) if n}
 
 
-# Which objects the requests lie on that are under way at the same time.
-#
-# Processes go through their parts of a file side by side.  Where these parts are a multiple of all
-# stripes apart, all processes are at the same object at once, however many objects the file has.
+# Objects of simultaneous requests. Processes go through their parts of a file side by side. If the
+# distances of these parts are a multiple of all stripes, all processes are at the same object at
+# once, however many objects the file has.
 
 MOST_LOOKED_AT = 1024
-"""Processes that are looked at; of more, as many spread evenly over all."""
+"""Maximum number of processes that are examined; of more, this number evenly spread over all."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +105,9 @@ class AtOnce:
     """Requests of all processes at one moment.
 
     Attributes:
-        objects: That they lie on; fewer, where one of them has more requests than others.
-        writers: Processes at one of these objects, in the mean.
-        nodes: Nodes that these are on.
+        objects: Objects in use; fewer if one of them has more requests than others.
+        writers: Mean number of processes at one of these objects.
+        nodes: Number of nodes of these processes.
     """
 
     objects: float
@@ -117,7 +116,7 @@ class AtOnce:
 
 
 def looked_at(processes: int) -> Ints:
-    """Return the numbers of the processes that are looked at."""
+    """Return the numbers of the processes that are examined."""
     if processes <= MOST_LOOKED_AT:
         return np.arange(processes, dtype=np.int64)
     return np.linspace(0, processes - 1, MOST_LOOKED_AT).astype(np.int64)
@@ -127,11 +126,11 @@ def at_once(begins: Ints, size: float, node: Ints, processes: int, layout: Layou
     """Return where requests meet.
 
     Args:
-        begins: (n,) int64, byte at which each process that is looked at is.
+        begins: (n,) int64, offset of each examined process.
         size: Bytes of each request.
-        node: (n,) int64, of each of them.
-        processes: How many there are.
-        layout: Of the file.
+        node: (n,) int64, node of each of them.
+        processes: Number of all processes.
+        layout: Layout of the file.
     """
     first = begins // layout.stripe_size
     last = (begins + max(int(size), 1) - 1) // layout.stripe_size
@@ -149,7 +148,7 @@ def at_once(begins: Ints, size: float, node: Ints, processes: int, layout: Layou
     pairs = int(np.unique(target * (int(node.max()) + 1) + nodes).size)
     different = np.unique(target).size
     writers = target.size / different * more
-    # Between two that are looked at there are others, on nodes of their own if they are far.
+    # Between two examined processes there are others, on their own nodes if they are far apart.
     on_nodes = min(pairs / different * more, writers, int(nodes.max()) + 1.0)
     return AtOnce(objects, writers, on_nodes)
 
@@ -157,20 +156,20 @@ def at_once(begins: Ints, size: float, node: Ints, processes: int, layout: Layou
 def spread(
     meet: AtOnce, count: float, size: float, reach: float, everywhere: float, stripe_size: int
 ) -> float:
-    """Return how many objects serve processes that begin as `meet` says and then go on freely.
+    """Return how many objects serve processes that begin as in `meet` and then continue freely.
 
-    The first one that has done its `q` requests at an object goes on to the next one, where it
-    is alone: processes that began together drift apart, by one q-th of a stripe at the first
-    stripe, and as leads add up, by a whole one after sqrt(q).  A line of K processes that passes
-    n objects one after another, one request each, takes K + n - 1 turns.
+    The first process that has completed its `q` requests at an object moves to the next one, where
+    it is the only one: processes that began together drift apart, by one q-th of a stripe at the
+    first stripe, and as leads add up, by a whole one after sqrt(q). A line of K processes that
+    passes n objects one after another, with one request each, takes K + n - 1 turns.
 
     Args:
-        meet: At the begin.
+        meet: Requests at the beginning.
         count: Requests of a process until all wait for each other again.
-        size: Bytes of each.
+        size: Bytes of each request.
         reach: Bytes from the first to the last of them.
-        everywhere: Objects that all of them are on.
-        stripe_size: Bytes.
+        everywhere: Number of objects that all of them are on.
+        stripe_size: Size in bytes.
     """
     width = max(1.0, size / stripe_size)
     visits = max(1.0, min(count * width, reach / stripe_size) / width)
@@ -180,11 +179,11 @@ def spread(
 
 
 def begins_of(pattern: Pattern, base: int) -> tuple[Ints, Ints]:
-    """Return where ranks begin, and their numbers, of those that are looked at.
+    """Return where ranks begin, and their numbers, for the examined ranks.
 
     Args:
-        pattern: Of all ranks.
-        base: Byte at which the dataset begins.
+        pattern: Pattern of all ranks.
+        base: Offset of the dataset.
     """
     grid = pattern.grid
     places = int(np.prod(grid))
@@ -206,21 +205,22 @@ def begins_of(pattern: Pattern, base: int) -> tuple[Ints, Ints]:
     return begin, ranks
 
 
-# Who meets whom at an object of a file: shares of requests that find its lock elsewhere.
+# Sharing of a file's objects: shares of requests that find its lock elsewhere.
 
 PAGE = 4096
-"""Bytes of a page of the client's cache; assumed here, as a stack does not know the machine."""
+"""Size of a page of the client's cache in bytes; assumed, as a stack does not know the machine."""
 
 
 def handovers(writers: float, nodes: float) -> float:
     """Return the share of requests that find an object's lock at another node.
 
-    The requests of all writers of the object come in any order, one of each in turn: the one
-    before is of another process, and this is on another node as often as processes are.
+    The requests of all writers of the object arrive in any order, one of each in turn: the
+    previous one is of another process, which is on another node with the probability of any
+    process.
 
     Args:
-        writers: Processes that use the object.
-        nodes: That these are on.
+        writers: Number of processes that use the object.
+        nodes: Number of nodes of these processes.
     """
     if nodes <= 1 or writers <= 1:
         return 0.0
@@ -228,7 +228,7 @@ def handovers(writers: float, nodes: float) -> float:
 
 
 def unaligned(*sizes: int) -> float:
-    """Return the share of places that lie within a page, of places that are these sizes apart."""
+    """Return the share of unaligned places in a page, for places that are these sizes apart."""
     step = math.gcd(PAGE, *sizes)
     return 1 - step / PAGE
 
@@ -241,5 +241,5 @@ def crossing(distance: int, ranks_per_node: int, ranks: int) -> float:
 
 
 def stripes_touched(first: int, end: int, stripe_size: int) -> int:
-    """Return how many stripes a range of bytes lies in."""
+    """Return how many stripes a range of bytes touches."""
     return -(-end // stripe_size) - first // stripe_size if end > first else 0

@@ -34,7 +34,7 @@ class Moves(Columns):
     writing: np.ndarray
 
     def table(self, phase: int, file: int) -> Requests:
-        """Return them as requests; `order` is left 0."""
+        """Return the requests as a table; `order` remains 0."""
         found = np.zeros(self.rank.size, REQUEST_DTYPE)
         found["rank"], found["offset"], found["size"] = self.rank, self.offset, self.size
         found["phase"], found["file"], found["writing"] = phase + self.round, file, self.writing
@@ -42,7 +42,7 @@ class Moves(Columns):
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are, at least 1."""
+        """Number of rounds, at least 1."""
         return int(self.round.max(initial=0)) + 1
 
 
@@ -64,12 +64,12 @@ def even_moves(
     """Return the requests of a call with equal, contiguous shares.
 
     Args:
-        ranges: What all ranks move, in the file.
-        aggregators: Who has the shares.
+        ranges: Ranges in the file that all ranks move.
+        aggregators: Aggregators that have the shares.
         buffer: Bytes of a round.
-        unit: What shares are aligned to; 0: nothing.
-        least: Least bytes of a share.
-        writing: Otherwise reading.
+        unit: Alignment of shares; 0 without.
+        least: Minimum bytes of a share.
+        writing: Whether data is written; otherwise it is read.
     """
     union = Union.of(ranges)
     ends = domains(int(union.start[0]), int(union.end[-1]), aggregators.count, unit, least)
@@ -91,11 +91,11 @@ def cyclic_moves(
     """Return the requests of a call in which stripe i belongs to aggregator i mod their number.
 
     Args:
-        ranges: What all ranks move, in the file.
-        aggregators: Who has the stripes.
-        layout: Of the file.
-        sieves: Holes are read first; otherwise each piece is a request.
-        writing: Otherwise reading.
+        ranges: Ranges in the file that all ranks move.
+        aggregators: Aggregators that have the stripes.
+        layout: Layout of the file.
+        sieves: Whether holes are read first; otherwise each piece is a request.
+        writing: Whether data is written; otherwise it is read.
     """
     union, size = Union.of(ranges), layout.stripe_size
     first = int(union.start[0]) // size
@@ -132,32 +132,31 @@ def _pieces_in(
 
 
 # Calls that each rank carries out by itself, request by request: pieces, or sieved windows.
-#
 # Source: ROMIO, adio/common/ad_write_str.c, ad_read_str.c; adio/ad_lustre/ad_lustre_wrstr.c.
 
 
 def rows_of(ranges: Ranges, run: int) -> Ranges:
-    """Return the ranges cut after every `run` bytes, as the rows of a buffer; 0: as they are."""
+    """Return the ranges cut after every `run` bytes, as rows of a buffer; 0: unchanged."""
     return split(ranges, run) if run else ranges
 
 
 def piece_moves(ranges: Ranges, writing: bool, stripe_size: int = 0) -> Moves:
     """Return a request for each contiguous piece, cut at stripes if their size is given."""
     cut = cut_at(ranges, stripe_size) if stripe_size else ranges
-    return _all(cut.rank, cut.offset, cut.size, np.full(cut.rank.size, writing))
+    return _one_round(cut.rank, cut.offset, cut.size, np.full(cut.rank.size, writing))
 
 
 def sieved_moves(
     ranges: Ranges, writing: bool, buffer: int, stripe_size: int = 0, gaps: bool = False
 ) -> Moves:
-    """Return the windows of data sieving; a rank with one piece moves just that.
+    """Return the windows of data sieving; a rank with one piece moves only that.
 
     Args:
-        ranges: What all ranks move, in the file.
-        writing: Windows are read, changed and written back.
+        ranges: Ranges in the file that all ranks move.
+        writing: Whether windows are read, changed and written back.
         buffer: Bytes of a window.
-        stripe_size: Windows end at stripes instead, and single pieces are cut there; 0: not.
-        gaps: Buffers have some: single pieces are windows too.
+        stripe_size: If not 0, windows end at stripes instead, and single pieces are cut there.
+        gaps: Whether buffers have gaps, so that single pieces are windows too.
     """
     ranks, first = np.unique(ranges.rank, return_index=True)
     after = np.append(first[1:], ranges.rank.size)
@@ -177,10 +176,10 @@ def sieved_moves(
 
 
 def turns(begin: Ints, end: Ints) -> Ints:
-    """Return when each range may be locked: after all earlier ones that it overlaps; (n,) int64.
+    """Return when each range may be locked: after all earlier overlapping ones; (n,) int64.
 
-    A write that is sieved locks the rank's whole range (ADIOI_WRITE_LOCK); who comes first is
-    not said, so ranks come in order.
+    A sieved write locks the rank's whole range (ADIOI_WRITE_LOCK); the order of arrival is
+    unknown, so the order of ranks is used.
     """
     turn = np.zeros(begin.size, np.int64)
     for rank in range(1, begin.size):
@@ -194,8 +193,9 @@ def _windows(
 ) -> Moves:
     """Return the windows of ranks whose pieces are `first` to `after`, all ranks side by side.
 
-    A read that goes on in the middle of a piece takes `buffer` bytes less what it has of the
-    piece only where the rank's range ends: it may read beyond it, as ROMIO's does.
+    A read that continues within a piece is shorter than `buffer` by the part that it has of the
+    piece only at the end of the rank's range: elsewhere it may read beyond the piece, as ROMIO
+    does.
     """
     begin, end = ranges.offset, ranges.offset + ranges.size
     piece, at, last = first.copy(), begin[first], end[after - 1]
@@ -217,9 +217,9 @@ def _windows(
     order = np.lexsort((at, rank))
     rank, at, size = rank[order], at[order], size[order]
     if not writing:
-        return _all(rank, at, size, np.zeros(rank.size, np.bool_))
+        return _one_round(rank, at, size, np.zeros(rank.size, np.bool_))
     twice = np.repeat(np.arange(rank.size), 2)
-    return _all(rank[twice], at[twice], size[twice], np.arange(twice.size) % 2 == 1)
+    return _one_round(rank[twice], at[twice], size[twice], np.arange(twice.size) % 2 == 1)
 
 
 def _passed(end: Ints, piece: Ints, after: Ints, reach: Ints) -> Ints:
@@ -232,5 +232,5 @@ def _passed(end: Ints, piece: Ints, after: Ints, reach: Ints) -> Ints:
     return low - piece
 
 
-def _all(rank: Ints, offset: Ints, size: Ints, writing: np.ndarray) -> Moves:
+def _one_round(rank: Ints, offset: Ints, size: Ints, writing: np.ndarray) -> Moves:
     return Moves(rank, np.zeros(rank.size, np.int64), offset, size, writing)

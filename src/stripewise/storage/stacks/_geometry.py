@@ -17,13 +17,13 @@ from stripewise.core.errors import UsageError
 from stripewise.evidence.patterns import BlockRule, Distribution, Pattern, PatternKind, sets_of
 from stripewise.storage.stacks._base import Ints
 
-# Bytes that lie regularly in a file: the product of one set of indices per dimension.
+# Regular sets of bytes in a file: the product of one set of indices per dimension.
 
 
 class Level(NamedTuple):
-    """Indices of one dimension: blocks of `length`, `stride` apart, of which the last is `last`.
+    """Indices of one dimension: blocks of `length`, `stride` apart, the last with `last`.
 
-    `pitch` is how many bytes further the next index lies.
+    `pitch` is the distance in bytes between consecutive indices.
     """
 
     start: int
@@ -35,12 +35,12 @@ class Level(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """Indices in the set."""
+        """Number of indices in the set."""
         return (self.blocks - 1) * self.length + self.last
 
     @property
     def top(self) -> int:
-        """The last index."""
+        """Last index."""
         return self.start + (self.blocks - 1) * self.stride + self.last - 1
 
     def scaled(self, factor: int, pitch: int) -> Level:
@@ -70,7 +70,7 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Regular:
-    """A regular set of bytes, relative to where its dataset begins.
+    """A regular set of bytes, relative to the beginning of its dataset.
 
     Attributes:
         levels: Outermost dimension first; the last one counts bytes.
@@ -82,9 +82,9 @@ class Regular:
     def of(
         cls, sets: Sequence[tuple[int, ...]], extents: Sequence[int], element_bytes: int
     ) -> Regular:
-        """Make it of a set (start, stride, blocks, length, last) per dimension, C order.
+        """Make it from a set (start, stride, blocks, length, last) per dimension, C order.
 
-        Dimensions that are there in full are merged into the next outer one.
+        Dimensions that are complete are merged into the next outer one.
         """
         levels: list[Level] = []
         unit = element_bytes
@@ -101,22 +101,22 @@ class Regular:
 
     @cached_property
     def size(self) -> int:
-        """Bytes in the set."""
+        """Number of bytes in the set."""
         return math.prod(level.elements for level in self.levels)
 
     @cached_property
     def first(self) -> int:
-        """The first byte."""
+        """First byte."""
         return sum(level.start * level.pitch for level in self.levels)
 
     @cached_property
     def end(self) -> int:
-        """One past the last byte."""
+        """End (exclusive) of the last byte."""
         return sum(level.top * level.pitch for level in self.levels) + 1
 
     @cached_property
     def pieces(self) -> int:
-        """Contiguous pieces; the last of a row and the first of the next one may touch."""
+        """Number of contiguous pieces; those at the end of a row and its next may touch."""
         rows = runs = 1
         for place, level in enumerate(self.levels):
             touching = rows - runs if place and self._wraps(place) else 0
@@ -124,7 +124,7 @@ class Regular:
         return runs
 
     def _wraps(self, place: int) -> bool:
-        """Tell whether a dimension has its first and its last index."""
+        """Return whether a dimension contains its first and its last index."""
         level, outer = self.levels[place], self.levels[place - 1]
         return level.start == 0 and (level.top + 1) * level.pitch == outer.pitch
 
@@ -134,11 +134,11 @@ class Regular:
         return self.size == self.end - self.first
 
     def below(self, offset: Ints, *, pieces: bool = False) -> Ints:
-        """Return how many bytes of the set lie before each offset; same shape.
+        """Return how many bytes of the set are before each offset; same shape.
 
         Args:
-            offset: (n,) int64, relative as the set is.
-            pieces: Count the pieces that begin before it instead, each row's by themselves.
+            offset: (n,) int64, relative like the set.
+            pieces: Count the pieces that begin before it instead, separately for each row.
         """
         rest = np.asarray(offset, np.int64)
         found = np.zeros(rest.shape, np.int64)
@@ -157,18 +157,18 @@ class Regular:
         return found
 
     def from_(self, offset: int) -> int | None:
-        """Return the first byte of the set at or after an offset; None: there is none."""
+        """Return the first byte of the set at or after an offset; None if there is none."""
         indices: list[int] = []
         rest = offset
         for place, level in enumerate(self.levels):
             index, rest = divmod(rest, level.pitch)
             following = _at_or_after(level, index)
             if following != index:
-                return self._up(indices, following, place)
+                return self._next_byte(indices, following, place)
             indices.append(index)
         return offset
 
-    def _up(self, indices: list[int], following: int | None, place: int) -> int | None:
+    def _next_byte(self, indices: list[int], following: int | None, place: int) -> int | None:
         """Return the least byte with some indices given and a larger one at `place`."""
         while following is None:
             if place == 0:
@@ -179,7 +179,7 @@ class Regular:
         return sum(i * level.pitch for i, level in zip(chosen, self.levels, strict=True))
 
     def run_begin(self, offset: int) -> int:
-        """Return where the contiguous piece begins that has the byte at an offset."""
+        """Return the beginning of the contiguous piece that contains the byte at an offset."""
         level = self.levels[-1]
         rest = offset
         for outer in self.levels[:-1]:
@@ -203,17 +203,17 @@ def _at_or_after(level: Level, index: int) -> int | None:
     return index if within < size else level.start + (block + 1) * level.stride
 
 
-# A pattern in closed form: what all ranks have together, and classes of equal ranks.
+# A pattern in closed form: the union of all ranks, and classes of equal ranks.
 
 
 @dataclass(frozen=True)
 class RankClass:
-    """Ranks that have sets of bytes of the same form.
+    """Ranks whose sets of bytes have the same form.
 
     Attributes:
-        ranks: How many.
-        shape: What one of them has (another one has the same elsewhere).
-        sets: Such sets that each of them has, more than 1 in multipartitions.
+        ranks: Number of ranks.
+        shape: Set of one of them (others have the same elsewhere).
+        sets: Number of such sets of each rank, more than 1 in multipartitions.
     """
 
     ranks: int
@@ -223,16 +223,16 @@ class RankClass:
 
 @dataclass(frozen=True)
 class Geometry:
-    """A pattern, relative to where its dataset begins.
+    """A pattern, relative to the beginning of its dataset.
 
     Attributes:
         pattern: The pattern.
-        ranks: That move something.
-        union: What all of them have together.
+        ranks: Number of ranks that move something.
+        union: Union of all their sets.
         classes: Classes of equal ranks.
-        bytes: That all of them move; more than those of the union where they overlap.
-        extent: Bytes of the dataset.
-        interleaved: Whether the ranges of neighbouring ranks overlap, as ROMIO asks.
+        bytes: Sum of bytes of all ranks; more than those of the union if they overlap.
+        extent: Size of the dataset in bytes.
+        interleaved: Whether the ranges of neighbouring ranks overlap, as ROMIO tests.
         neighbour: Distance of the ranks that share a border between pieces.
     """
 
@@ -248,7 +248,7 @@ class Geometry:
 
 @lru_cache(maxsize=4096)
 def geometry_of(pattern: Pattern) -> Geometry | None:
-    """Return a pattern in closed form; None: nothing is moved.
+    """Return a pattern in closed form; None if nothing is moved.
 
     Raises:
         UsageError: The pattern is irregular.
@@ -295,7 +295,7 @@ def _classes(
 
 
 def strides_of(pattern: Pattern) -> tuple[int, ...]:
-    """Return by how much the rank grows per dimension; C order where it is not linear."""
+    """Return by how much the rank grows per dimension; C order if it is not linear."""
     if pattern.rank_strides:
         return pattern.rank_strides
     grid = pattern.grid
@@ -310,10 +310,10 @@ def _interleaved(
     copies: int,
     split: bool,
 ) -> bool:
-    """Tell whether a rank begins before the last byte of the rank before it.
+    """Return whether a rank begins before the last byte of the previous rank.
 
-    Source: ROMIO, adio/common/ad_write_coll.c: st_offsets[i] < end_offsets[i - 1].  Ranks in
-    the order of the grid step in one dimension, and back to 0 in those that count faster.
+    Source: ROMIO, adio/common/ad_write_coll.c: st_offsets[i] < end_offsets[i - 1]. Ranks in the
+        order of the grid step in one dimension, and back to 0 in those that count faster.
     """
     if split:
         return pattern.active_ranks > 1
@@ -336,32 +336,32 @@ def _interleaved(
 
 
 def _neighbour(pattern: Pattern) -> int:
-    """Return how far apart ranks are whose pieces touch: those of the innermost cut dimension."""
+    """Return the distance of ranks with touching pieces: those of the innermost cut dimension."""
     strides = strides_of(pattern)
     cut = [abs(strides[d]) for d, n in enumerate(pattern.grid) if n > 1]
     return max(cut[-1], 1) if cut else 1
 
 
-# The parts of one dimension in classes: how many have which set, and how neighbours lie.
+# Parts of one dimension in classes: number of parts per set, and distances of neighbours.
 
 Set = tuple[int, int, int, int, int]
 """First index, stride, blocks, length, length of the last block."""
 
 MOST_PARTS = 2048
-"""Dimensions with more parts are put into classes by formula, where there is one."""
+"""Number of parts above which a dimension is classified by a formula, if there is one."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of one dimension.
+    """Parts of one dimension.
 
     Attributes:
-        union: What all parts have together.
-        classes: How many parts have a set of this form, and one of these sets.
-        own: Least of (first index - last index) of a part.
-        apart: Least of (first index of a part - last index of the one before it).
+        union: Union of all parts.
+        classes: Number of parts with a set of this form, and one of these sets.
+        own: Minimum of (first index - last index) of a part.
+        apart: Minimum of (first index of a part - last index of the previous one).
         wrap: First index of the first part - last index of the last one.
-        full: Whether every part has something.
+        full: Whether no part is empty.
     """
 
     union: Set
@@ -376,16 +376,16 @@ def parts_of(distribution: Distribution, span: tuple[int, int], n_parts: int) ->
     """Return the parts of a dimension.
 
     Args:
-        distribution: Of the dimension.
-        span: First index and end of what all move together.
-        n_parts: How many parts there are.
+        distribution: Distribution of the dimension.
+        span: First index and end of what all ranks move together.
+        n_parts: Number of parts.
 
     Raises:
         UsageError: There are too many blocks of any lengths.
     """
     if n_parts > MOST_PARTS and not any(distribution.ghost) and not distribution.lattice:
         if distribution.kind == "CYCLIC":
-            return _turns(distribution.width, span, n_parts)
+            return _cyclic_parts(distribution.width, span, n_parts)
         if distribution.rule != BlockRule.GENERAL:
             return _blocks(distribution, span, n_parts)
     return _listed(distribution, span, n_parts)
@@ -405,7 +405,7 @@ def _set(column: np.ndarray) -> Set:
 
 
 def _listed(distribution: Distribution, span: tuple[int, int], n_parts: int) -> Parts:
-    """List all parts; the cost grows with them."""
+    """List all parts; the cost grows with their number."""
     table = sets_of(distribution, span, n_parts)
     used = table[:, (table[2] > 0) & (table[4] > 0)]
     _, first, counts = np.unique(used[1:], axis=1, return_index=True, return_counts=True)
@@ -423,8 +423,8 @@ def _listed(distribution: Distribution, span: tuple[int, int], n_parts: int) -> 
     )
 
 
-def _turns(width: int, span: tuple[int, int], n_parts: int) -> Parts:
-    """Return the parts of blocks that are dealt out in turn."""
+def _cyclic_parts(width: int, span: tuple[int, int], n_parts: int) -> Parts:
+    """Return the parts of blocks that are assigned cyclically."""
     first, end = span
     rounds, rest = divmod(end - first, width * n_parts)
     more, tail = divmod(rest, width)

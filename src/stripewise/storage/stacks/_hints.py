@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads ROMIO's hints with their defaults, and says which ranks on which nodes aggregate."""
+"""Reads ROMIO's hints with their defaults, and determines the aggregators and their nodes."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def names(*hints: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Hints:
-    """What ROMIO makes of the hints.
+    """ROMIO's hints with their effective values.
 
     Defaults: `ROMIO_PRINT_HINTS=1` of MPICH 4.0.2; adio/common/ad_hints.c,
-    ad_lustre/ad_lustre_hints.c.
+        ad_lustre/ad_lustre_hints.c.
 
     Attributes:
-        cb_nodes: 0: not given.
+        cb_nodes: Number of aggregators; 0 if not given.
         cb_config_list: Aggregators on each host.
         cb_buffer_size: Bytes of a round of an aggregator.
         ind_rd_buffer_size / ind_wr_buffer_size: Bytes of a window of data sieving.
         cb_read / cb_write / ds_read / ds_write: "enable", "disable" or "automatic".
-        deferred_open: Only aggregators open the file.
-        min_fdomain_size: Least bytes of an aggregator's share.
-        striping_unit: The hint, 0: not given.
-        co_ratio / coll_threshold / ds_in_coll: Of the Lustre driver.
+        deferred_open: Whether only aggregators open the file.
+        min_fdomain_size: Minimum bytes of an aggregator's share.
+        striping_unit: The hint, 0 if not given.
+        co_ratio / coll_threshold / ds_in_coll: Hints of the Lustre driver.
     """
 
     cb_nodes: int = 0
@@ -78,14 +78,14 @@ def read_hints(setup: Setup, *, config_list: str = "*:1") -> Hints:
     """Return the hints of a setup.
 
     Raises:
-        UsageError: A value is of the wrong kind.
+        UsageError: A value has the wrong kind.
     """
     given = {
         name.partition(".")[2]: value
         for name, value in setup.settings.items()
         if name.startswith("mpiio.")
     }
-    alone = _truth(given.get("romio_no_indep_rw"))  # read last: it overrules romio_cb_*
+    alone = _truth(given.get("romio_no_indep_rw"))  # read last: it overrides romio_cb_*
     automatic = "enable" if alone else "automatic"
     return Hints(
         cb_nodes=number(setup, "mpiio.cb_nodes", 0),
@@ -110,7 +110,7 @@ def number(setup: Setup, name: str, default: int) -> int:
     """Return a setting that is an integer.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not an integer.
     """
     value = setup.settings.get(name, default)
     try:
@@ -122,10 +122,10 @@ def number(setup: Setup, name: str, default: int) -> int:
 
 
 def _size(setup: Setup, hint: str, default: int) -> int:
-    """Return the bytes of a buffer.
+    """Return the size of a buffer in bytes.
 
     Raises:
-        UsageError: There are none.
+        UsageError: The size is not positive.
     """
     size = number(setup, f"mpiio.{hint}", default)
     if size < 1:
@@ -137,21 +137,21 @@ def _truth(value: Value | None) -> bool:
     return value is True or str(value).lower() in ("true", "enable", "1")
 
 
-# Which ranks aggregate in collective calls, and the nodes that these are on.
+# Aggregators of collective calls, and their nodes.
 
 
 @dataclass(frozen=True)
 class Aggregators:
-    """Ranks that aggregate, by rule: `each` of every host, hosts one after another or in turn.
+    """Aggregators by rule: `each` on every host, hosts one after another or in turn.
 
     Attributes:
-        count: Of them.
-        each: At most so many on a host.
-        ranks_per_host: Ranks of a host.
-        ranks_per_node: Of a node, which the requests come from.
-        in_turn: The first of every host, then the second of every host, and so on.
-        stride: Distance in ranks, where it is given; 0: by host.
-        ranks: Of the job.
+        count: Number of aggregators.
+        each: Maximum number on a host.
+        ranks_per_host: Number of ranks on a host.
+        ranks_per_node: Number of ranks on a node, from which the requests come.
+        in_turn: Whether the first of every host comes first, then the second of every host, etc.
+        stride: Distance in ranks, if it is given; 0 for placement by host.
+        ranks: Number of ranks of the job.
     """
 
     count: int
@@ -182,11 +182,11 @@ class Aggregators:
 
     @cached_property
     def nodes(self) -> int:
-        """How many nodes have one."""
+        """Number of nodes with an aggregator."""
         return self.nodes_of(self.count)
 
     def nodes_of(self, count: int) -> int:
-        """Return how many nodes the first ones are on."""
+        """Return the number of nodes of the first `count` aggregators."""
         hosts = -(-self.ranks // self.ranks_per_host)
         if not self.stride and self.ranks_per_host == self.ranks_per_node:
             return min(count, hosts) if self.in_turn else -(-count // self.each)
@@ -195,7 +195,7 @@ class Aggregators:
         return int(np.unique(self.node(np.arange(count))).size)
 
     def nodes_apart(self, step: int, count: int) -> int:
-        """Return how many nodes have the aggregators 0, `step`, 2 `step`, ...: `count` of them."""
+        """Return the number of nodes of `count` aggregators: 0, `step`, 2 `step`, ..."""
         index = np.arange(min(count, self.count), dtype=np.int64) * step % self.count
         return int(np.unique(self.node(index)).size)
 
@@ -203,11 +203,11 @@ class Aggregators:
 def romio_aggregators(work: Workload, hints: Hints, hosts: int) -> Aggregators:
     """Return ROMIO's aggregators.
 
-    Source: ROMIO, adio/common/cb_config_list.c (match_procs) and ad_hints.c: as many of a host
-    as the list allows, host after host, until there are `cb_nodes`.
+    Source: ROMIO, adio/common/cb_config_list.c (match_procs) and ad_hints.c: as many on a host as
+        the list allows, host after host, until there are `cb_nodes`.
 
     Raises:
-        UsageError: The list names hosts.
+        UsageError: The list contains names of hosts.
     """
     ranks = work.ranks
     wanted = hints.cb_nodes if 0 < hints.cb_nodes <= ranks else ranks
@@ -226,7 +226,7 @@ def romio_aggregators(work: Workload, hints: Hints, hosts: int) -> Aggregators:
 
 
 def first_of_groups(ranks: int, groups: int) -> Ints:
-    """Return the first rank of each group of successive ranks; the first ones have one more."""
+    """Return the first rank of each group of consecutive ranks; the first ones have one more."""
     index = np.arange(groups, dtype=np.int64)
     return index * (ranks // groups) + np.minimum(index, ranks % groups)
 
@@ -236,7 +236,7 @@ def each_host(config_list: str, most: int) -> int:
     """Return how many aggregators the first wildcard of a list allows on each host.
 
     Raises:
-        UsageError: The list names hosts, which a described machine does not have.
+        UsageError: The list contains names of hosts, which a described machine does not have.
     """
     name, _, number = config_list.split(",")[0].strip().partition(":")
     if name != "*" or not (number in ("", "*") or number.isdigit()):

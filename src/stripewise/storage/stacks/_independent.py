@@ -33,12 +33,12 @@ class OwnCall:
     """One call that every rank carries out by itself.
 
     Attributes:
-        geometry / base: What, and where its dataset begins.
-        layout: Of the file.
-        sieve: Bytes of a window of data sieving; 0: each piece is a request.
-        sieve_stripes: Windows end at stripes, and single pieces are cut there.
-        memory_run: Bytes of a row of the buffer, where it has gaps; 0: it has none.
-        whole: One rank has all, in one view without holes.
+        geometry / base: Pattern, and offset of its dataset.
+        layout: Layout of the file.
+        sieve: Bytes of a window of data sieving; 0 if each piece is a request.
+        sieve_stripes: Whether windows end at stripes, and single pieces are cut there.
+        memory_run: Bytes of a row of the buffer, if it has gaps; 0 if it has none.
+        whole: Whether one rank has all, in one view without holes.
     """
 
     geometry: Geometry
@@ -51,22 +51,22 @@ class OwnCall:
 
     @property
     def writing(self) -> bool:
-        """Otherwise reading."""
+        """Whether data is written; otherwise it is read."""
         return self.geometry.pattern.writing
 
 
 def own_phases(call: OwnCall, work: Workload) -> list[Phase]:
-    """Return the phases of one call: of sieved writes, those with the reads come first.
+    """Return the phases of one call: for sieved writes, those with the reads first.
 
-    Sieved writes take a lock on the rank's whole range of the file, so ranks whose ranges overlap
-    have their turns one after another (ADIOI_WRITE_LOCK in ad_write_str.c).
+    Sieved writes lock the rank's whole range of the file, so ranks with overlapping ranges proceed
+    one after another (ADIOI_WRITE_LOCK in ad_write_str.c).
     """
     name = "independent write" if call.writing else "independent read"
     locked = [one for one in call.geometry.classes if call.writing and _sieves(call, one)]
     free = [one for one in call.geometry.classes if one not in locked]
     phases = []
     if free:
-        together = _Together(call.geometry.ranks, 1.0)
+        together = _Simultaneous(call.geometry.ranks, 1.0)
         flows = tuple(_flow(call, one, work, together) for one in free)
         phases.append(Phase(name, 1.0, flows, nodes=_nodes(call, work, together)))
     if locked:
@@ -78,44 +78,44 @@ def own_phases(call: OwnCall, work: Workload) -> list[Phase]:
     return phases
 
 
-def _nodes(call: OwnCall, work: Workload, together: _Together) -> int:
-    """Return the nodes of the ranks that make requests at the same time."""
+def _nodes(call: OwnCall, work: Workload, together: _Simultaneous) -> int:
+    """Return the number of nodes of the ranks that make requests at the same time."""
     return min(work.nodes, -(-call.geometry.ranks // work.ranks_per_node), together.ranks)
 
 
 @dataclass(frozen=True)
-class _Together:
-    """How many ranks make requests at the same time, and how often others take over."""
+class _Simultaneous:
+    """Number of ranks that make requests at the same time, and of turns of such groups."""
 
     ranks: int
     turns: float
 
 
-def _in_turn(call: OwnCall, locked: list[RankClass]) -> _Together:
-    """Return how many ranges of ranks lie beside each other without overlapping."""
+def _in_turn(call: OwnCall, locked: list[RankClass]) -> _Simultaneous:
+    """Return how many ranges of ranks fit beside each other without overlapping."""
     ranks = min(sum(one.ranks for one in locked), call.geometry.ranks)
     union = call.geometry.union
     reach = max(_reach(call, one) for one in locked)
     beside = min(max((union.end - union.first) // reach, 1), ranks)
     turns = -(-ranks // beside)
-    return _Together(-(-ranks // turns), float(turns))
+    return _Simultaneous(-(-ranks // turns), float(turns))
 
 
 def _reach(call: OwnCall, one: RankClass) -> int:
-    """Return the bytes from a rank's first to its last; cells of multipartitions lie all over."""
+    """Return the bytes from a rank's first to its last; those of multipartitions are scattered."""
     shape = one.shape if one.sets == 1 else call.geometry.union
     return shape.end - shape.first
 
 
 def _sieves(call: OwnCall, one: RankClass) -> bool:
-    """Tell whether windows are moved; a single piece is one where the buffer has gaps."""
+    """Return whether windows are moved; a single piece is one if the buffer has gaps."""
     if not call.sieve or call.whole:
         return False
     return one.shape.pieces > 1 or (call.writing and bool(call.memory_run))
 
 
 def _sizes(call: OwnCall, one: RankClass) -> tuple[float, float]:
-    """Return the requests of a rank (without those before sieved writes), and their mean size."""
+    """Return the requests of a rank (without reads before sieved writes), and their mean size."""
     shape = one.shape
     stripe = call.layout.stripe_size if call.sieve_stripes else 0
     if _sieves(call, one):
@@ -136,7 +136,7 @@ def _sizes(call: OwnCall, one: RankClass) -> tuple[float, float]:
 
 
 def _flow(
-    call: OwnCall, one: RankClass, work: Workload, together: _Together, *, before: bool = False
+    call: OwnCall, one: RankClass, work: Workload, together: _Simultaneous, *, before: bool = False
 ) -> Flow:
     layout, geometry = call.layout, call.geometry
     count, size = _sizes(call, one)
@@ -149,7 +149,7 @@ def _flow(
     reach = (one.shape.end - one.shape.first) * one.sets
     at_once_ = spread(meet, count, size, reach, everywhere, layout.stripe_size)
     if _sieves(call, one) and call.writing and call.base >= everywhere * layout.stripe_size:
-        at_once_ = meet.objects  # its lock is elsewhere at the next object: nobody gets ahead
+        at_once_ = meet.objects  # its lock is elsewhere at the next object: no process gets ahead
     objects = min(max(round(at_once_), 1), everywhere)
     side = _side_by_side(meet.objects, at_once_, everywhere)
     met = _handovers(call, one, work, together, meet, count * parts, everywhere, before, side)
@@ -166,19 +166,19 @@ def _flow(
 
 
 def _side_by_side(meeting: float, objects: float, everywhere: int) -> float:
-    """Return the share of the time in which ranks are where they met at the begin.
+    """Return the share of the time in which ranks are where they met at the beginning.
 
-    See `spread`: the rest of the time they are on all objects.
+    For the rest of the time they are on all objects; see `spread`.
     """
     apart = 1 / max(everywhere, meeting)
     together = 1 / meeting - apart
     return (1 / objects - apart) / together if together > 0 else 1.0
 
 
-def _meeting(call: OwnCall, size: float, work: Workload, together: _Together) -> AtOnce:
-    """Return where the ranks meet that are under way at the same time."""
+def _meeting(call: OwnCall, size: float, work: Workload, together: _Simultaneous) -> AtOnce:
+    """Return where ranks that proceed at the same time meet."""
     turned = call.layout.stripe_count * call.layout.stripe_size
-    base = call.base % turned  # objects come again
+    base = call.base % turned  # objects repeat
     return _met_at(
         call.geometry.pattern, base, size, work.ranks_per_node, together, call.layout
     )  # fmt: skip
@@ -186,7 +186,7 @@ def _meeting(call: OwnCall, size: float, work: Workload, together: _Together) ->
 
 @lru_cache(maxsize=4096)
 def _met_at(
-    pattern: Pattern, base: int, size: float, ranks_per_node: int, together: _Together,
+    pattern: Pattern, base: int, size: float, ranks_per_node: int, together: _Simultaneous,
     layout: Layout,
 ) -> AtOnce:  # fmt: skip
     begins, ranks = begins_of(pattern, base)
@@ -197,13 +197,14 @@ def _met_at(
 
 
 def _handovers(
-    call: OwnCall, one: RankClass, work: Workload, together: _Together, meet: AtOnce,
+    call: OwnCall, one: RankClass, work: Workload, together: _Simultaneous, meet: AtOnce,
     touched: float, objects: int, before: bool, side: float,
 ) -> float:  # fmt: skip
     """Return the share of requests that find an object's lock at another node.
 
-    At a moment, requests of several nodes meet at an object; and the first request of a rank at
-    an object finds who was there before.  Before a sieved write that is the read of its window.
+    Requests of several nodes meet at an object at one moment; and the first request of a rank at
+    an object finds the lock of the previous user. Before a sieved write that is the read of its
+    window.
     """
     nodes = _nodes(call, work, together)
     met = handovers(meet.writers, min(meet.nodes, nodes))
@@ -223,14 +224,14 @@ def _handovers(
 
 
 def _met(call: OwnCall, one: RankClass, ranks: float, touched: float, objects: int) -> float:
-    """Return how many objects some neighbouring ranks use, about.
+    """Return approximately how many objects some neighbouring ranks use.
 
     Args:
         call: The call.
-        one: What each of them has.
-        ranks: How many.
-        touched: Stripes that their requests touch, each counted by itself.
-        objects: In use.
+        one: Class of the ranks.
+        ranks: Number of ranks.
+        touched: Number of stripes that their requests touch, counted for each request.
+        objects: Number of objects in use.
     """
     union = call.geometry.union
     reach = min(ranks * (one.shape.end - one.shape.first) * one.sets, union.end - union.first)
@@ -246,17 +247,16 @@ def _granule(call: OwnCall, one: RankClass) -> int:
 
 
 def _shared(call: OwnCall, one: RankClass, work: Workload) -> float:
-    """Return the share of requests that begin or end in a page of another node's."""
+    """Return the share of requests that begin or end in a page of another node."""
     within = unaligned(_granule(call, one))
     return within * crossing(call.geometry.neighbour, work.ranks_per_node, call.geometry.ranks)
 
 
-# Data sieving: windows that are moved as a whole in place of many small pieces.
-#
-# Source: ROMIO, adio/common/ad_write_str.c, ad_read_str.c; adio/ad_lustre/ad_lustre_wrstr.c.
+# Data sieving: windows that are moved as a whole instead of many small pieces. Source: ROMIO,
+# adio/common/ad_write_str.c, ad_read_str.c; adio/ad_lustre/ad_lustre_wrstr.c.
 
 MOST_WINDOWS = 20_000
-"""Windows of one rank that are counted one by one; further ones are taken to be alike."""
+"""Maximum number of windows of one rank that are counted; further ones are taken as similar."""
 
 
 @lru_cache(maxsize=4096)
@@ -265,16 +265,16 @@ def windows(
 ) -> tuple[float, int]:
     """Return how many windows a rank moves, and their bytes.
 
-    A window begins at the first byte that is not in one yet, and ends after `buffer` bytes, or
-    at the next multiple of `aligned_to`, or at the rank's last byte; a read that goes on within
-    a piece may end later, as the bytes that are there of the piece are not taken off.
+    A window begins at the first byte that is not in one yet, and ends after `buffer` bytes, or at
+    the next multiple of `aligned_to`, or at the rank's last byte; a read that continues within a
+    piece may end later, as the earlier part of the piece is not subtracted.
 
     Args:
-        shape: What the rank has.
+        shape: Set of bytes of the rank.
         buffer: Bytes of a window.
-        writing: Otherwise reading.
-        aligned_to: Stripe size, where windows end at stripes; 0: not.
-        phase: Byte of the file, modulo `aligned_to`, where the shape's dataset begins.
+        writing: Whether data is written; otherwise it is read.
+        aligned_to: Stripe size, if windows end at stripes; otherwise 0.
+        phase: Offset of the shape's dataset in the file, modulo `aligned_to`.
     """
     at: int | None = shape.first
     count = moved = 0

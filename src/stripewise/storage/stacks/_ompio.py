@@ -46,7 +46,7 @@ from stripewise.storage.stacks._workload import Phase, Requests, Workload
 
 
 class OmpioStack(Stack):
-    """OMPIO as Debian builds it: it does not know Lustre, and takes vulcan for all."""
+    """OMPIO as built by Debian: it does not know Lustre, and always uses vulcan."""
 
     name = "ompio"
     summary = "OMPIO of Open MPI 4.1, on any file system"
@@ -54,7 +54,7 @@ class OmpioStack(Stack):
     default = "vulcan"
 
     def stripes(self, setup: Setup) -> Stripes:
-        """Return what the file system tells OMPIO of the stripes."""
+        """Return the stripes of a file that OMPIO knows from the file system."""
         del setup
         return Stripes()
 
@@ -70,7 +70,7 @@ class OmpioStack(Stack):
         for one in steps_looked_at(work):
             fcoll = collective if is_collective(one.pattern) else "individual"
             job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll,
-                      _for(one.pattern, ompio), self.stripes(setup))  # fmt: skip
+                      _adapted(one.pattern, ompio), self.stripes(setup))  # fmt: skip
             found += [times(phase, one.times) for phase in phases_of(job)]
         return merged(found, flowing=work.flowing)
 
@@ -83,7 +83,7 @@ class OmpioStack(Stack):
             ranges = ranges_of(pattern)
             fcoll = collective if is_collective(pattern) else "individual"
             there = replace(ranges, offset=ranges.offset + one.base)
-            moves = moves_of(there, work, fcoll, _for(pattern, ompio), self.stripes(setup),
+            moves = moves_of(there, work, fcoll, _adapted(pattern, ompio), self.stripes(setup),
                              writing=pattern.writing)  # fmt: skip
             tables.append(moves.table(phase, numbers[pattern.file]))
             phase += moves.rounds
@@ -93,9 +93,9 @@ class OmpioStack(Stack):
 def _opens(ranks: int, number: float, *, writing: bool) -> list[Phase]:
     """Return the phases of the opens of a file.
 
-    Each rank makes a small file and removes it, to see whether the file system has locks
-    (sharedfp_lockedfile_component.c), and asks which file system it is on (fs_base_get_fstype).
-    Rank 0 opens the file before the others do.  Source: measured, Open MPI 4.1.4.
+    Each rank creates a small file and removes it, to test whether the file system has locks
+    (sharedfp_lockedfile_component.c), and queries the file system (fs_base_get_fstype). Rank 0
+    opens the file before the others do. Source: measured, Open MPI 4.1.4.
     """
     others = {"open": ranks - 1} if ranks > 1 else {}
     steps = [{"create": ranks}, {"remove": ranks}, others, {"stat": ranks}, {"stat": ranks}]
@@ -108,7 +108,7 @@ def _opens(ranks: int, number: float, *, writing: bool) -> list[Phase]:
 
 
 class OmpioLustre(OmpioStack):
-    """OMPIO built with its component for Lustre, which takes dynamic_gen2 there."""
+    """OMPIO built with its component for Lustre, which uses dynamic_gen2 there."""
 
     name = "ompio-lustre"
     summary = "OMPIO of Open MPI 4.1 with its Lustre component"
@@ -118,15 +118,14 @@ class OmpioLustre(OmpioStack):
         return Stripes(setup.layout.stripe_count, setup.layout.stripe_size)
 
 
-def _for(pattern: Pattern, ompio: Ompio) -> Ompio:
-    """Return the parameters without data sieving, where each piece is a call by itself."""
+def _adapted(pattern: Pattern, ompio: Ompio) -> Ompio:
+    """Return the parameters without data sieving if each piece is a separate call."""
     return ompio if through_view(pattern) else replace(ompio, read_sieving=False)
 
 
-# Every single request of OMPIO: from the pieces of all ranks to calls of the file system.
-#
-# Source: Open MPI 4.1.4, ompi/mca/fcoll (vulcan, dynamic, dynamic_gen2, individual),
-# ompi/mca/fbtl/posix (pwritev, preadv), ompi/mca/common/ompio (build_io_array).
+# Every single request of OMPIO: from the pieces of all ranks to calls of the file system. Source:
+# Open MPI 4.1.4, ompi/mca/fcoll (vulcan, dynamic, dynamic_gen2, individual), ompi/mca/fbtl/posix
+# (pwritev, preadv), ompi/mca/common/ompio (build_io_array).
 
 
 def moves_of(
@@ -135,12 +134,12 @@ def moves_of(
     """Return the requests of one MPI-IO call.
 
     Args:
-        ranges: Of all ranks, at their places in the file.
-        work: Ranks and nodes.
-        fcoll: Algorithm; "individual" for independent calls too.
-        ompio: Parameters.
-        stripes: What the file system tells.
-        writing: Otherwise reading.
+        ranges: Ranges of all ranks, at their places in the file.
+        work: Workload, for ranks and nodes.
+        fcoll: Algorithm; "individual" also for independent calls.
+        ompio: Parameters of OMPIO.
+        stripes: Stripes that the file system reports.
+        writing: Whether data is written; otherwise it is read.
     """
     ranks = work.ranks
     if not ranges.rank.size:
@@ -163,24 +162,24 @@ def moves_of(
 
 
 def group_leaders(ranges: Ranges, ranks: int, ompio: Ompio) -> Ints:
-    """Return the aggregators: the first rank of each group of successive ranks."""
+    """Return the aggregators: the first rank of each group of consecutive ranks."""
     if ompio.forced == -1 and ompio.grouping == NO_REFINEMENT:
         return _by_view(ranges, ranks)
     return first_of_groups(ranks, aggregators(ompio, ranks, *_views(ranges, ranks)))
 
 
 def _views(ranges: Ranges, ranks: int) -> tuple[int, int]:
-    """Return the mean piece of a file view, and the mean view, bytes."""
+    """Return the mean piece of a file view, and the mean view, in bytes."""
     pieces = np.bincount(ranges.rank, minlength=ranks)
     view = np.bincount(ranges.rank, ranges.size, ranks).astype(np.int64)
-    # A rank that moves nothing has the view of a file that was just opened.
+    # A rank that moves nothing has the view of a newly opened file.
     piece = np.where(pieces > 0, view // np.maximum(pieces, 1), DEFAULT_VIEW)
     view = np.where(pieces > 0, view, DEFAULT_VIEW)
     return int(piece.sum()) // ranks, int(view.sum()) // ranks
 
 
 def _by_view(ranges: Ranges, ranks: int) -> Ints:
-    """Groups of ranks of which each begins where the one before ends its first piece."""
+    """Return groups of ranks, each beginning where the previous one ends its first piece."""
     begin, end = np.zeros(ranks, np.int64), np.zeros(ranks, np.int64)
     first = np.flatnonzero(np.diff(ranges.rank, prepend=-1))
     begin[ranges.rank[first]] = ranges.offset[first]
@@ -189,7 +188,7 @@ def _by_view(ranges: Ranges, ranks: int) -> Ints:
 
 
 def _vulcan(ranges: Ranges, ranks: int, leaders: Ints, ompio: Ompio) -> Moves:
-    """The range of all is cut evenly; shares are counted from byte 0 of the file."""
+    """Return the requests of vulcan: equal shares of the range, counted from byte 0."""
     everyone = np.unique(ranges.rank).size == ranks
     low = int(ranges.offset.min()) if everyone else 0
     span = int((ranges.offset + ranges.size).max()) - low
@@ -203,7 +202,7 @@ def _vulcan(ranges: Ranges, ranks: int, leaders: Ints, ompio: Ompio) -> Moves:
 
 
 def _gen2(ranges: Ranges, ranks: int, ompio: Ompio, stripes: Stripes) -> Moves:
-    """Stripes go to aggregators in turn, and each stripe of a cycle is a call of its own."""
+    """Return the requests of dynamic_gen2: stripes go to aggregators in turn, a call for each."""
     size = stripes.size or GEN2_STRIPE
     count = stripe_aggregators(ompio, stripes, ranks)
     leaders = np.arange(count, dtype=np.int64) * ranks // count
@@ -212,7 +211,7 @@ def _gen2(ranges: Ranges, ranks: int, ompio: Ompio, stripes: Stripes) -> Moves:
     rounds = in_rounds(owner, cut, max(1, ompio.bytes_per_agg // 2))
     apart = cut_at(Ranges(np.arange(rounds.owner.size), rounds.offset, rounds.size), size)
     row, place = apart.rank, apart.offset // size
-    # The number of calls of a round keeps stripes apart; it is given back afterwards.
+    # The number of calls of a round keeps stripes apart; it is divided out afterwards.
     turn = rounds.round[row]
     step = int(place.max()) + 1
     split = Rounds(rounds.owner[row], turn * step + place, apart.offset, apart.size)
@@ -221,7 +220,7 @@ def _gen2(ranges: Ranges, ranks: int, ompio: Ompio, stripes: Stripes) -> Moves:
 
 
 def _issued(rounds: Rounds, ompio: Ompio, *, writing: bool, sieving: bool) -> Moves:
-    """Return the calls for pieces of a round each: as they are, or sieved."""
+    """Return the calls for the pieces of each round: unchanged, or sieved."""
     first = rounds.first
     count = np.diff(np.append(first, rounds.owner.size))
     last = first + count - 1
@@ -268,7 +267,7 @@ def _buffers(rounds: Rounds, first: Ints, end: Ints, most: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """Pieces of processes, by process, round and offset; those that touch are one.
+    """Pieces of processes, by process, round and offset; adjacent ones are joined.
 
     Attributes:
         owner / round / offset / size: (n,) int64.
@@ -281,7 +280,7 @@ class Rounds:
 
     @property
     def first(self) -> Ints:
-        """Where the pieces of another process or round begin: (n_calls,) int64."""
+        """Indices where the pieces of another process or round begin: (n_calls,) int64."""
         change = np.ones(self.owner.size, np.bool_)
         change[1:] = (self.owner[1:] != self.owner[:-1]) | (self.round[1:] != self.round[:-1])
         return np.flatnonzero(change)
@@ -291,8 +290,8 @@ def in_rounds(owner: Ints, ranges: Ranges, most: int) -> Rounds:
     """Return what each owner moves: its pieces by offset, `most` bytes in each round.
 
     Args:
-        owner: (n,) int64, who moves the range.
-        ranges: Of any ranks.
+        owner: (n,) int64, process that moves the range.
+        ranges: Ranges in any order.
         most: Bytes of a round.
     """
     order = np.lexsort((ranges.offset, owner))
@@ -307,7 +306,7 @@ def in_rounds(owner: Ints, ranges: Ranges, most: int) -> Rounds:
 
 
 def _touching(rounds: Rounds) -> Rounds:
-    """Return pieces that follow each other in the file and in one round as one."""
+    """Join pieces that follow each other in the file and in one round."""
     if not rounds.owner.size:
         return rounds
     new: NDArray[np.bool_] = np.ones(rounds.owner.size, np.bool_)

@@ -54,7 +54,7 @@ def phases_of(job: Job) -> list[Phase]:
 
 
 def aggregator_count(job: Job) -> int:
-    """Return the number of aggregators that OMPIO takes."""
+    """Return OMPIO's number of aggregators."""
     shape, ranks = job.shape, job.work.ranks
     if job.ompio.forced == -1 and job.ompio.grouping == NO_REFINEMENT:
         grid = job.pattern.grid
@@ -64,7 +64,7 @@ def aggregator_count(job: Job) -> int:
 
 
 def _two_phase(job: Job) -> list[Phase]:
-    """Return what ROMIO does, with `bytes_per_agg` for a buffer."""
+    """Return the phases of ROMIO's algorithm, with `bytes_per_agg` as the buffer."""
     geometry, shape = geometry_of(job.pattern), job.shape
     if geometry is None:
         return []
@@ -73,19 +73,19 @@ def _two_phase(job: Job) -> list[Phase]:
     return way.phases(geometry, job.one.base, job.layout, job.work.ranks)
 
 
-# OMPIO's collective writes where the place in the file decides who writes, in closed form.
+# OMPIO's collective writes in which the place in the file determines the writer.
 
 Floats = NDArray[np.float64]
 
 _MOST_STRIPES = 4096
-"""Of more stripes than these all are taken to be whole."""
+"""Number of stripes above which all are assumed to be whole."""
 
 
 def evenly(job: Job, count: int) -> list[Phase]:
-    """Return vulcan's write: even shares of the range, counted from byte 0.
+    """Return vulcan's write: equal shares of the range, counted from byte 0.
 
-    Shares that are cut by the begin and the end of the range belong to one aggregator where
-    there is one more of them than of aggregators.
+    Shares that are cut by the beginning and the end of the range belong to one aggregator if their
+    number exceeds that of aggregators by one.
     """
     shape, cycle = job.shape, max(1, job.ompio.bytes_per_agg // 2)
     low = job.one.base
@@ -103,7 +103,7 @@ def evenly(job: Job, count: int) -> list[Phase]:
         calls, reads = _share_calls(job, sizes, fill, cycle, rounds)
         flow = flow_of(job, n, calls, meet)
         written.append(flow)
-        # Of one aggregator, the file ends where its cycle before did.
+        # For an aggregator, the file ends where its previous cycle did.
         read += [replace(flow, writing=False, absent=float(count == 1))] if reads else []
     moved, nodes = max(map(sum, parts)) * fill / rounds, min(shape.nodes, count)
     before = [Phase(HOLES, float(rounds), tuple(read), nodes=nodes)] if read else []
@@ -130,7 +130,7 @@ def _shares(low: int, end: int, share: int, count: int) -> Counter[tuple[int, in
 def _share_calls(
     job: Job, sizes: tuple[int, int], fill: float, cycle: int, rounds: int
 ) -> tuple[Calls, bool]:
-    """Return an aggregator's calls for its parts of the file, and if each is read before."""
+    """Return an aggregator's calls for its parts of the file, and whether each is read before."""
     shape, ompio = job.shape, job.ompio
     data = sum(sizes) * fill
     pieces = max(1.0, shape.joint_pieces * sum(sizes) / shape.span_bytes)
@@ -181,7 +181,7 @@ def by_stripes(job: Job) -> Phase:
 
 
 def _shares_of_stripes(low: int, shape: Shape, stripe: int, stripes: int, count: int) -> Floats:
-    """Return the bytes of aggregators that have stripes in turn; (count,), or of many (1,)."""
+    """Return the bytes of aggregators that have stripes in turn; (count,), or (1,) if many."""
     fill = shape.total_bytes / shape.span_bytes
     if stripes > _MOST_STRIPES:
         return np.array([-(-stripes // count) * stripe * fill])
@@ -191,11 +191,11 @@ def _shares_of_stripes(low: int, shape: Shape, stripe: int, stripes: int, count:
     return np.bincount(index % count, (end - begin) * fill, count).astype(np.float64)
 
 
-# OMPIO's calls where each aggregator, or each rank, has ranges of its own, in closed form.
+# OMPIO's calls if each aggregator, or each rank, has its own ranges, in closed form.
 
 
 class _Part(NamedTuple):
-    """What one process moves in a step: contiguous ranges, bytes, first byte to last."""
+    """Data that one process moves in a step: contiguous ranges, bytes, first byte to last."""
 
     pieces: float
     size: float
@@ -203,13 +203,13 @@ class _Part(NamedTuple):
 
     @classmethod
     def of(cls, shape: Shape, ranks: float = 1.0) -> _Part:
-        """Return that of some ranks, in the mean."""
+        """Return the mean part of some ranks."""
         size = shape.rank_bytes * ranks
         return cls(shape.rank_pieces * ranks, size, max(shape.reach_bytes, size))
 
 
 def _stream(part: _Part, most: int, ompio: Ompio, *, sieving: bool) -> Calls:
-    """Return what a process does with its ranges, `most` bytes in each round."""
+    """Return the calls of a process for its ranges, `most` bytes in each round."""
     pieces, piece = part.pieces, part.size / part.pieces
     rounds = max(1, math.ceil(part.size / most))
     per_round = pieces / rounds
@@ -223,7 +223,7 @@ def _stream(part: _Part, most: int, ompio: Ompio, *, sieving: bool) -> Calls:
 
 
 def by_groups(job: Job, count: int) -> Phase:
-    """Return the calls of aggregators that each move what their own group of ranks asks for."""
+    """Return the calls of aggregators that each move the data of their own group of ranks."""
     pattern, shape, ompio = job.pattern, job.shape, job.ompio
     if are_joined(pattern):
         sets, unit = joint_sets(pattern, job.work.ranks, count), pattern.element_bytes
@@ -253,7 +253,7 @@ def by_groups(job: Job, count: int) -> Phase:
 
 
 def individual(job: Job) -> Phase:
-    """Return independent requests: a call for each range, or for what data sieving reads."""
+    """Return independent requests: a call for each range, or for each window of data sieving."""
     writing = job.pattern.writing
     calls = _stream(_Part.of(job.shape), job.ompio.cycle_bytes, job.ompio,
                     sieving=not writing and job.ompio.read_sieving)  # fmt: skip
@@ -261,22 +261,22 @@ def individual(job: Job) -> Phase:
     return Phase(f"independent {'write' if writing else 'read'}", 1.0, (flow,))
 
 
-# What groups of successive ranks have together, which one aggregator of OMPIO moves.
+# Union of the data of groups of consecutive ranks, which one aggregator of OMPIO moves.
 
 MOST_GROUPS = 32
-"""Groups that are looked at; of more, as many spread evenly over all."""
+"""Maximum number of groups that are examined; of more, this number evenly spread over all."""
 
 Box = tuple[tuple[int, int], ...]
 """First coordinate and end in each dimension of the grid of processes."""
 
 
 class Joint(NamedTuple):
-    """What several processes move of an array, or of one of its rows.
+    """Union of what several processes move of an array, or of one of its rows.
 
     Attributes:
-        runs: Contiguous ranges.
-        size: Elements.
-        low / high: The first element, and the last one.
+        runs: Number of contiguous ranges.
+        size: Number of elements.
+        low / high: First element, and last one.
     """
 
     runs: int
@@ -286,7 +286,7 @@ class Joint(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Rows `begin` to `end`, each with the same elements moved."""
+    """Rows `begin` to `end`, in each of which the same elements are moved."""
 
     begin: int
     end: int
@@ -295,14 +295,14 @@ class _Rows(NamedTuple):
 
 @lru_cache(maxsize=256)
 def joint_sets(pattern: Pattern, ranks: int, groups: int) -> tuple[tuple[int, Joint], ...]:
-    """Return the first rank of each group that is looked at, and what the group moves.
+    """Return the first rank of each examined group, and what the group moves.
 
     Groups that move nothing are left out.
 
     Args:
-        pattern: Of all ranks, whose parts do not overlap.
-        ranks: Of the job.
-        groups: Of successive ranks; the first ones have a rank more.
+        pattern: Pattern of all ranks, whose parts do not overlap.
+        ranks: Number of ranks of the job.
+        groups: Number of groups of consecutive ranks; the first ones have a rank more.
     """
     leaders = np.append(first_of_groups(ranks, groups), ranks)
     chosen = np.unique(np.linspace(0, groups - 1, min(groups, MOST_GROUPS)).astype(np.int64))
@@ -320,7 +320,7 @@ def joint_sets(pattern: Pattern, ranks: int, groups: int) -> tuple[tuple[int, Jo
 
 
 def are_joined(pattern: Pattern) -> bool:
-    """Tell whether the parts of ranks are beside each other, so that groups have them as one."""
+    """Return whether the parts of ranks are adjacent, so that groups have contiguous data."""
     apart = pattern.kind == PatternKind.MULTIPARTITION
     copies = pattern.active_ranks > math.prod(pattern.grid)
     return not apart and not copies and not any(any(how.ghost) for how in pattern.distributions)
@@ -346,7 +346,7 @@ def _boxes(first: int, end: int, grid: Sequence[int]) -> list[Box]:
 
 
 def _joint(boxes: Sequence[Box], pattern: Pattern) -> Joint:
-    """Return what the processes in some boxes, which do not overlap, have together."""
+    """Return the union of the data of processes in some boxes, which do not overlap."""
     if not boxes or not boxes[0]:
         return Joint(len(boxes), len(boxes), 0, 0)
     d = len(pattern.grid) - len(boxes[0])
@@ -362,10 +362,10 @@ def _joint(boxes: Sequence[Box], pattern: Pattern) -> Joint:
         math.prod(pattern.sizes[d + 1 :]),
     )
     if how.kind == "CYCLIC":
-        return _in_turn(slabs, how.width or 1, span, pattern.grid[d], pitch)
+        return _cyclic_rows(slabs, how.width or 1, span, pattern.grid[d], pitch)
     starts = _starts(how, span, pattern.grid[d])
     if how.lattice:
-        return _latticed(slabs, how.lattice, starts, pitch)
+        return _lattice_rows(slabs, how.lattice, starts, pitch)
     return _stacked([_Rows(starts[lo], starts[hi], row) for lo, hi, row in slabs], pitch)
 
 
@@ -376,10 +376,10 @@ def _starts(how: Distribution, span: tuple[int, int], n_parts: int) -> tuple[int
 
 
 def _stacked(rows: Sequence[_Rows], pitch: int) -> Joint:
-    """Return rows one after another; the end of one and the begin of the next may touch.
+    """Return consecutive rows; the end of one and the beginning of the next may touch.
 
     Args:
-        rows: In the order of the file.
+        rows: Rows in the order of the file.
         pitch: Elements of a row.
     """
     rows = [one for one in rows if one.end > one.begin]
@@ -398,10 +398,10 @@ def _stacked(rows: Sequence[_Rows], pitch: int) -> Joint:
     return Joint(runs, size, low, high)
 
 
-def _in_turn(
+def _cyclic_rows(
     slabs: Sequence[_Rows], width: int, span: tuple[int, int], n_parts: int, pitch: int
 ) -> Joint:
-    """Return rows that parts have in turn: all turns between the first and the last are alike."""
+    """Return the rows of cyclic parts: all rounds between the first and the last are equal."""
     first, end = span
     turn = width * n_parts
 
@@ -424,7 +424,7 @@ def _in_turn(
     return Joint(runs, size, one.low, last.high)
 
 
-def _latticed(
+def _lattice_rows(
     slabs: Sequence[_Rows], lattice: tuple[int, ...], starts: Sequence[int], pitch: int
 ) -> Joint:
     """Return the rows of parts that move only some of their rows."""

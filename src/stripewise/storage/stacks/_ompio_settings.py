@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives OMPIO's parameters and defaults, its number of aggregators and the step it moves.
+"""Provides OMPIO's parameters with defaults, its number of aggregators and the step it moves.
 
 Source: Open MPI 4.1.4, `ompi_info --all`; ompi/mca/common/ompio: common_ompio_file_view.c
-(set_view), common_ompio_aggregators.c (simple_grouping, forced_grouping, cost_calc).
+    (set_view), common_ompio_aggregators.c (simple_grouping, forced_grouping, cost_calc).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from stripewise.storage.stacks._workload import Flow, Workload
 ALGORITHMS = ("vulcan", "dynamic", "dynamic_gen2", "two_phase", "individual")
 SIMPLE, NO_REFINEMENT, SIMPLE_PLUS = 5, 6, 7
 DEFAULT_VIEW = 4 * MIB
-"""Bytes of the file view of a rank that has set none (MCA_IO_DEFAULT_FILE_VIEW_SIZE)."""
+"""Bytes of the default file view of a rank (MCA_IO_DEFAULT_FILE_VIEW_SIZE)."""
 GEN2_STRIPE = 65536
-"""Stripe size that dynamic_gen2 takes where the file system tells none."""
+"""Stripe size that dynamic_gen2 uses if the file system reports none."""
 
 TUNABLES = frozenset(
     {"mpiio.cb_nodes", "mpiio.cb_buffer_size", "mpiio.collective_buffering", "mca.fcoll"}
@@ -45,18 +45,19 @@ TUNABLES = frozenset(
 
 @dataclass(frozen=True)
 class Ompio:
-    """What OMPIO works with.
+    """Parameters of OMPIO.
 
     Attributes:
-        forced: Number of aggregators that was asked for, -1: none.
-        only_mca: The same by the MCA parameter alone, which dynamic_gen2 looks at.
-        bytes_per_agg: Of a cycle.
+        forced: Requested number of aggregators, -1 if there is none.
+        only_mca: Number requested by only the MCA parameter, which dynamic_gen2 uses.
+        bytes_per_agg: Bytes of a cycle.
         grouping: Option of that name.
-        ratio / threshold: Of the automatic number of aggregators.
-        cycle_bytes: Most bytes of an independent call at once.
-        fcoll: Algorithm, "" by itself.
+        ratio / threshold: Parameters of the automatic number of aggregators.
+        cycle_bytes: Maximum bytes of an independent call at once.
+        fcoll: Algorithm, empty for OMPIO's choice.
         asynchronous: 0 automatic, 1 always, 2 never.
-        write_sieving / read_sieving / max_block / max_gap / max_buffer: Of data sieving.
+        write_sieving / read_sieving / max_block / max_gap / max_buffer: Parameters of data
+            sieving.
     """
 
     forced: int = -1
@@ -75,23 +76,23 @@ class Ompio:
     max_buffer: int = 64 * MIB
 
     def waits(self, cycles: int) -> bool:
-        """Tell whether vulcan's writes of so many cycles are not asynchronous."""
+        """Return whether vulcan's writes of this number of cycles are synchronous."""
         return self.asynchronous == 2 or (self.asynchronous == 0 and cycles <= 2)
 
 
 @dataclass(frozen=True)
 class Stripes:
-    """What the file system tells OMPIO of a file's stripes; 0: nothing."""
+    """Stripes of a file that the file system reports to OMPIO; 0 if unknown."""
 
     count: int = 0
     size: int = 0
 
 
 def read_settings(setup: Setup) -> Ompio:
-    """Return what the settings make of OMPIO's parameters; a hint goes before a parameter.
+    """Return OMPIO's parameters under the settings; a hint overrides a parameter.
 
     Raises:
-        UsageError: A value is of the wrong kind, or asks for what is not modelled.
+        UsageError: A value has the wrong kind, or requests something that is not modelled.
     """
     given = setup.settings
     only_mca = number(setup, "mca.io_ompio_num_aggregators", -1)
@@ -128,18 +129,18 @@ def read_settings(setup: Setup) -> Ompio:
 
 
 def algorithm(ompio: Ompio, ranks: int, default: str) -> str:
-    """Return the algorithm of collective calls; one or two ranks go by themselves."""
+    """Return the algorithm of collective calls; one or two ranks make independent calls."""
     return ompio.fcoll or ("individual" if ranks <= 2 else default)
 
 
 def aggregators(ompio: Ompio, ranks: int, piece_bytes: int, view_bytes: int) -> int:
-    """Return how many aggregators there are, with grouping 5 and 7.
+    """Return the number of aggregators, with grouping 5 and 7.
 
     Args:
-        ompio: Parameters.
-        ranks: Of the communicator.
-        piece_bytes: Of a contiguous piece of a file view, in the mean over ranks.
-        view_bytes: Of a file view, in the mean.
+        ompio: Parameters of OMPIO.
+        ranks: Number of ranks of the communicator.
+        piece_bytes: Size of a contiguous piece of a file view, mean over ranks.
+        view_bytes: Mean size of a file view.
     """
     if ompio.forced != -1:
         return max(1, min(ompio.forced, ranks))
@@ -156,7 +157,7 @@ def aggregators(ompio: Ompio, ranks: int, piece_bytes: int, view_bytes: int) -> 
     for count in range(step, ranks + 1, step):
         now = _cost(ranks, count, piece_bytes, ompio.bytes_per_agg, flat)
         saved = (last - now) / last
-        # Compared with the gain of the step before, but the first one stands for itself.
+        # Compared with the gain of the previous step; the first one is its own reference.
         growth = saved if count == step else gain - saved
         if growth < ompio.threshold / 100 or last - now < 0.001:
             break
@@ -167,14 +168,14 @@ def aggregators(ompio: Ompio, ranks: int, piece_bytes: int, view_bytes: int) -> 
 
 
 def stripe_aggregators(ompio: Ompio, stripes: Stripes, ranks: int) -> int:
-    """Return how many aggregators dynamic_gen2 has: one for each stripe where it knows them."""
+    """Return dynamic_gen2's number of aggregators: one per stripe if it knows the stripes."""
     wanted = stripes.count if stripes.count > 1 else ompio.only_mca
     return min(max(wanted if wanted >= 1 else stripes.count, 1), ranks)
 
 
 @dataclass(frozen=True)
 class Apart(Aggregators):
-    """Aggregators of `two_phase`: the ranks cut into equal parts, the first of each."""
+    """Aggregators of `two_phase`: the first rank of each of equal parts of the ranks."""
 
     def rank(self, index: Ints) -> Ints:
         """Return the ranks of the aggregators with these indices."""
@@ -182,13 +183,13 @@ class Apart(Aggregators):
         return found
 
     def nodes_of(self, count: int) -> int:
-        """Return how many nodes the first ones are on."""
+        """Return the number of nodes of the first `count` aggregators."""
         chosen = np.linspace(0, count - 1, min(count, 4096)).astype(np.int64)
         return int(np.unique(self.node(chosen)).size)
 
 
 def apart(ompio: Ompio, work: Workload, piece_bytes: int, view_bytes: int) -> Apart:
-    """Return the aggregators of `two_phase`; the parameter goes before the hint there."""
+    """Return the aggregators of `two_phase`; there the parameter overrides the hint."""
     ranks = work.ranks
     count = min(ompio.only_mca, ranks)
     if count < 1:
@@ -226,13 +227,13 @@ def _truth(value: Value | None) -> bool:
 
 @dataclass(frozen=True)
 class Job:
-    """A pattern and what moves it.
+    """A pattern with everything that determines how OMPIO moves it.
 
     Attributes:
         one / shape: One step of a pattern at its place.
-        work / layout: Nodes, stripes.
-        fcoll: Algorithm; "individual" for independent calls too.
-        ompio / stripes: Parameters, and what the file system tells.
+        work / layout: Workload and layout, for nodes and stripes.
+        fcoll: Algorithm; "individual" also for independent calls.
+        ompio / stripes: Parameters, and stripes that the file system reports.
     """
 
     one: Placed
@@ -245,13 +246,13 @@ class Job:
 
     @property
     def pattern(self) -> Pattern:
-        """What is moved."""
+        """Pattern that is moved."""
         return self.one.pattern
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Of one process: calls and their bytes in a step, and rounds in which they happen."""
+    """Calls of one process and their bytes in a step, and the rounds in which they happen."""
 
     count: float
     size: float

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists which bytes of a file each rank moves, and where datasets lie in files."""
+"""Lists which bytes of a file each rank moves, and where datasets are in files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _folded(selections: Selections) -> tuple[list[_Dim], int]:
 
 
 def joined(ranges: Ranges) -> Ranges:
-    """Return them in order, those that touch or overlap within a rank made one; no empty ones."""
+    """Return ranges in order, joined if they touch or overlap within a rank; no empty ones."""
     ranges = ranges.take(ranges.size > 0)
     if not ranges.rank.size:
         return ranges
@@ -113,20 +113,20 @@ def joined(ranges: Ranges) -> Ranges:
 
 
 def several(counts: Ints) -> tuple[Ints, Ints]:
-    """Return for `counts[i]` things of each i: which i, and the number within it."""
+    """Return, for `counts[i]` items of each i: i, and the number of the item within it."""
     row = np.repeat(np.arange(counts.size), counts)
     return row, np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def split(ranges: Ranges, most: int) -> Ranges:
-    """Return them cut into pieces of at most `most` bytes, counted from each one's begin."""
+    """Return ranges cut into pieces of at most `most` bytes, counted from each range's start."""
     row, index = several(-(-ranges.size // most))
     size = np.minimum(ranges.size[row] - index * most, most)
     return Ranges(ranges.rank[row], ranges.offset[row] + index * most, size)
 
 
 def cut_at(ranges: Ranges, unit: int) -> Ranges:
-    """Return the ranges cut where the file has a multiple of `unit` bytes."""
+    """Return the ranges cut at multiples of `unit` bytes in the file."""
     low, end = ranges.offset // unit, ranges.offset + ranges.size
     row, index = several(-(-end // unit) - low)
     below = (low[row] + index) * unit
@@ -135,19 +135,19 @@ def cut_at(ranges: Ranges, unit: int) -> Ranges:
 
 
 def array_bytes(pattern: Pattern) -> int:
-    """Bytes of the whole dataset: step k of a pattern begins so many bytes after step k - 1."""
+    """Return the bytes of the whole dataset, the distance between steps of a pattern."""
     return math.prod(pattern.sizes) * pattern.element_bytes
 
 
 def file_numbers(work: Workload) -> dict[str, int]:
-    """Return the number of each file's name, in the order in which they are met."""
+    """Return the number of each file's name, in the order of first occurrence."""
     return {name: i for i, name in enumerate(dict.fromkeys(one.file for one in work.patterns))}
 
 
 def as_requests(
     ranges: Ranges, *, phase: int | Ints, file: int | Ints, writing: bool | NDArray[np.bool_]
 ) -> Requests:
-    """Return requests of these ranges; `order` is left 0 for `in_order`."""
+    """Return requests of these ranges; `order` remains 0 for `in_order`."""
     table = np.zeros(ranges.rank.size, REQUEST_DTYPE)
     table["rank"], table["offset"], table["size"] = ranges.rank, ranges.offset, ranges.size
     table["phase"], table["file"], table["writing"] = phase, file, writing
@@ -163,14 +163,14 @@ def in_order(tables: Sequence[Requests]) -> Requests:
     return table
 
 
-# Where the datasets of a workload lie in their files.
+# Places of a workload's datasets in their files.
 
 MOST_STEPS = 16
-"""Steps of one pattern that phases look at; of more, so many evenly spaced ones stand for all."""
+"""Maximum number of steps of one pattern examined by phases; of more, evenly spaced ones."""
 
 
 _ALONE = ("independent", "write of own", "read of own")
-"""How phases begin in which no rank waits for another."""
+"""Beginnings of the names of phases in which no rank waits for another."""
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,8 @@ class Placed:
 
     Attributes:
         pattern: The pattern.
-        base: Byte of the file at which the dataset begins.
-        times: So many steps are like this one.
+        base: Offset of the dataset in the file.
+        times: Number of steps that are like this one.
     """
 
     pattern: Pattern
@@ -189,15 +189,15 @@ class Placed:
 
 
 def datasets(work: Workload, begin: int = 0, align: int = 1) -> Iterator[Placed]:
-    """Yield the datasets in order, each with where its first step begins.
+    """Yield the datasets in order, each with the place of its first step.
 
-    A pattern without `file_offset` lies behind the one before it in the same file and direction,
-    and that one's last step.  A dataset that has a name lies where it lay before.
+    A pattern without `file_offset` is behind the previous one in the same file and direction,
+    after its last step. A named dataset that occurs again is at its earlier place.
 
     Args:
         work: The workload.
-        begin: Where the first dataset of a file may begin, bytes.
-        align: Bytes of which the begin of a dataset is a multiple.
+        begin: Minimum offset of the first dataset of a file, in bytes.
+        align: Alignment of datasets in bytes.
     """
     ends: dict[tuple[str, bool], int] = {}
     known: dict[tuple[str, str, bool], int] = {}
@@ -213,14 +213,14 @@ def datasets(work: Workload, begin: int = 0, align: int = 1) -> Iterator[Placed]
 
 
 def placed(one: Placed) -> Iterator[Placed]:
-    """Yield every step of a dataset; what all ranks move alike is moved again."""
+    """Yield every step of a dataset; data that all ranks move alike is moved again."""
     size = array_bytes(one.pattern) if _different_steps(one.pattern) > 1 else 0
     for step in range(max(one.pattern.steps, 1)):
         yield Placed(one.pattern, one.base + step * size)
 
 
 def sampled(one: Placed) -> Iterator[Placed]:
-    """Yield the same for phases: of many steps, some that stand for all."""
+    """Yield steps of a dataset for phases: of many steps, some that represent all."""
     steps, different = max(one.pattern.steps, 1), _different_steps(one.pattern)
     looked_at, size = min(different, MOST_STEPS), array_bytes(one.pattern)
     for i in range(looked_at):
@@ -228,7 +228,7 @@ def sampled(one: Placed) -> Iterator[Placed]:
 
 
 def together(patterns: Sequence[Pattern]) -> Iterator[tuple[Pattern, ...]]:
-    """Yield the patterns of each step: until a variable or another file or direction comes."""
+    """Yield the patterns of each step: until a variable repeats, or file or direction change."""
     step: list[Pattern] = []
     for pattern in patterns:
         same = step and all(
@@ -249,7 +249,7 @@ def steps(work: Workload) -> Iterator[Placed]:
 
 
 def steps_looked_at(work: Workload) -> Iterator[Placed]:
-    """Yield the same for phases: of many steps, some that stand for all."""
+    """Yield steps of all datasets for phases: of many steps, some that represent all."""
     return (step for dataset in datasets(work) for step in sampled(dataset))
 
 
@@ -258,11 +258,11 @@ def _different_steps(pattern: Pattern) -> int:
 
 
 def merged(phases: list[Phase], *, flowing: bool = False) -> tuple[Phase, ...]:
-    """Return the phases with equal ones put together; the order of the first ones is kept.
+    """Return the phases with equal ones merged, in the order of the first ones.
 
     Args:
-        phases: In order.
-        flowing: Independent ones that are repeated do not wait in between.
+        phases: Phases in order.
+        flowing: Whether repeated independent phases do not wait in between.
     """
     repeats: dict[tuple[object, ...], float] = {}
     kept: dict[tuple[object, ...], Phase] = {}
@@ -291,11 +291,11 @@ def _in_one(phase: Phase) -> Phase:
 
 
 def times(phase: Phase, number: float) -> Phase:
-    """Return a phase that happens so many times as often."""
+    """Return a phase with its repetitions multiplied by a number."""
     return phase if number == 1 else replace(phase, repeats=phase.repeats * number)
 
 
-# Byte ranges that several ranks have together, and what lies where; every one by itself.
+# Unions of the byte ranges of several ranks, range by range.
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +311,7 @@ class Union:
 
     @classmethod
     def of(cls, ranges: Ranges) -> Union:
-        """Put the ranges of all ranks together."""
+        """Return the union of the ranges of all ranks."""
         one = joined(Ranges(np.zeros_like(ranges.rank), ranges.offset, ranges.size))
         return cls(one.offset, one.offset + one.size)
 
@@ -320,7 +320,7 @@ class Union:
         return np.concatenate(([0], np.cumsum(self.end - self.start)))
 
     def below(self, offset: Ints) -> Ints:
-        """Return how many bytes of the ranges lie before each offset."""
+        """Return how many bytes of the ranges are before each offset."""
         place = np.searchsorted(self.start, offset, side="right") - 1
         inside = np.maximum(place, 0)
         within = np.clip(offset - self.start[inside], 0, (self.end - self.start)[inside])
@@ -332,6 +332,6 @@ class Union:
         return np.maximum(self.start[np.minimum(place, self.start.size - 1)], offset)
 
     def up_to(self, offset: Ints) -> Ints:
-        """Return one past the last byte of the ranges before each offset; there must be one."""
+        """Return the end of the last byte of the ranges before each offset; there must be one."""
         place = np.searchsorted(self.start, offset, side="left") - 1
         return np.minimum(self.end[np.maximum(place, 0)], offset)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models PnetCDF with its header, aligned variables and collective calls on many datasets.
 
-Source: PnetCDF, src/drivers/ncmpio (ncmpio_enddef.c, ncmpio_header_put.c, ncmpio_wait.c); of its
-own library below, GIO, the release notes: aggregation as in ROMIO's Lustre driver, with
-cb_buffer_size / stripe size stripes gathered before they are written.
+Source: PnetCDF, src/drivers/ncmpio (ncmpio_enddef.c, ncmpio_header_put.c, ncmpio_wait.c); for its
+    own lower library, GIO, the release notes: aggregation as in ROMIO's Lustre driver, with
+    cb_buffer_size / stripe size stripes gathered before they are written.
 """
 
 from __future__ import annotations
@@ -56,24 +56,24 @@ from stripewise.storage.stacks._workload import Flow, Phase, Requests, Workload
 
 
 class Gathered(RomioStack):
-    """Datasets of one file, direction and step are moved by one call."""
+    """Stack in which one call moves all datasets of one file, direction and step."""
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         """See `Stack.phases`."""
         hints = read_hints(setup, config_list=self.config_list)
         phases = self.first_phases(work, setup, hints)
         for group in _groups(self.datasets(work, setup), sampled):
-            made = self._moved(group, work, setup, hints)
+            made = self._call_phases(group, work, setup, hints)
             phases += [times(phase, group[0].times) for phase in made]
         return merged(phases)
 
-    def _moved(
+    def _call_phases(
         self, group: list[Placed], work: Workload, setup: Setup, hints: Hints
     ) -> list[Phase]:
-        """Return the phases of one call; of several, where it isn't collective or has holes."""
+        """Return the phases of one call, or of several if it isn't collective or has holes."""
         found = [(geometry_of(one.pattern), one.base) for one in group]
         parts = [(geometry, base) for geometry, base in found if geometry is not None]
-        whole = _whole(parts)
+        whole = _as_one_dataset(parts)
         if whole is not None:
             geometry, base = whole
             facts = CallFacts.of(geometry, work.ranks, base)
@@ -101,7 +101,7 @@ class Gathered(RomioStack):
 def _groups(
     datasets: Iterable[Placed], steps: Callable[[Placed], Iterable[Placed]]
 ) -> Iterator[list[Placed]]:
-    """Yield what one call moves: a step of all datasets that follow each other in one file."""
+    """Yield the datasets of one call: a step of all consecutive datasets in one file."""
 
     def call(one: Placed) -> tuple[object, ...]:
         pattern = one.pattern
@@ -113,7 +113,7 @@ def _groups(
 
 
 def _ranges(group: list[Placed]) -> Ranges:
-    """Return what all ranks move of several datasets, in the file."""
+    """Return the ranges in the file that all ranks move of several datasets."""
     every = [
         replace(ranges, offset=ranges.offset + one.base)
         for one in group
@@ -122,10 +122,10 @@ def _ranges(group: list[Placed]) -> Ranges:
     return joined(Ranges.together(every))
 
 
-def _whole(parts: list[tuple[Geometry, int]]) -> tuple[Geometry, int] | None:
+def _as_one_dataset(parts: list[tuple[Geometry, int]]) -> tuple[Geometry, int] | None:
     """Return several datasets as one, and where it begins; None if they have holes.
 
-    What lies between variables of different sizes, less than their alignment, counts as data.
+    Gaps between variables of different sizes, less than their alignment, count as data.
     """
     if not parts or not all(geometry.union.is_contiguous for geometry, _ in parts):
         return None
@@ -151,11 +151,11 @@ def _whole(parts: list[tuple[Geometry, int]]) -> tuple[Geometry, int] | None:
     ), begins[0]  # fmt: skip
 
 
-# PnetCDF: a header by rank 0, aligned variables, and what is below it.
+# PnetCDF: a header by rank 0, aligned variables, and the stack below it.
 
 _ALIGNMENT, _HEADER_CHUNK = 512, 262144
 _NAME_BYTES = 8
-"""Of the name of a dimension, which a pattern does not have; assumed."""
+"""Size of the name of a dimension, which a pattern does not have (assumed)."""
 _OWN = frozenset(
     f"pnetcdf.{name}"
     for name in (
@@ -168,7 +168,7 @@ _OWN = frozenset(
 
 
 class _Variables(RomioStack):
-    """Datasets are variables behind a header."""
+    """Stack in which datasets are variables behind a header."""
 
     def datasets(self, work: Workload, setup: Setup) -> Iterable[Placed]:
         """See `RomioStack.datasets`."""
@@ -177,7 +177,7 @@ class _Variables(RomioStack):
         return datasets(work, longest, align)
 
     def first_phases(self, work: Workload, setup: Setup, hints: Hints) -> list[Phase]:
-        """Add the header: written or read by rank 0."""
+        """Return the opens with the header, written or read by rank 0."""
         phases = super().first_phases(work, setup, hints)
         for one in _first_patterns(work):
             size = _header_request(work, setup, one)
@@ -199,32 +199,32 @@ class _Variables(RomioStack):
 
 
 class _OverUfs(_Variables, Romio):
-    """Over ROMIO's generic driver."""
+    """PnetCDF over ROMIO's generic driver."""
 
 
 class _OverLustre(_Variables, RomioLustre):
-    """Over ROMIO's Lustre driver."""
+    """PnetCDF over ROMIO's Lustre driver."""
 
 
 class _OverCray(_Variables, Cray):
-    """Over Cray MPICH."""
+    """PnetCDF over Cray MPICH."""
 
 
 class _OverGio(_Variables, RomioStack):
-    """Over PnetCDF's own library: stripes by turn, several written at once."""
+    """PnetCDF over its own library: stripes in turn, several written at once."""
 
     def buffers(self, facts: CallFacts, hints: Hints) -> bool:
-        """Buffer, as ROMIO's Lustre driver does; assumed."""
+        """Return True: calls are buffered as by ROMIO's Lustre driver (assumed)."""
         return True
 
     def aggregators(self, work: Workload, hints: Hints, setup: Setup) -> Aggregators:
-        """Return the aggregators: on all nodes in turn, one for each stripe unless told."""
+        """Return the aggregators: on all nodes in turn, one for each stripe by default."""
         wanted = hints.cb_nodes or setup.layout.stripe_count
         each = work.ranks_per_node
         return Aggregators(min(wanted, work.ranks), each, each, each, work.ranks, in_turn=True)
 
     def _used(self, work: Workload, hints: Hints, setup: Setup) -> Aggregators:
-        """Return those in use: with fewer than stripes, a divisor of the stripes."""
+        """Return the aggregators in use: if fewer than stripes, a divisor of the stripes."""
         chosen = self.aggregators(work, hints, setup)
         stripes = setup.layout.stripe_count
         if chosen.count >= stripes:
@@ -249,15 +249,15 @@ _CRAY: dict[str, Stack] = {"ufs": _OverCray(), "lustre": _OverCray(), "gio": _PL
 
 
 class _UfsGathered(Gathered, _OverUfs):
-    """The same, variables gathered."""
+    """PnetCDF over ROMIO's generic driver, variables gathered."""
 
 
 class _LustreGathered(Gathered, _OverLustre):
-    """The same, variables gathered."""
+    """PnetCDF over ROMIO's Lustre driver, variables gathered."""
 
 
 class _GioGathered(Gathered, _OverGio):
-    """The same, variables gathered."""
+    """PnetCDF over its own library, variables gathered."""
 
 
 _GATHERED: dict[str, Stack] = {
@@ -268,9 +268,9 @@ _GATHERED: dict[str, Stack] = {
 
 
 class Pnetcdf(Stack):
-    """PnetCDF over ROMIO, or over its own library GIO where `nc_driver` says so.
+    """PnetCDF over ROMIO, or over its own library GIO if `nc_driver` selects it.
 
-    ROMIO uses its Lustre driver where the storage has several targets.
+    ROMIO uses its Lustre driver if the storage has several targets.
     """
 
     name = "pnetcdf"
@@ -280,13 +280,13 @@ class Pnetcdf(Stack):
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         """See `Stack.phases`."""
-        return self._below(setup).phases(_through_views(work), setup)
+        return self._lower_stack(setup).phases(_through_views(work), setup)
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         """See `Stack.requests`."""
-        return self._below(setup).requests(_through_views(work), setup)
+        return self._lower_stack(setup).requests(_through_views(work), setup)
 
-    def _below(self, setup: Setup) -> Stack:
+    def _lower_stack(self, setup: Setup) -> Stack:
         members = self.members
         if setup.settings.get("pnetcdf.nc_driver") == "gio":
             return members["gio"]
@@ -314,7 +314,7 @@ def header_bytes(work: Workload, file: str) -> int:
     """Return the size of a file's header, without attributes, in the format CDF-5.
 
     Source: PnetCDF, file format specification of CDF-5: 12 bytes, then lists of dimensions,
-    attributes (absent) and variables.
+        attributes (absent) and variables.
     """
     variables = {one.dataset: one for one in work.patterns if one.file == file}
     dimensions = {n for one in variables.values() for n in enumerate(one.extents)}
@@ -339,5 +339,5 @@ def _header_request(work: Workload, setup: Setup, one: Pattern) -> int:
 
 
 def _through_views(work: Workload) -> Workload:
-    """Return the same through PnetCDF, whose independent calls have file views."""
+    """Return the workload with PnetCDF as source, whose independent calls have file views."""
     return replace(work, patterns=tuple(replace(p, source="pnetcdf") for p in work.patterns))

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models programs with POSIX I/O: a file a process or node, one file, rank 0, or a trace.
+"""Models programs with POSIX I/O: files per process or node, one file, rank 0, or a trace.
 
-What a rank moves of a dataset is contiguous in its own file or its part of the node's.  It goes
-there in calls of at most 4 MiB, unless a contiguous range of the dataset is larger,
-which is one call.  Source: measured, the kernels' back end `posix` (backends/posix.c).
+The data that a rank moves of a dataset is contiguous in its own file or its part of the node's. It
+is moved in calls of at most 4 MiB, unless a contiguous range of the dataset is larger, which is
+one call. Source: measured, the kernels' back end `posix` (backends/posix.c).
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ from stripewise.storage.stacks._workload import (
 )
 
 Ends = dict[tuple[str, bool], Ints]
-"""Of a name and a direction: bytes that each rank has behind it in its file; (n_ranks,)."""
+"""End of each rank's data in its file, in bytes, by name and direction; (n_ranks,)."""
 
 
 class _Posix(Stack):
-    """What the four ways have in common: steps, files, opens."""
+    """Common parts of the four POSIX stacks: steps, files, opens."""
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         opened = {(one.file, one.writing): one for one in reversed(work.patterns)}
@@ -95,17 +95,17 @@ class _Posix(Stack):
         return [*([later] if again else []), Phase("open", metadata=made)]
 
     def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
-        """Return who opens a file: one rank of each file makes it."""
+        """Return the opens of a file by its ranks: one rank creates each file."""
         files = self._files(work)
         return opens(files, work.ranks, writing=pattern.writing)
 
     def _files(self, work: Workload) -> int:
-        """Return the files for each name of the workload."""
+        """Return the number of files for each name of the workload."""
         del work
         return 1
 
     def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
-        """Return one step."""
+        """Return the phase of one step."""
         raise NotImplementedError
 
     def _place(
@@ -116,7 +116,7 @@ class _Posix(Stack):
 
 
 class PosixShared(_Posix):
-    """Each rank writes its contiguous ranges to one shared file."""
+    """Stack in which each rank writes its contiguous ranges to one shared file."""
 
     name = "posix-shared"
     summary = "POSIX calls, all ranks into one file: a call for each contiguous range"
@@ -133,7 +133,7 @@ class PosixShared(_Posix):
 
 
 class PosixProcess(_Posix):
-    """Each rank has a file of its own."""
+    """Stack in which each rank has a file of its own."""
 
     name = "posix-process"
     summary = "POSIX calls, a file per process"
@@ -167,7 +167,7 @@ class PosixProcess(_Posix):
 
 
 class PosixNode(_Posix):
-    """The ranks of a node share a file; a step has their parts one after another."""
+    """Stack in which the ranks of a node share a file, with their parts of a step in a row."""
 
     name = "posix-node"
     summary = "POSIX calls, a file per node: the node's ranks one after another in it"
@@ -190,7 +190,7 @@ class PosixNode(_Posix):
         return Phase(f"{_verb(one.pattern)} of the nodes' files", 1.0, (flow,))
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
-        """Return them; a rank's variables of a step lie together, behind the rank before."""
+        """Return the requests: the variables of a step are contiguous for each rank."""
         numbers, tables, phase = file_numbers(work), [], 0
         nodes = np.arange(work.ranks) // work.ranks_per_node
         ends: Ends = {}
@@ -217,7 +217,7 @@ class PosixNode(_Posix):
 
 
 class PosixSerial(_Posix):
-    """Rank 0 collects the array, 4 MiB at a time, and writes it (reads and hands out)."""
+    """Stack in which rank 0 gathers and writes the array, 4 MiB at a time (or the reverse)."""
 
     name = "posix-serial"
     summary = "POSIX calls by rank 0 alone, to which the others send"
@@ -255,26 +255,26 @@ def _verb(pattern: Pattern) -> str:
     return "write" if pattern.writing else "read"
 
 
-# The calls of programs that write by themselves: what of a dataset goes into one of them.
+# Calls of programs that write without a library: data of a dataset in each of them.
 
 STAGE_BYTES = 4 << 20
-"""Buffer in which ranges that follow each other in the file become one call."""
+"""Size of the buffer in which ranges that are adjacent in the file become one call."""
 
 
 def windows_of(pattern: Pattern) -> tuple[int, int]:
-    """Bytes of the windows in which the array passes through rank 0, and how many there are."""
+    """Return bytes and number of the windows in which the array passes through rank 0."""
     length = max(STAGE_BYTES // pattern.element_bytes, 1) * pattern.element_bytes
     return length, -(-array_bytes(pattern) // length)
 
 
 def calls_of(shape: Shape) -> float:
-    """Return the calls of a rank for what is contiguous in its file but not in the dataset."""
+    """Return a rank's calls for data that is contiguous in its file but not in the dataset."""
     together = max(1, int(STAGE_BYTES // shape.piece_bytes))
     return max(1.0, -(-shape.rank_pieces // together))
 
 
 def staged(ranges: Ranges) -> Ranges:
-    """Return calls: ranges one after another until the next does not fit in the stage."""
+    """Return calls, each with consecutive ranges until the next does not fit in the buffer."""
     first = np.searchsorted(ranges.rank, ranges.rank)
     ends = np.cumsum(ranges.size)
     begins = np.append(0, ends)[:-1]
@@ -303,11 +303,11 @@ def within(calls: Ranges) -> Ints:
     return inside
 
 
-# A program's own requests, as its trace has them, on files with a layout.
+# A program's own requests, as in its trace, on files with a layout.
 
 
 def traced_phases(stretches: Iterable[Stretch], layout: Layout) -> tuple[Phase, ...]:
-    """Return the phases of what a program asks for by itself."""
+    """Return the phases of the requests that a program makes itself."""
     return merged([_phase(one, layout) for one in stretches])
 
 
@@ -325,9 +325,9 @@ def _flow(call: TracedCalls, layout: Layout) -> Flow:
 
 
 def _own_files(call: TracedCalls, layout: Layout) -> Flow:
-    """Return requests to files that each process has to itself, one after another.
+    """Return requests to files that each process uses exclusively, one after another.
 
-    The next file lies on other targets: so many at most are counted as in use together.
+    The next file is on other targets, so at most this number counts as in use together.
     """
     objects = objects_of(call.reach_bytes, layout)
     together = min(call.files, layout.targets)

@@ -33,7 +33,7 @@ _MEMBERS: tuple[Stack, ...] = (
 )
 
 STACKS: Mapping[str, Stack] = MappingProxyType({stack.name: stack for stack in _MEMBERS})
-"""Name -> stack, in the order in which they are shown."""
+"""Stacks by name, in the order in which they are shown."""
 
 
 def stack_names() -> tuple[str, ...]:

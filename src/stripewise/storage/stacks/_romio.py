@@ -52,25 +52,23 @@ from stripewise.storage.stacks._pieces import (
 from stripewise.storage.stacks._two_phase import CyclicCall, EvenCall, cyclic_phases, even_phases
 from stripewise.storage.stacks._workload import Phase, Requests, Workload
 
-# What all stacks over ROMIO have in common: opens, and which calls are collective.
+# Common parts of all stacks over ROMIO: opens, and which calls are collective.
 
 THROUGH_VIEWS = frozenset({"view", "pnetcdf"})
-"""Sources whose independent accesses are one call with a file view: they are sieved.
-
-HDF5 hands independent accesses to MPI-IO piece by piece.
-"""
+"""Sources whose independent accesses are one call with a file view, and therefore sieved. HDF5
+passes independent accesses to MPI-IO piece by piece."""
 
 
 @dataclass(frozen=True)
 class CallFacts:
-    """What ROMIO looks at before it buffers a collective call.
+    """Properties that ROMIO tests before it buffers a collective call.
 
     Attributes:
-        writing: Otherwise reading.
-        interleaved: Whether a rank begins before the last byte of the rank before it.
-        bytes / pieces: Of all ranks.
-        empty: Ranks that call with nothing.
-        base: Byte of the file at which the dataset begins.
+        writing: Whether data is written; otherwise it is read.
+        interleaved: Whether a rank begins before the last byte of the previous rank.
+        bytes / pieces: Totals over all ranks.
+        empty: Number of ranks that call without data.
+        base: Offset of the dataset in the file.
     """
 
     writing: bool
@@ -82,7 +80,7 @@ class CallFacts:
 
     @classmethod
     def of(cls, geometry: Geometry, n_ranks: int, base: int) -> CallFacts:
-        """Take it from a pattern in closed form."""
+        """Return the facts of a pattern in closed form."""
         pieces = sum(one.ranks * one.sets * one.shape.pieces for one in geometry.classes)
         writing = geometry.pattern.writing
         empty = max(n_ranks - geometry.ranks, 0)
@@ -92,7 +90,7 @@ class CallFacts:
 
     @classmethod
     def by(cls, ranges: Ranges, writing: bool, n_ranks: int, base: int) -> CallFacts:
-        """Take it from the ranges of all ranks."""
+        """Return the facts of the ranges of all ranks."""
         rank, first = np.unique(ranges.rank, return_index=True)
         last = np.append(first[1:], ranges.rank.size) - 1
         top = ranges.offset[last] + ranges.size[last] - 1
@@ -102,18 +100,18 @@ class CallFacts:
         return cls(writing, interleaved, int(ranges.size.sum()), ranges.rank.size, empty, base)
 
 
-# The two ways of two-phase I/O, each in closed form and request by request.
+# The two kinds of two-phase I/O, each in closed form and request by request.
 
 
 @dataclass(frozen=True)
 class EvenShares:
-    """Each aggregator has an equal, contiguous share of what a call moves.
+    """Division in which each aggregator has an equal, contiguous share of a call's data.
 
     Attributes:
-        aggregators: Who has the shares.
+        aggregators: Aggregators that have the shares.
         buffer: Bytes of a round of an aggregator.
-        unit: What shares are aligned to; 0: nothing.
-        least: Least bytes of a share.
+        unit: Alignment of shares; 0 without.
+        least: Minimum bytes of a share.
     """
 
     aggregators: Aggregators
@@ -138,14 +136,14 @@ class EvenShares:
 
 @dataclass(frozen=True)
 class StripesInTurn:
-    """Each aggregator has stripes of the file in turn.
+    """Division in which each aggregator has stripes of the file in turn.
 
     Attributes:
-        aggregators: Who has the stripes.
-        sieves: Holes are read first; otherwise each piece is a request.
-        lock_mode: As in `Flow`.
-        flush: Stripes of an aggregator that are gathered before it writes them.
-        ranks: That take part in the exchange; 0: all.
+        aggregators: Aggregators that have the stripes.
+        sieves: Whether holes are read first; otherwise each piece is a request.
+        lock_mode: Same as in `Flow`.
+        flush: Number of an aggregator's stripes that are gathered before it writes them.
+        ranks: Number of ranks that take part in the exchange; 0 for all.
     """
 
     aggregators: Aggregators
@@ -173,7 +171,7 @@ TwoPhase = EvenShares | StripesInTurn
 
 
 class RomioStack(Stack):
-    """A stack over ROMIO or one of its kin."""
+    """A stack over ROMIO or a related implementation."""
 
     config_list = "*:1"
     asks_for_layouts = False
@@ -184,7 +182,7 @@ class RomioStack(Stack):
 
     @abstractmethod
     def buffers(self, facts: CallFacts, hints: Hints) -> bool:
-        """Tell whether a collective call is buffered, where hints leave it open."""
+        """Return whether a collective call is buffered if hints do not decide it."""
 
     @abstractmethod
     def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
@@ -198,7 +196,7 @@ class RomioStack(Stack):
         return way.phases(geometry, base, setup.layout, work.ranks)
 
     def stripe_windows(self, setup: Setup, writing: bool) -> int:
-        """Return the stripe size if windows of data sieving end at stripes; 0: they do not."""
+        """Return the stripe size if windows of data sieving end at stripes; otherwise 0."""
         del setup, writing
         return 0
 
@@ -221,7 +219,7 @@ class RomioStack(Stack):
         return merged(phases, flowing=work.flowing)
 
     def first_phases(self, work: Workload, setup: Setup, hints: Hints) -> list[Phase]:
-        """Return what happens before the first dataset is moved."""
+        """Return the phases before the first dataset is moved."""
         openers = self.aggregators(work, hints, setup).count if hints.deferred_open else 0
         return opens(work, openers, layouts=self.asks_for_layouts)
 
@@ -250,7 +248,7 @@ class RomioStack(Stack):
         return in_order(tables)
 
     def first_requests(self, work: Workload, setup: Setup) -> tuple[list[Requests], int]:
-        """Return the requests before the first dataset is moved, and how many phases they have."""
+        """Return the requests before the first dataset, and the number of their phases."""
         del work, setup
         return [], 0
 
@@ -271,9 +269,9 @@ class RomioStack(Stack):
         return self._own_moves(ranges, pattern, work, setup, hints)
 
     def together(self, pattern: Pattern, facts: CallFacts, hints: Hints) -> bool:
-        """Tell whether a call is collective, and buffered."""
-        said = hints.buffering(pattern.writing)
-        wanted = said == "enable" or (said != "disable" and self.buffers(facts, hints))
+        """Return whether a call is collective and buffered."""
+        mode = hints.buffering(pattern.writing)
+        wanted = mode == "enable" or (mode != "disable" and self.buffers(facts, hints))
         return is_collective(pattern) and wanted
 
     def _own(
@@ -304,35 +302,35 @@ class RomioStack(Stack):
 
 
 def is_collective(pattern: Pattern) -> bool:
-    """Tell whether most of a pattern's calls are collective."""
+    """Return whether most of a pattern's calls are collective."""
     return pattern.collective > 0.5
 
 
 def through_view(pattern: Pattern) -> bool:
-    """Tell whether a rank's access is one call with a file view."""
+    """Return whether a rank's access is one call with a file view."""
     return is_collective(pattern) or pattern.source in THROUGH_VIEWS
 
 
 def sieve_buffer(pattern: Pattern, hints: Hints) -> int:
-    """Return the bytes of a window of data sieving, for what ranks move by themselves; 0: none."""
+    """Return the bytes of a window of data sieving for independent accesses; 0 without sieving."""
     if not through_view(pattern) or not hints.sieves(pattern.writing):
         return 0
     return hints.ind_wr_buffer_size if pattern.writing else hints.ind_rd_buffer_size
 
 
 _LOOKS = 3
-"""Times that rank 0 asks where a new file is to lie.  Source: measured, MPICH 4.0.2."""
+"""Number of queries of a new file's layout by rank 0. Source: measured, MPICH 4.0.2."""
 
 
 def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Phase]:
-    """Return the phases of the opens of each file: rank 0 makes it, then all open it.
+    """Return the phases of the opens of each file: rank 0 creates it, then all open it.
 
     A file that is written and read is opened for each.
 
     Args:
         work: The workload.
-        openers: Processes that open a file; 0: all.
-        layouts: Rank 0 sets the layout of a new file; to ask for one takes no time.
+        openers: Number of processes that open a file; 0 for all.
+        layouts: Whether rank 0 sets the layout of a new file; to request one takes no time.
 
     Source: ROMIO, adio/common/ad_opencoll.c.
     """
@@ -351,18 +349,18 @@ def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Ph
 
 
 class Romio(RomioStack):
-    """ROMIO's generic driver; it knows nothing of stripes but the hint `striping_unit`."""
+    """ROMIO's generic driver, which knows nothing of stripes except the hint `striping_unit`."""
 
     name = "romio"
     summary = "ROMIO with its generic driver: equal, contiguous shares for the aggregators"
     tunables = names(*NAMES)
 
     def buffers(self, facts: CallFacts, hints: Hints) -> bool:
-        """Buffer where the ranges of ranks are interleaved."""
+        """Return whether the ranges of ranks are interleaved, which makes ROMIO buffer."""
         return facts.interleaved
 
     def unit(self, setup: Setup, hints: Hints) -> int:
-        """Return what shares are aligned to; 0: nothing."""
+        """Return the alignment of shares; 0 without."""
         return hints.striping_unit
 
     def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
@@ -371,7 +369,7 @@ class Romio(RomioStack):
         return EvenShares(chosen, hints.cb_buffer_size, unit, hints.min_fdomain_size)
 
 
-# ROMIO with its Lustre driver, as MPICH 4.0.2 has it.
+# ROMIO with its Lustre driver, as in MPICH 4.0.2.
 
 
 class RomioLustre(Romio):
@@ -386,16 +384,16 @@ class RomioLustre(Romio):
     asks_for_layouts = True
 
     def layout_defaults(self, settings: Mapping[str, Value]) -> dict[str, Value]:
-        """Ask for all targets where only the size of stripes is given (ad_lustre_open.c)."""
+        """Request all targets if only the size of stripes is given (ad_lustre_open.c)."""
         only_size = bool(settings.get("mpiio.striping_unit"))
         return {"mpiio.striping_factor": -1} if only_size else {}
 
     def buffers(self, facts: CallFacts, hints: Hints) -> bool:
-        """Buffer writes unless their pieces are large and not interleaved (Docollect).
+        """Return True for interleaved calls, and for writes of small pieces (Docollect).
 
-        A rank that calls with nothing counts as a piece.  At the beginning of the file its range
-        is taken for one byte, which is interleaved: the greatest of all ranks' numbers is taken,
-        and those are 0 where its own are -1.
+        A rank that calls without data counts as a piece. At the beginning of the file its range is
+        taken as one byte, which is interleaved: the maximum of all ranks' numbers is used, and
+        those are 0 where its own are -1.
         """
         if facts.interleaved or not facts.writing:
             return facts.interleaved
@@ -405,7 +403,7 @@ class RomioLustre(Romio):
         return facts.bytes // max(facts.pieces + facts.empty, 1) <= threshold
 
     def unit(self, setup: Setup, hints: Hints) -> int:
-        """Return the stripe size, which the driver asks the file system for."""
+        """Return the stripe size, which the driver requests from the file system."""
         return setup.layout.stripe_size
 
     def two_phase(self, writing: bool, work: Workload, setup: Setup, hints: Hints) -> TwoPhase:
@@ -421,10 +419,9 @@ class RomioLustre(Romio):
         return setup.layout.stripe_size if writing else 0
 
 
-# Cray MPICH on Lustre, with its alignment of shares to stripes (cb_align=2).
-#
-# Source: Knaak, "Getting started on MPI I/O", Cray S-0013; intro_mpi(3) of Cray MPICH.  The code
-# is not public: what is taken over from ROMIO's Lustre driver is assumed.
+# Cray MPICH on Lustre, with its alignment of shares to stripes (cb_align=2). Source: Knaak,
+# "Getting started on MPI I/O", Cray S-0013; intro_mpi(3) of Cray MPICH. The code is not public:
+# properties adopted from ROMIO's Lustre driver are assumed.
 
 _OWN = ("cray_cb_nodes_multiplier", "cray_cb_write_lock_mode", "aggregator_placement_stride")
 
@@ -438,14 +435,14 @@ class Cray(RomioStack):
     config_list = "*:*"
 
     def buffers(self, facts: CallFacts, hints: Hints) -> bool:
-        """Buffer; assumed, as ROMIO's Lustre driver does without a threshold."""
+        """Return True, as ROMIO's Lustre driver without a threshold does (assumed)."""
         return True
 
     def aggregators(self, work: Workload, hints: Hints, setup: Setup) -> Aggregators:
         """Return the aggregators: the first rank of every node, then the second ones.
 
-        There are as many as stripes times `cray_cb_nodes_multiplier`, or `cb_nodes`, at most as
-        the list of hosts and the job allow.
+        Their number is that of stripes times `cray_cb_nodes_multiplier`, or `cb_nodes`, at most
+        what the list of hosts and the job allow.
         """
         wanted = hints.cb_nodes
         if not wanted:

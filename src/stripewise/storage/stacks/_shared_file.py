@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives in closed form what ranks move of a dataset, and their requests into a shared file."""
+"""Computes in closed form what ranks move of a dataset, and their requests to a shared file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stripewise.storage.stacks._workload import Flow, Workload
 
 
 def stripes_of(length: float, granule: int, stripe_size: int) -> float:
-    """Stripes that a range touches, in the mean over places that are multiples of `granule`."""
+    """Return the mean number of stripes that a range touches, at multiples of `granule`."""
     if length <= 0:
         return 0.0
     step = math.gcd(granule, stripe_size)
@@ -31,7 +31,7 @@ def stripes_of(length: float, granule: int, stripe_size: int) -> float:
 
 
 def unaligned_share(piece_bytes: float, granule: int) -> float:
-    """Share of ranges that begin or end within a page, over places that are multiples."""
+    """Return the share of ranges that begin or end within a page, at multiples of `granule`."""
     if piece_bytes % PAGE:
         return 1.0
     return 1 - math.gcd(granule, PAGE) / PAGE
@@ -43,12 +43,12 @@ def shared_flow(
     """Return the requests of all ranks, each in its own part of one shared file.
 
     Args:
-        one: What is moved, and where.
-        shape: Of it.
-        work: Ranks and nodes.
-        layout: Of the file.
-        count: Requests of a rank.
-        size: Bytes of each.
+        one: Dataset and its place.
+        shape: Shape of its step.
+        work: Workload, for ranks and nodes.
+        layout: Layout of the file.
+        count: Number of requests of a rank.
+        size: Bytes of each request.
     """
     begins, ranks = begins_of(one.pattern, one.base)
     meet = at_once(begins, size, ranks // work.ranks_per_node, shape.ranks, layout)
@@ -64,7 +64,7 @@ def met_flow(
     meet: AtOnce, processes: int, nodes: int, count: float, size: float, granule: int,
     layout: Layout, *, writing: bool,
 ) -> Flow:  # fmt: skip
-    """Return the flow of processes whose requests lie as `meet` says at each moment."""
+    """Return the flow of processes whose requests are distributed as in `meet` at each moment."""
     objects = max(1, round(meet.objects))
     parts = min(float(objects), stripes_of(size, granule, layout.stripe_size))
     several = writing and meet.nodes > 1
@@ -85,27 +85,27 @@ def met_flow(
 
 
 def objects_of(span_bytes: float, layout: Layout) -> int:
-    """Return the objects that so many bytes lie on."""
+    """Return the number of objects that a number of bytes is on."""
     return min(layout.stripe_count, max(1, -(-int(span_bytes) // layout.stripe_size)))
 
 
-# What all ranks move of a dataset, in closed form: sizes and numbers, no list of ranks.
+# Union of what all ranks move of a dataset, in closed form, without a list of ranks.
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One step of a pattern.
+    """Sizes and numbers of one step of a pattern.
 
     Attributes:
-        ranks: That move something.
-        nodes: That these are on.
-        total_bytes: Of all.
-        pieces: Contiguous ranges of all ranks together.
-        granule: Offsets and ends of the ranges are multiples of this, bytes.
-        span_bytes: From the first byte to the last of what all move.
-        reach_bytes: From the first byte to the last of one rank (of most).
-        joint_pieces: Contiguous ranges of what all move together; 1: there are no holes.
-        blocks: Blocks (boxes of elements) of all ranks together.
+        ranks: Number of ranks that move something.
+        nodes: Number of nodes of these ranks.
+        total_bytes: Bytes of all ranks.
+        pieces: Number of contiguous ranges of all ranks, summed.
+        granule: Divisor of offsets and ends of the ranges, in bytes.
+        span_bytes: Bytes from the first to the last of all ranks.
+        reach_bytes: Bytes from the first to the last of one rank (of most).
+        joint_pieces: Number of contiguous ranges of the union of all ranks; 1 without holes.
+        blocks: Number of blocks (boxes of elements) of all ranks together.
     """
 
     ranks: int
@@ -120,25 +120,25 @@ class Shape:
 
     @property
     def rank_pieces(self) -> float:
-        """Ranges of a rank, in the mean."""
+        """Mean number of ranges of a rank."""
         return self.pieces / self.ranks if self.ranks else 0.0
 
     @property
     def piece_bytes(self) -> float:
-        """Bytes of a range, in the mean."""
+        """Mean bytes of a range."""
         return self.total_bytes / self.pieces if self.pieces else 0.0
 
     @property
     def rank_bytes(self) -> float:
-        """Bytes of a rank, in the mean."""
+        """Mean bytes of a rank."""
         return self.total_bytes / self.ranks if self.ranks else 0.0
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """A dimension: all elements and blocks, parts that have any, elements of one part.
+    """A dimension: all elements and blocks, nonempty parts, elements of one part.
 
-    `slots` are the blocks of a lattice, whoever has them.
+    `slots` are the blocks of a lattice, of any part.
     """
 
     elements: int
@@ -151,7 +151,7 @@ class _Cut:
 
     @property
     def joint(self) -> _Cut:
-        """What all parts are together: one block, or those of a lattice."""
+        """Union of all parts: one block, or those of a lattice."""
         return replace(self, blocks=self.slots, parts=1, wraps=False)
 
 
@@ -193,7 +193,7 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
 
 
 def _runs(cuts: list[_Cut], extents: list[int]) -> int:
-    """Contiguous ranges: the last block of a row and the first of the next may touch."""
+    """Return the contiguous ranges; the last block of a row and the next first one may touch."""
     rows, runs = 1, 0
     for i, cut in enumerate(cuts):
         if i == 0:
@@ -209,7 +209,7 @@ def _whole(cut: _Cut, extent: int) -> bool:
 
 
 def _granule(cuts: list[_Cut], extents: list[int], unit: int) -> int:
-    """Greatest number that divides all offsets and ends: a cut's unit times what is inside."""
+    """Return the greatest divisor of all offsets and ends, from each cut's unit and inner size."""
     inside, granule = unit, 0
     for cut, extent in zip(reversed(cuts), reversed(extents), strict=True):
         granule = math.gcd(granule, cut.unit * inside)
@@ -234,7 +234,7 @@ def _span(pattern: Pattern) -> int:
 
 
 def _cut(how: Distribution, first: int, end: int, n_parts: int) -> _Cut:
-    """Return what a distribution makes of elements `first` to `end`."""
+    """Return the cut of elements `first` to `end` by a distribution."""
     n = end - first
     if n <= 0:
         return _Cut(0, 0, 0, 0.0, 1)
@@ -260,7 +260,7 @@ def _cut(how: Distribution, first: int, end: int, n_parts: int) -> _Cut:
 
 
 def _parts(how: Distribution, n: int, n_parts: int) -> tuple[int, int]:
-    """Return the parts that have elements, and what divides the places where they begin."""
+    """Return the number of nonempty parts, and a divisor of the places where they begin."""
     low = n // n_parts
     if how.rule == BlockRule.GENERAL:
         if len(how.lengths) != n_parts:

@@ -24,16 +24,16 @@ from stripewise.storage.stacks._hints import Aggregators
 from stripewise.storage.stacks._workload import Flow, Phase
 
 MOST_WINDOWS = 4096
-"""Where data has holes, so many windows are looked at; of more, as many spread over all."""
+"""Maximum number of windows examined if data has holes; of more, as many spread over all."""
 
 HOLES = "read what lies in holes"
 """Name of the phase before a write whose data has holes."""
 
 
 def spread(total: int) -> Ints:
-    """Return the windows that are looked at, ascending: all, or one in each of many intervals.
+    """Return the windows that are examined, ascending: all, or one in each of many intervals.
 
-    The place in the interval varies, so that it does not keep step with a regular pattern.
+    The place in the interval varies, to avoid resonance with a regular pattern.
     """
     if total <= MOST_WINDOWS:
         return np.arange(total, dtype=np.int64)
@@ -49,12 +49,12 @@ class TwoPhaseCall:
     """One collective call.
 
     Attributes:
-        union: What all ranks move, relative to `base`.
-        base: Where the dataset begins.
-        writing: Otherwise reading.
-        aggregators: Who moves it.
-        layout: Of the file.
-        ranks: That take part in the exchange.
+        union: Union of what all ranks move, relative to `base`.
+        base: Offset of the dataset.
+        writing: Whether data is written; otherwise it is read.
+        aggregators: Aggregators that move it.
+        layout: Layout of the file.
+        ranks: Number of ranks that take part in the exchange.
     """
 
     union: Regular
@@ -66,19 +66,19 @@ class TwoPhaseCall:
 
     @property
     def low(self) -> int:
-        """The first byte in the file."""
+        """First byte in the file."""
         return self.base + self.union.first
 
     @property
     def high(self) -> int:
-        """One past the last byte in the file."""
+        """End (exclusive) of the last byte in the file."""
         return self.base + self.union.end
 
     def phase(self, repeats: float, flows: tuple[Flow, ...], exchanged: float) -> Phase:
         """Return rounds of exchange and requests.
 
         Args:
-            repeats: How many.
+            repeats: Number of rounds.
             flows: Requests of one round.
             exchanged: Bytes of an aggregator in one round.
         """
@@ -88,7 +88,7 @@ class TwoPhaseCall:
 
 
 def last_below(union: Regular, offset: int) -> int:
-    """Return one past the last byte of a set that lies before an offset; it must have one."""
+    """Return the end of the last byte of a set before an offset; there must be one."""
     low, high = union.first, min(offset, union.end)
     wanted = int(union.below(np.array([high]))[0])
     while low < high:
@@ -101,7 +101,6 @@ def last_below(union: Regular, offset: int) -> int:
 
 
 # Generic two-phase I/O in classes: each aggregator has an equal, contiguous share of the range.
-#
 # Source: ROMIO, adio/common/ad_aggregate.c (Calc_file_domains), ad_write_coll.c, ad_read_coll.c.
 
 
@@ -111,8 +110,8 @@ class EvenCall(TwoPhaseCall):
 
     Attributes:
         buffer: Bytes of a round of an aggregator.
-        unit: What shares are aligned to; 0: nothing.
-        least: Least bytes of a share.
+        unit: Alignment of shares; 0 without.
+        least: Minimum bytes of a share.
     """
 
     buffer: int
@@ -123,8 +122,8 @@ class EvenCall(TwoPhaseCall):
 def domains(low: int, high: int, count: int, unit: int, least: int) -> Ints:
     """Return where shares begin and, last, end: (count + 1,) int64.
 
-    Shares of ceil((high - low) / count) bytes, at least `least`; ends go to the nearest multiple
-    of `unit`, the upper one if both are as near.
+    Shares have ceil((high - low) / count) bytes, at least `least`; ends are moved to the nearest
+    multiple of `unit`, the upper one if both are equally near.
     """
     size = max(-(-(high - low) // count), least)
     ends = low + np.arange(count + 1, dtype=np.int64) * size
@@ -170,17 +169,17 @@ def _solid(call: EvenCall, ends: Ints) -> list[Phase]:
 
 @dataclass(frozen=True)
 class _Meeting(AtOnce):
-    """Where aggregators meet in a round.
+    """Places where aggregators meet in a round.
 
     Attributes:
-        shared: Share of the requests whose borders are ragged, 0 to 1.
+        shared: Share of the requests with unaligned borders, 0 to 1.
     """
 
     shared: float
 
 
 def _meeting(call: EvenCall, ends: Ints) -> _Meeting:
-    """Return who meets: shares that are all stripes apart have all at one object in each round."""
+    """Return where aggregators meet: at one object if shares are all stripes apart."""
     used = np.flatnonzero(np.diff(ends) > 0)
     chosen = used[looked_at(used.size)]
     size = float(min(call.buffer, np.diff(ends).max()))
@@ -220,7 +219,7 @@ def stripes_in(size: float, stripe_size: int) -> float:
 
 
 def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
-    """Return one phase with the means of all rounds, and before it one that reads the holes."""
+    """Return one phase with the means of all rounds, after one that reads the holes."""
     starts, lengths, sizes, each = _windows(call, ends)
     begin = call.union.below(starts - call.base)
     data = call.union.below(starts + lengths - call.base) - begin
@@ -243,7 +242,7 @@ def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
 
 
 def _windows(call: EvenCall, ends: Ints) -> tuple[Ints, Ints, Ints, float]:
-    """Return starts and lengths of windows, the lengths of shares, and how many one stands for.
+    """Return starts and lengths of windows, lengths of shares, and windows that each represents.
 
     Windows begin at the first byte that is moved in a share, and end at the last one.
     """
@@ -264,11 +263,9 @@ def _windows(call: EvenCall, ends: Ints) -> tuple[Ints, Ints, Ints, float]:
     return start[owner] + place, lengths, sizes, total / chosen.size
 
 
-# Two-phase I/O by stripes in classes: stripe i of the file belongs to aggregator i mod A.
-#
-# In each round every aggregator has one stripe, or several that are written together (`flush`).
-#
-# Source: ROMIO, adio/ad_lustre/ad_lustre_wrcoll.c (Exch_and_write), ad_lustre_aggregate.c
+# Two-phase I/O by stripes in classes: stripe i of the file belongs to aggregator i mod A. In each
+# round every aggregator has one stripe, or several that are written together (`flush`). Source:
+# ROMIO, adio/ad_lustre/ad_lustre_wrcoll.c (Exch_and_write), ad_lustre_aggregate.c
 # (Calc_aggregator), MPICH 4.0.2; Cray MPICH with cb_align=2: Knaak, Cray S-0013.
 
 
@@ -277,9 +274,9 @@ class CyclicCall(TwoPhaseCall):
     """One collective call whose aggregators have stripes in turn.
 
     Attributes:
-        sieves: Holes are read first; otherwise each piece is a request.
-        lock_mode: As in `Flow`.
-        flush: Stripes of an aggregator that are gathered before it writes them.
+        sieves: Whether holes are read first; otherwise each piece is a request.
+        lock_mode: Same as in `Flow`.
+        flush: Number of an aggregator's stripes that are gathered before it writes them.
     """
 
     sieves: bool = True
@@ -288,7 +285,7 @@ class CyclicCall(TwoPhaseCall):
 
     @property
     def stripes(self) -> int:
-        """Stripes that the range lies in."""
+        """Number of stripes that the range touches."""
         size = self.layout.stripe_size
         return -(-self.high // size) - self.low // size
 
@@ -335,7 +332,7 @@ def _plain(call: CyclicCall, meeting: AtOnce, rounds: int) -> list[Phase]:
 
 
 def _meeting_of_stripes(call: CyclicCall) -> AtOnce:
-    """Return who meets at an object: aggregators at a distance of gcd(A, C) share one."""
+    """Return where aggregators meet: those at a distance of gcd(A, C) share an object."""
     count = call.layout.stripe_count
     objects = min(count, call.stripes)
     step = math.gcd(call.aggregators.count, count)
@@ -373,7 +370,7 @@ def _round(
 
 
 def _stripes_with_holes(call: CyclicCall, meeting: AtOnce) -> list[Phase]:
-    """Return one phase with the means of all rounds, and before it one that reads the holes."""
+    """Return one phase with the means of all rounds, after one that reads the holes."""
     lengths, data, pieces, each = _stripes(call)
     rounds = -(-call.stripes // call.aggregators.count)
     busy = min(call.aggregators.count, call.stripes)
@@ -390,16 +387,16 @@ def _stripes_with_holes(call: CyclicCall, meeting: AtOnce) -> list[Phase]:
         first = float(holes.sum()) * each
         size = float(lengths[holes].sum()) * each / first
         flow = _flow_of_stripes(call, meeting, busy, first * share, size, writing=False)
-        flow = replace(flow, absent=1.0)  # the file ends where the round before did
+        flow = replace(flow, absent=1.0)  # the file ends where the previous round did
         phases.insert(0, Phase(HOLES, float(rounds), (flow,)))
     return phases
 
 
 def _stripes(call: CyclicCall) -> tuple[Ints, Ints, Ints, float]:
-    """Return of stripes with data: length, bytes and pieces of data; how many one stands for.
+    """Return length, bytes and pieces of stripes with data, and stripes that each represents.
 
-    The length runs from the first byte to the stripe's end, in an aggregator's last stripe to
-    its last byte.
+    The length is from the first byte to the end of the stripe, or in an aggregator's last stripe
+    to its last byte.
     """
     size, total = call.layout.stripe_size, call.stripes
     chosen = spread(total)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Describes what a program asks for, and the requests that reach the storage."""
+"""Describes the requests of a program, and the requests that reach the storage."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from numpy.typing import NDArray
 
 from stripewise.evidence.patterns import Pattern, PatternKind
 
-# What a library asks of the storage: in classes of equal requests, or one by one.
+# Requests of a library to the storage: in classes of equal requests, or one by one.
 
 REQUEST_DTYPE = np.dtype(
     [
         ("rank", np.int32),
-        ("order", np.int32),  # of the rank's own requests, from 0
-        ("phase", np.int32),  # requests of one phase run at the same time; phases follow
+        ("order", np.int32),  # in the order of the rank's own requests, from 0
+        (
+            "phase",
+            np.int32,
+        ),  # of a phase: its requests run at the same time
         ("file", np.int32),
         ("offset", np.int64),
         ("size", np.int64),
         ("writing", np.bool_),
     ]
 )
-"""One request each, as it reaches the file system."""
+"""One request, as it reaches the file system."""
 
 Requests = NDArray[np.void]
 """Shape (n,), `REQUEST_DTYPE`, ordered by rank and order."""
@@ -37,24 +40,24 @@ class Flow:
     """Equal requests of equal processes that run at the same time.
 
     Attributes:
-        writing: Otherwise reading.
-        processes: That issue them.
-        nodes: Over which these are spread evenly.
+        writing: Whether data is written; otherwise it is read.
+        processes: Number of processes that issue the requests.
+        nodes: Number of nodes over which these are spread evenly.
         count: Requests of each process in one repetition of the phase.
-        size: Bytes of each.
-        files: Files that they go to together; 1: one shared file.
+        size: Bytes of each request.
+        files: Number of files that they access together; 1 for one shared file.
         objects: Stripes of each file that are in use.
-        objects_per_process: Of them, those that one process uses in one repetition.
-        writers: Processes that use the same object.
-        writer_nodes: Nodes that these are on.
-        handovers: Share of the requests that find the object's lock at another node, 0 to 1; of
+        objects_per_process: Number of these that one process uses in one repetition.
+        writers: Number of processes that use the same object.
+        writer_nodes: Number of nodes of these processes.
+        handovers: Share of the requests that find the object's lock at another node, 0 to 1; for
             reads, share of the turns in which the readers of an object take it from a writer.
         shared_pages: Share of the requests that share a page with one of another node, 0 to 1.
         lock_mode: 0 extent locks, 1 one lock for all writers, 2 lock-ahead.
-        parts: Objects that one request touches; 0: as many as its size has stripes,
-            or as it takes to reach all objects of the process.
-        absent: Share of the processes that ask for what is not there: they read beyond the end of
-            a new file, and get a lock and no data.
+        parts: Number of objects that one request touches; 0: as many as its size has stripes, or
+            as it takes to reach all objects of the process.
+        absent: Share of the processes that request data that does not exist: they read beyond the
+            end of a new file, and get a lock and no data.
     """
 
     writing: bool
@@ -74,17 +77,17 @@ class Flow:
     absent: float = 0.0
 
     def parts_per_request(self, stripe_size: int) -> float:
-        """Return the parts, one for each object, into which the stripes cut a request."""
+        """Return the number of objects to which the stripes divide a request."""
         least = max(1.0, self.objects_per_process / max(self.count, 1.0))
         return self.parts or max(least, min(self.size / stripe_size, self.objects_per_process))
 
 
 @dataclass(frozen=True)
 class Turns:
-    """What each of some equal processes does in turn.
+    """Activities of each of some equal processes, one after another.
 
     Attributes:
-        processes: How many there are.
+        processes: Number of processes.
         counts: Requests of each process in each flow of the phase.
         metadata: Operations of each process: those of a phase, and "sync".
     """
@@ -96,19 +99,19 @@ class Turns:
 
 @dataclass(frozen=True)
 class Phase:
-    """What happens at the same time; the next phase begins when all of it is done.
+    """Simultaneous activities; the next phase begins when all of them are done.
 
     Attributes:
-        name: For people: "two-phase write", "independent read", "open".
-        repeats: How often it happens (rounds of collective buffering); 1: once.
-        flows: Of requests; different flows are of different processes.
-        exchange_bytes: That each aggregator receives or sends before (after) its requests.
-        ranks: That take part in the exchange; 0: there is none.
-        nodes: Over which the processes of all flows spread; 0: those of the flow that has most.
-        copied_bytes: That the processes of each node copy to one another first.
-        metadata: "open", "create", "stat", "remove" -> number of such operations.
-        turns: Of different processes, which take part in several flows one after another and do
-            not wait for each other between requests; empty: each process is of one flow.
+        name: Name for people: "two-phase write", "independent read", "open".
+        repeats: How often it happens (rounds of collective buffering), at least 1.
+        flows: Flows of requests; different flows belong to different processes.
+        exchange_bytes: Bytes that each aggregator receives or sends before (after) its requests.
+        ranks: Number of ranks that take part in the exchange; 0 without one.
+        nodes: Nodes of the processes of all flows; 0 for those of the largest flow.
+        copied_bytes: Bytes that the processes of each node copy to one another first.
+        metadata: Number of operations by name: "open", "create", "stat", "remove".
+        turns: Turns of different processes, which take part in several flows one after another and
+            do not wait for each other between requests; empty if each process has one flow.
     """
 
     name: str
@@ -123,27 +126,27 @@ class Phase:
     turns: tuple[Turns, ...] = ()
 
 
-# What a traced program asks of the storage by itself, below or without any library of MPI-IO.
+# Requests of a traced program itself to the storage, below or without MPI-IO.
 
 
 @dataclass(frozen=True)
 class TracedCalls:
-    """Data requests of one kind, wherever the files lie.
+    """Data requests of one kind, to whatever files.
 
     Attributes:
-        writing: Otherwise reading.
-        processes / nodes: How many make them, and on how many nodes.
-        count: Requests of each process, in the mean.
-        size: Bytes of each, in the mean.
-        files: Files that one process uses, one after another.
-        different: Files that all of them use at the same time.
+        writing: Whether data is written; otherwise it is read.
+        processes / nodes: Number of processes that make them, and of their nodes.
+        count: Mean number of requests of each process.
+        size: Mean bytes of each request.
+        files: Number of files that one process uses, one after another.
+        different: Number of files that all of them use at the same time.
         reach_bytes: From the first to the last byte that a process moves in one of them.
-        granule: Bytes of which all offsets and sizes are multiples.
-        sharers: Processes that use one file together; 1: each has files of its own.
-        begins: Where these processes begin in a file that they share, in bytes; at most so many
-            as are looked at.
-        on_nodes: Their nodes, numbered.
-        span_bytes: Of that file, from the first to the last byte that they move.
+        granule: Divisor of all offsets and sizes, in bytes.
+        sharers: Number of processes that use one file together; 1 if each has its own files.
+        begins: Offsets at which these processes begin in a file that they share, in bytes; at most
+            as many as are examined.
+        on_nodes: Numbers of their nodes.
+        span_bytes: From the first to the last byte that they move in that file.
     """
 
     writing: bool
@@ -163,13 +166,13 @@ class TracedCalls:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Some time of a program in which it does the same things over and over.
+    """A period of a program in which it repeats the same calls.
 
     Attributes:
-        name: For people.
-        calls: Of all ranks, one for each kind.
-        turns: What ranks of different classes do, each with its number of all `calls`.
-        first: It begins before any file of MPI-IO is touched.
+        name: Name for people.
+        calls: Calls of all ranks, one entry for each kind.
+        turns: Turns of the classes of ranks, each with its number of all `calls`.
+        first: Whether it begins before any file of MPI-IO is touched.
     """
 
     name: str
@@ -183,7 +186,7 @@ class Stretch:
         return sum(call.processes * call.count * call.size for call in self.calls)
 
 
-# What a program asks for, before any library has had its way with it.
+# Requests of a program, before any library has transformed them.
 
 
 @dataclass(frozen=True)
@@ -192,15 +195,15 @@ class Workload:
 
     Attributes:
         patterns: One for each dataset or step, in order; `steps` of one repeats it.
-        nodes: Of the job.
-        ranks_per_node: Ranks lie on nodes in blocks: rank r is on node r // ranks_per_node.
-        memory_run: Bytes of a row of the buffer, where there are gaps between rows (ghost cells in
-            memory); 0: buffers have no gaps.
-        own: What the program asks of the storage by itself, whatever the stack, as traced.
-        opened: Files, which names in `patterns` tell apart, and how often each is opened to be
-            written (True) or read; once, where nothing is said.
-        flowing: Independent calls of a rank follow each other without waiting for other ranks;
-            otherwise all of them wait for each other after each step.
+        nodes: Number of nodes of the job.
+        ranks_per_node: Ranks per node, in blocks: rank r is on node r // ranks_per_node.
+        memory_run: Bytes of a row of the buffer, if there are gaps between rows (ghost cells in
+            memory); 0 if buffers have no gaps.
+        own: Traced requests that the program makes itself, whatever the stack.
+        opened: Number of opens by file, as named in `patterns`, and direction (True: writing); 1
+            for files that are not listed.
+        flowing: Whether independent calls of a rank follow each other without waiting for other
+            ranks; otherwise all ranks wait for each other after each step.
     """
 
     patterns: tuple[Pattern, ...]
@@ -213,22 +216,22 @@ class Workload:
 
     @property
     def ranks(self) -> int:
-        """Ranks of the job."""
+        """Number of ranks of the job."""
         return self.nodes * self.ranks_per_node
 
     def opens(self, file: str, writing: bool) -> int:
-        """Return the times that a file is opened in one direction."""
+        """Return the number of times that a file is opened in one direction."""
         return {(name, way): n for name, way, n in self.opened}.get((file, writing), 1)
 
     @property
     def bytes(self) -> int:
-        """Bytes that the program asks to move."""
+        """Bytes that the program requests to move."""
         own = round(sum(one.bytes for one in self.own))
         return sum(_bytes(one) * one.steps for one in self.patterns) + own
 
 
 def _bytes(pattern: Pattern) -> int:
-    """Bytes of one step: of the array once, or once for each rank that moves all of a part."""
+    """Return the bytes of one step: of the array once, or once for each rank that moves a part."""
     if pattern.kind == PatternKind.EMPTY:
         return 0
     places = prod(pattern.grid)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Studies of a job script: its tier, its place in the queue, its runs and its tuned copy."""
+"""Studies of a job script: its tier, its position in the queue, its runs and its tuned copy."""
 
 from typing import TYPE_CHECKING
 

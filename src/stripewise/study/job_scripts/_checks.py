@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks a script's partition, time limit and directory, and sets the allocation's time."""
+"""Checks the partition, time limit and directory of a script; sets the allocation's time."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from stripewise.run.slurm import (
 from stripewise.study.plan import StudyOptions, is_allowed, is_nobodys
 
 _OURS = ("job-name", "output", "error", "open-mode", "signal", "requeue", "no-requeue")
-"""Options that allocations have anyway, whatever script and variables say."""
+"""Options that allocations always set, whatever the script and the environment say."""
 
 
 def check_input(script: JobScript) -> None:
-    """Refuse an input of the batch script, which its runs would not have.
+    """Refuse an input file of the batch script, which its runs would not get.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: The script has an input; the message has the remedy.
     """
-    said = {option.name: option.value or "" for option in script.options}
-    if (name := said.get("input")) and name != os.devnull:
+    options = {option.name: option.value or "" for option in script.options}
+    if (name := options.get("input")) and name != os.devnull:
         raise UsageError(
             f"{script.name}: --input={printable(name)} does not reach the runs of a study: write "
             "< FILE after the program instead"
@@ -54,13 +54,13 @@ def check_input(script: JobScript) -> None:
 
 
 def cluster_of(script: JobScript, given: Mapping[str, str]) -> str:
-    """Return the cluster that the jobs go to; "": this host's own.
+    """Return the cluster to which the jobs are submitted; empty for this host's own.
 
     Raises:
-        UsageError: There are several, on which runs cannot be compared.
+        UsageError: There are several clusters, whose runs cannot be compared.
     """
-    said = [option.value or "" for option in script.options if option.name == "clusters"]
-    name = given.get("clusters", (said or [""])[-1])
+    clusters = [option.value or "" for option in script.options if option.name == "clusters"]
+    name = given.get("clusters", (clusters or [""])[-1])
     if "," in name or name == "all":
         raise UsageError(
             f"{script.name}: --clusters={printable(name)} names several clusters, on which runs "
@@ -72,10 +72,10 @@ def cluster_of(script: JobScript, given: Mapping[str, str]) -> str:
 def find_partition(
     script: JobScript, slurm: Slurm, given: Mapping[str, str], nodes: int
 ) -> Partition | None:
-    """Return the partition that a variable or the script names, or the default one.
+    """Return the partition that the environment or the script selects, or the default one.
 
     Raises:
-        UsageError: There is none of that name, it starts no jobs, or has too few nodes.
+        UsageError: The partition does not exist, starts no jobs, or has too few nodes.
     """
     names = given.get("partition", script.resources.partition or "")
     wanted = [name for name in names.split(",") if name]
@@ -105,15 +105,15 @@ def find_partition(
 def wall_seconds_of(
     script: JobScript, partition: Partition | None, given: Mapping[str, str]
 ) -> float | None:
-    """Return the time limit of a run: as said, or the partition's for jobs without one.
+    """Return the time limit of a run: as requested, or the partition's default for jobs.
 
-    Slurm takes seconds for the next whole minute, and 0 for no limit but the partition's.
+    Slurm rounds seconds up to whole minutes; 0 stands for the limit of the partition.
     """
-    said: float | None = script.resources.wall_seconds
+    limit: float | None = script.resources.wall_seconds
     if "time" in given:
-        said = parse_seconds(given["time"])
-    if said:
-        return ceil(said / 60) * 60.0
+        limit = parse_seconds(given["time"])
+    if limit:
+        return ceil(limit / 60) * 60.0
     if partition is None:
         return None
     is_said = "time" in given or any(option.name == "time" for option in script.options)
@@ -121,7 +121,7 @@ def wall_seconds_of(
 
 
 def overridden(script: JobScript) -> Iterator[str]:
-    """Say which options of the script sbatch does not heed."""
+    """Yield a message for each option of the script that sbatch ignores."""
     given = options_of_variables(os.environ)
     of_script = dict.fromkeys(option.name for option in script.options)
     for name in of_script:
@@ -132,19 +132,19 @@ def overridden(script: JobScript) -> Iterator[str]:
             )
 
 
-# How long the allocations of a job script are asked for.
+# Time limits of a job script's allocations.
 
 RUNS_OF_AN_ALLOCATION = 12
-"""An allocation is asked for so many runs at their limit, as far as the partition allows."""
+"""Number of runs at their time limit that an allocation should hold, if the partition allows."""
 
 
 def allocation_seconds(
     options: StudyOptions, jobs: ScriptJobs, partition: Partition | None
 ) -> float | None:
-    """Return the time limit of an allocation, in which at least one run fits.
+    """Return the time limit of an allocation, which is long enough for at least one run.
 
     Raises:
-        UsageError: The partition does not allow it.
+        UsageError: The partition does not allow such a time limit.
     """
     job = options.job
     assert job is not None
@@ -162,7 +162,7 @@ def allocation_seconds(
         )
     if wanted is None and jobs.wall_seconds is not None:
         wanted = jobs.wall_seconds * (1 if job.per_run else RUNS_OF_AN_ALLOCATION)
-        if options.node_hours is not None:  # accounts are asked for all of it beforehand
+        if options.node_hours is not None:  # accounts are charged for all of it in advance
             wanted = min(wanted, _whole_minutes(3600 * options.node_hours / jobs.nodes))
     if wanted is not None:
         wanted = max(wanted, _least_seconds(options, jobs))
@@ -172,23 +172,23 @@ def allocation_seconds(
 
 
 def _least_seconds(options: StudyOptions, jobs: ScriptJobs) -> float:
-    """Return the least time limit of an allocation."""
+    """Return the shortest useful time limit of an allocation."""
     return _whole_minutes(least_wall_seconds(_run_seconds(options, jobs)))
 
 
 def _whole_minutes(seconds: float) -> float:
-    """Return a time limit as Slurm has it."""
+    """Return a time limit rounded up to whole minutes, as Slurm does."""
     return ceil(seconds / 60) * 60.0
 
 
 def _run_seconds(options: StudyOptions, jobs: ScriptJobs) -> float | None:
-    """Return the time limit of a run, as far as it is known beforehand."""
+    """Return the time limit of a run, if it is known in advance."""
     return options.timeout_seconds or jobs.wall_seconds
 
 
 def too_short(options: StudyOptions, jobs: ScriptJobs) -> list[str]:
-    """Say where an allocation is longer than asked for, or cannot be as long as a run needs."""
-    asked = options.job.allocation_seconds if options.job else None
+    """Return warnings if an allocation is longer than requested or too short for a run."""
+    requested = options.job.allocation_seconds if options.job else None
     given, run_seconds = jobs.allocation_seconds, _run_seconds(options, jobs)
     if given is None or run_seconds is None:
         return []
@@ -198,15 +198,15 @@ def too_short(options: StudyOptions, jobs: ScriptJobs) -> list[str]:
             f"a run may take {run_seconds:g} s, and the partition allows {given:g} s: {early}, so "
             f"runs are stopped after {most:g} s; choose another partition if they need more"
         ]
-    if asked is not None and asked < given:
+    if requested is not None and requested < given:
         return [
-            f"--allocation-time: {asked:g} s are too short for a run of {run_seconds:g} s, since "
-            f"{early}; {given:g} s are asked for"
+            f"--allocation-time: {requested:g} s are too short for a run of {run_seconds:g} s, "
+            f"since {early}; {given:g} s are asked for"
         ]
     return []
 
 
-# Where a job script works: runs of a study must not leave their copies of its directory.
+# Directories of a job script: runs of a study must not leave their copies of its directory.
 
 _IN_LAUNCH = ("-D", "--chdir", "-wdir", "--wdir", "-wd")
 _JOB = "SLURM_JOB"
@@ -221,23 +221,25 @@ def check_place(
     effects: Effects,
     allowed: Collection[Path] = (),
 ) -> None:
-    """Refuse a script whose program works elsewhere: its runs would change the user's files.
+    """Refuse a script whose program works in another directory and would change the user's files.
 
-    A directory that only the job knows, as one for each job is, may be allowed.
+    A directory that belongs to the job, such as a scratch directory per job, may be allowed.
 
     Args:
-        script: The user's.
-        launch: The line that is tuned.
-        here: Absolute: the directory that the job is submitted from.
-        ours: Variables with directories that each run has of its own.
-        effects: What its shell lines do.
-        allowed: What runs may change outside of their copies.
+        script: Script of the user.
+        launch: Launch line to tune.
+        here: Absolute path of the directory from which the job is submitted.
+        ours: Variables with directories of which each run has its own.
+        effects: Effects of the script's shell lines.
+        allowed: Files and directories outside of their copies that runs may change.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: The program works elsewhere; the message has the remedy.
     """
-    said = [option.value for option in script.options if option.name == "chdir" and option.value]
-    for target in said[-1:]:
+    directories = [
+        option.value for option in script.options if option.name == "chdir" and option.value
+    ]
+    for target in directories[-1:]:
         if os.path.realpath(here / target) != os.path.realpath(here):
             raise _elsewhere(script, f"#SBATCH --chdir={target}", here / target)
     if move := move_before(script.moves, launch.start):
@@ -273,7 +275,7 @@ def check_place(
 
 
 def _given_in_launch(launch: LaunchLine, effects: Effects) -> list[Effect]:
-    """Return the directories that the launch line itself names to work in."""
+    """Return the working directories that the launch line itself sets."""
     lines = range(launch.first_line, launch.last_line + 1)
     return [
         effect
@@ -283,7 +285,7 @@ def _given_in_launch(launch: LaunchLine, effects: Effects) -> list[Effect]:
 
 
 def _check_outer(script: JobScript, allowed: Collection[Path], effect: Effect) -> None:
-    """Refuse a directory in which the program works, unless it is the job's own and allowed."""
+    """Refuse a working directory of the program unless it belongs to the job and is allowed."""
     what = f"line {effect.line}: {effect.text}"
     if os.path.normpath(effect.path) == os.path.normpath(effect.known):
         raise _elsewhere(script, what, Path(effect.path))
@@ -298,7 +300,7 @@ def _check_outer(script: JobScript, allowed: Collection[Path], effect: Effect) -
 
 
 def shared_places(script: JobScript, launch: LaunchLine, effects: Effects) -> Iterator[str]:
-    """Yield a warning if the program works in a directory of the job, which holds many runs."""
+    """Yield a warning if the program works in a directory of the job, shared by many runs."""
     entered = effects.places.get(launch.start, "") if launch.start in effects.unclear else ""
     named = [one.path for one in _given_in_launch(launch, effects) if one.path != one.known]
     if place := next((path for path in (*named, entered) if _JOB in path), ""):
@@ -310,14 +312,14 @@ def shared_places(script: JobScript, launch: LaunchLine, effects: Effects) -> It
 
 
 def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:
-    """Return whether the program of a script with lines of its own works in the tier's directory.
+    """Return whether the program of a script with own tier lines works in the tier's directory.
 
-    Otherwise it works where the job is submitted from.
+    Otherwise it works in the directory from which the job is submitted.
 
     Args:
-        script: The user's.
-        launch: The line that is tuned.
-        variable: Names the tier's directory.
+        script: Script of the user.
+        launch: Launch line to tune.
+        variable: Variable with the tier's directory.
     """
     move = move_before(script.moves, launch.start)
     lead = lead_of(move, Path("/"), os.environ, [variable])[0] if move else Lead.HERE
@@ -325,7 +327,7 @@ def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:
 
 
 def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Iterator[str]:
-    """Yield a warning for commands that go, or may go, to directories that runs share."""
+    """Yield a warning for each command that changes, or may change, to a shared directory."""
     away = moves_to(script.moves, Lead.ELSEWHERE, here, os.environ, ours)
     unknown = moves_to(
         [move for move in script.moves if _reaches_a_launch(script, move)],
@@ -334,14 +336,11 @@ def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Itera
         os.environ,
         ours,
     )
-    for moves, why in (
-        (away, "leads to another directory"),
-        (unknown, "may lead to another directory"),
-    ):
-        told = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
-        if told:
+    for moves, why in ((away, "leads to another directory"), (unknown, "is not known to stay")):
+        commands = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
+        if commands:
             yield (
-                f"{script.name}: {', '.join(told)} {why}: what the script changes there is "
+                f"{script.name}: {', '.join(commands)} {why}: what the script changes there is "
                 "refused in runs, unless --allow-outside names it"
             )
 
@@ -351,7 +350,7 @@ def _reaches_a_launch(script: JobScript, move: Move) -> bool:
 
 
 def _elsewhere(script: JobScript, what: str, path: Path) -> UsageError:
-    """Return the refusal of a script that works in another directory."""
+    """Return the error for a script that works in another directory."""
     remedy = (
         f"run this command there (cd {shlex.quote(str(path))})"
         if (path := Path(os.path.normpath(path))).is_dir()

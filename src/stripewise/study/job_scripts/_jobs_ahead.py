@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells what a script's study would submit, and how far its trials would get."""
+"""Predicts what the study of a script would submit, and how far its trials would get."""
 
 from __future__ import annotations
 
@@ -38,31 +38,30 @@ from stripewise.study.plan import (
 from stripewise.study.strategies import NODES, Strategy, create, is_on_request, last_run
 
 _ASSUMED_BYTES = 1 << 40
-"""What a program that was not seen yet is taken to write: enough for each setting to act."""
+"""Bytes assumed for a program that has not run yet: enough for each setting to have an effect."""
 
 
 @dataclass(frozen=True)
 class JobsAhead:
-    """What a study of a job script would submit.
+    """Jobs that a study of a job script would submit.
 
     Attributes:
         script / step / line: The script and its launch line, as written.
-        nodes: Compute nodes of a run.
-        tier / pool: Kind of burst buffer, and where its nodes come from.
-        bb_nodes: Numbers of its nodes to try.
-        shared: Whether many runs are made in one allocation.
-        allocation_seconds / run_seconds: Time limits; None: not known.
-        most_runs: Executions, as far as the limits allow them; None: as many as fit into the
-            budget.
+        nodes: Number of compute nodes of a run.
+        tier / pool: Kind of burst buffer, and pool of its nodes.
+        bb_nodes: Numbers of burst-buffer nodes to try.
+        shared: Whether one allocation runs many runs.
+        allocation_seconds / run_seconds: Time limits; None if unknown.
+        most_runs: Maximum number of runs within the limits; None if only the budget limits it.
         least_runs: Number of runs of a study that tries one configuration.
-        node_hours: Node-hours that the runs may take at most, if each one took its time limit;
-            None: there is no limit.
-        budget: Limit in node-hours; None: there is none.
-        trials: Configurations that may be tried; None: as many as the budget holds.
-        rungs: After how many trials each number of nodes is tried, where the strategy climbs them.
-        warnings: For the user.
-        outside: What shell lines of the script do outside of the copies of runs.
-        allow: What `tune` has to be given before it does so; "": nothing.
+        node_hours: Maximum node-hours of the runs if each one takes its time limit; None if there
+            is no limit.
+        budget: Limit in node-hours; None if there is none.
+        trials: Maximum number of configurations; None if only the budget limits it.
+        rungs: Number of trials before each number of nodes is tried, if the strategy climbs them.
+        warnings: Warnings for the user.
+        outside: Effects of the script's shell lines outside of the copies of runs.
+        allow: Option of `tune` that allows these effects; empty if none is needed.
     """
 
     script: str
@@ -87,10 +86,10 @@ class JobsAhead:
 
 
 def plan_jobs(options: StudyOptions) -> JobsAhead:
-    """Say what a study of a job script would submit; submit nothing.
+    """Return what a study of a job script would submit, without submitting anything.
 
     Raises:
-        UsageError: What is asked for cannot run here.
+        UsageError: The requested study cannot run here.
         StorageError: Too few burst-buffer nodes are free.
     """
     assert options.job is not None
@@ -125,7 +124,7 @@ def plan_jobs(options: StudyOptions) -> JobsAhead:
 
 
 def _most_runs(options: StudyOptions) -> int | None:
-    """Return how many runs there may be; None where only a time or a budget limits them."""
+    """Return the maximum number of runs; None if only time or a budget limits it."""
     trials = most_trials(options)
     if trials == NO_LIMIT:
         return options.runs
@@ -133,7 +132,7 @@ def _most_runs(options: StudyOptions) -> int | None:
 
 
 def _most_trials(options: StudyOptions) -> int | None:
-    """Return how many trials there may be; None where only a time or a budget limits them."""
+    """Return the maximum number of trials; None if only time or a budget limits it."""
     trials = most_trials(options)
     if options.runs is not None:
         trials = min(trials, 1 + (options.runs - MINIMUM_RUNS) // TRIAL_RUNS)
@@ -141,9 +140,9 @@ def _most_trials(options: StudyOptions) -> int | None:
 
 
 def _rungs(options: StudyOptions, prepared: PreparedJob) -> tuple[RungAhead, ...]:
-    """Return when each number of burst-buffer nodes is tried, of a program with MPI-IO.
+    """Return when each number of burst-buffer nodes is tried for a program with MPI-IO.
 
-    The program was not seen yet: it is taken for one that writes collectively under ROMIO.
+    The program has not run yet; it is assumed to write collectively with ROMIO.
     """
     facts = _assumed(prepared)
     excluded = frozenset(options.exclude)
@@ -159,8 +158,10 @@ def _rungs(options: StudyOptions, prepared: PreparedJob) -> tuple[RungAhead, ...
 
 
 def _assumed(prepared: PreparedJob) -> ProgramFacts:
-    jobs, said = prepared.jobs, prepared.jobs.script.resources
-    ranks = prepared.launch.ranks or said.ranks or jobs.nodes * (said.ranks_per_node or 1)
+    jobs, resources = prepared.jobs, prepared.jobs.script.resources
+    ranks = (
+        prepared.launch.ranks or resources.ranks or jobs.nodes * (resources.ranks_per_node or 1)
+    )
     return ProgramFacts(
         n_ranks=ranks,
         n_hosts=prepared.hosts,
@@ -175,39 +176,39 @@ def _assumed(prepared: PreparedJob) -> ProgramFacts:
     )
 
 
-# How many trials it takes to come to the next numbers of burst-buffer nodes.
+# Number of trials before the next numbers of burst-buffer nodes are tried.
 #
-# That depends on what the trials will show.  The strategy itself is asked, by telling it made-up
-# outcomes: every setting helps, none matters, each one harms; more nodes always help.
+# It depends on the results of the trials.  The strategy itself is simulated with made-up results:
+# every setting helps, has no effect, or is worse; more nodes always help.
 
 Tried = tuple[Trial, float]
-"""A trial, and the noise that the strategy was told with it."""
+"""Trial, and the noise that was passed to the strategy with it."""
 _FASTER = 0.5
-"""A made-up gain, which no tolerance takes for chance."""
+"""Ratio of a made-up gain, which is beyond any noise."""
 _FACTORS: tuple[Callable[[int], int | float], ...] = (
     lambda n: _FASTER,
     lambda n: 1,
     lambda n: 2**n,
 )
-"""The n-th setting helps, does not matter, is worse than all before and makes more calls."""
+"""Ratio of the n-th setting if it helps, has no effect, or is worse and makes more calls."""
 _FILE = ObservedFile("file", write_bytes=1 << 40, io_seconds=1.0, system_writes=1)
 _RUN = Measurement("made-up", RunStatus.OK, 0, 2.0, 1.0, 0, 1 << 40, files=(_FILE,))
-"""What is observed where no trial was made yet."""
+"""Measurement that is assumed if there is no trial yet."""
 _MOST = 1000
-"""Number of made-up trials that is enough."""
+"""Maximum number of made-up trials."""
 
 
 def rungs_ahead(
     make: Callable[[], Strategy], facts: ProgramFacts, tried: Sequence[Tried] = ()
 ) -> tuple[RungAhead, ...]:
-    """Return the numbers of nodes that a strategy has not come to, in its order.
+    """Return the numbers of nodes that a strategy has not tried yet, in its order.
 
-    None if it has ended its climb, or does not climb them one after the other.
+    Empty if it has finished climbing, or does not climb them one after the other.
 
     Args:
-        make: Makes the strategy anew, as the study did.
+        make: Creates the strategy anew, as the study did.
         facts: Facts of the program.
-        tried: What it was told.
+        tried: Trials whose results the strategy was given.
     """
     strategy = make()
     if not strategy.climbs_nodes or not is_on_request(strategy.space):
@@ -221,11 +222,11 @@ def rungs_ahead(
 
 
 def reach_text(rungs: Sequence[RungAhead], trials: int) -> str:
-    """Say how many rungs so many trials are likely to reach.
+    """Return a text on the number of rungs that a number of trials is likely to reach.
 
     Args:
-        rungs: All of them, before the first trial.
-        trials: How many there may be.
+        rungs: All rungs, as predicted before the first trial.
+        trials: Maximum number of trials.
     """
     sure = sum(rung.most_trials <= trials for rung in rungs)
     likely = sum(rung.fewest_trials <= trials for rung in rungs)
@@ -241,7 +242,7 @@ def reach_text(rungs: Sequence[RungAhead], trials: int) -> str:
 
 
 def last_text(rungs: Sequence[RungAhead]) -> str:
-    """Say with which trial the last rung begins."""
+    """Return a text that says with which trial the last rung begins."""
     last = rungs[-1]
     return f"the last one begins with trial {span_text(last.fewest_trials, last.most_trials)}"
 
@@ -257,15 +258,15 @@ def _first_trials(
     tried: Sequence[Tried],
     factor: Callable[[int], int | float],
 ) -> dict[int, int]:
-    """Return nodes to how many more trials it takes to try them first, in one made-up way."""
+    """Return nodes to the number of further trials before they are tried, for made-up results."""
     known = {key_of(trial.settings): (trial, noise) for trial, noise in tried}
     reached = {facts.burst_buffer_nodes, *(_nodes(t.settings, facts) for t, _ in tried)}
     best = _best([trial for trial, _ in tried], facts)
     found: dict[int, int] = {}
     harmful = count(1)
     made = 0
-    while made < _MOST and (asked := strategy.ask(1)):
-        settings = asked[0].settings
+    while made < _MOST and (proposals := strategy.ask(1)):
+        settings = proposals[0].settings
         if key_of(settings) in known:
             trial, strategy.noise = known[key_of(settings)]
             strategy.tell(replace(trial, settings=settings))
@@ -276,10 +277,10 @@ def _first_trials(
         reached.add(nodes)
         if is_new and nodes:
             found[nodes] = made
-        told = _made_up(settings, best, _FASTER if is_new else factor(next(harmful)))
-        if told.io_ratio < best.io_ratio:
-            best = told
-        strategy.tell(told)
+        result = _made_up(settings, best, _FASTER if is_new else factor(next(harmful)))
+        if result.io_ratio < best.io_ratio:
+            best = result
+        strategy.tell(result)
     return found
 
 
@@ -289,7 +290,7 @@ def _nodes(settings: Mapping[str, Value], facts: ProgramFacts) -> int:
 
 
 def _best(trials: Sequence[Trial], facts: ProgramFacts) -> Trial:
-    """Return the fastest trial on the burst buffer; the baseline where there is none."""
+    """Return the fastest trial on the burst buffer; the baseline if there is none."""
     there = [t for t in trials if isfinite(t.io_ratio) and _nodes(t.settings, facts)]
     if facts.burst_buffer_nodes or not there:
         there.append(_made_up({}, None, 1.0))
@@ -299,7 +300,7 @@ def _best(trials: Sequence[Trial], facts: ProgramFacts) -> Trial:
 def _made_up(settings: Mapping[str, Value], best: Trial | None, factor: int | float) -> Trial:
     """Return a trial whose times are those of the best one times a factor.
 
-    It makes so many times the system calls, where these are more.
+    The number of system calls is multiplied as well if the factor is above 1.
     """
     io, run = (best.io_ratio, best.elapsed_ratio) if best else (1.0, 1.0)
     seen = (last_run(best) if best else None) or _RUN

@@ -50,14 +50,14 @@ from stripewise.study.plan import Outside, StudyOptions, check_node_hours, outsi
 
 @dataclass(frozen=True)
 class PreparedJob:
-    """What a study of a job script needs to know of it and of the cluster.
+    """Properties of a job script and of the cluster that its study needs.
 
     Attributes:
-        jobs: How runs become jobs.
-        launch: The line that is tuned.
-        bb_nodes: Numbers of burst-buffer nodes to try, beside the script's own.
-        warnings: For the user.
-        outside: What the shell lines of the script do outside of the copies of runs.
+        jobs: Converts runs to jobs.
+        launch: Launch line to tune.
+        bb_nodes: Numbers of burst-buffer nodes to try in addition to the script's own.
+        warnings: Warnings for the user.
+        outside: Effects of the script's shell lines outside of the copies of runs.
         digest: Digest of the script.
     """
 
@@ -69,12 +69,12 @@ class PreparedJob:
 
     @property
     def digest(self) -> str:
-        """Tells the script from a changed one."""
+        """Digest by which a changed script is recognised."""
         return sha256(self.jobs.script.data).hexdigest()
 
     @property
     def own_nodes(self) -> int:
-        """The burst-buffer nodes of the script as it is."""
+        """Number of burst-buffer nodes in the unchanged script."""
         jobs = self.jobs
         if jobs.own is None or jobs.own.nodes or jobs.pool is None:
             return jobs.own.nodes if jobs.own is not None else 0
@@ -82,23 +82,25 @@ class PreparedJob:
 
     @property
     def hosts(self) -> int:
-        """Compute nodes of the tuned program; those of a part of a job are seen in its runs."""
+        """Number of compute nodes of the tuned program; a part of a job is counted in its runs."""
         return 1 if self.jobs.script.resources.is_heterogeneous else self.jobs.nodes
 
     @property
     def cpus(self) -> int:
-        """CPUs of all ranks together, as the script says; 0: it does not."""
-        said = self.jobs.script.resources
+        """Number of CPUs of all ranks according to the script; 0 if it does not say."""
+        resources = self.jobs.script.resources
         ranks = (
-            self.launch.ranks or said.ranks or self.jobs.nodes * (self.jobs.ranks_per_node or 0)
+            self.launch.ranks
+            or resources.ranks
+            or self.jobs.nodes * (self.jobs.ranks_per_node or 0)
         )
-        if said.is_heterogeneous:
+        if resources.is_heterogeneous:
             return 0
-        return ranks * (self.launch.cpus_per_rank or said.cpus_per_task or 1)
+        return ranks * (self.launch.cpus_per_rank or resources.cpus_per_task or 1)
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The command that is tuned, as far as the script tells without being run."""
+        """Command to tune, as far as it follows from the script without running it."""
         return self.launch.words
 
 
@@ -106,7 +108,8 @@ def read_job_script(path: Path) -> JobScript:
     """Read a job script.
 
     Raises:
-        UsageError: It is none, cannot be read, or holds settings of an earlier study.
+        UsageError: The file is not a job script, cannot be read, or contains settings of an
+            earlier study.
     """
     try:
         data = path.read_bytes()
@@ -122,16 +125,16 @@ def read_job_script(path: Path) -> JobScript:
 
 
 def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> PreparedJob:
-    """Look at the script and the cluster; refuse what cannot run.
+    """Examine the script and the cluster; refuse what cannot run.
 
     Args:
         options: Options of the study.
         slurm: Slurm of the cluster.
-        again: The study was begun already: how many nodes are free now does not matter.
+        again: Whether the study was started before; then the free nodes do not matter.
 
     Raises:
-        UsageError: The script has no launch line, or several; it submits jobs itself; there is no
-            Slurm, no such pool, or more is asked for than there is.
+        UsageError: The script has no launch line or several, or submits jobs itself; there is no
+            Slurm or no such pool; or more nodes are requested than exist.
         StorageError: Too few burst-buffer nodes are free.
     """
     job = options.job
@@ -186,7 +189,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
 
 
 def _nodes(script: JobScript, launch: LaunchLine) -> int:
-    """Return the compute nodes of a run, as far as the script says; of all parts of its job."""
+    """Return the compute nodes of a run, over all parts of its job, if the script says."""
     others = max((option.component for option in script.options), default=0)
     return _first_nodes(script, launch) + sum(
         _nodes_of_part(script, part) for part in range(1, others + 1)
@@ -194,28 +197,34 @@ def _nodes(script: JobScript, launch: LaunchLine) -> int:
 
 
 def _first_nodes(script: JobScript, launch: LaunchLine) -> int:
-    said = script.resources
-    if said.nodes:
-        return said.nodes
-    ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
+    resources = script.resources
+    if resources.nodes:
+        return resources.nodes
+    ranks, per_node = (
+        resources.ranks or launch.ranks,
+        resources.ranks_per_node or launch.ranks_per_node,
+    )
     return ceil(ranks / per_node) if ranks and per_node else 1
 
 
 def _nodes_of_part(script: JobScript, part: int) -> int:
     """Return the nodes of a further part of a heterogeneous job."""
-    said = {one.name: one.value or "" for one in script.options if one.component == part}
+    options = {one.name: one.value or "" for one in script.options if one.component == part}
     nodes, ranks, per_node = (
-        int(text) if (text := said.get(name, "").partition("-")[0]).isdecimal() else 0
+        int(text) if (text := options.get(name, "").partition("-")[0]).isdecimal() else 0
         for name in ("nodes", "ntasks", "ntasks-per-node")
     )
     return nodes or (ceil(ranks / per_node) if ranks and per_node else 1)
 
 
 def _unknown_nodes(script: JobScript, launch: LaunchLine) -> bool:
-    """Return whether only Slurm will know how many nodes the ranks take."""
-    said = script.resources
-    ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
-    return not said.nodes and not per_node and (ranks or 1) > 1
+    """Return whether only Slurm can tell how many nodes the ranks occupy."""
+    resources = script.resources
+    ranks, per_node = (
+        resources.ranks or launch.ranks,
+        resources.ranks_per_node or launch.ranks_per_node,
+    )
+    return not resources.nodes and not per_node and (ranks or 1) > 1
 
 
 def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the burst buffer of a script's study, its pool and its numbers of nodes."""
+"""Selects the burst buffer of a script's study, its pool and its numbers of nodes."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from stripewise.run.tiers import (
 from stripewise.study.plan import JobOptions
 
 _PLUGINS = ("datawarp", "lua")
-"""Names of Slurm's plug-ins, which the tiers have too."""
+"""Names of Slurm's plug-ins, which are also names of tiers."""
 
 
 def tier_of_job(
     script: JobScript, job: JobOptions, slurm: Slurm
 ) -> tuple[Tier, tuple[Pool, ...], TierRequest | None, TierRequest]:
-    """Return the kind of burst buffer, its pools, and what runs ask of it.
+    """Return the kind of burst buffer, its pools, and the requests of runs.
 
     Returns:
-        Kind, pools, what the script itself asks for (None: nothing), and what runs on the burst
-        buffer ask for, as far as the script or the choice of a persistent one says.
+        Kind; pools; request of the script itself (None if it has none); and request of runs on the
+        burst buffer, as given by the script or by the choice of a persistent one.
 
     Raises:
-        UsageError: There is no such burst buffer, or the script asks for another.
+        UsageError: There is no such burst buffer, or the script requests another one.
     """
     words = [(f"#{line.kind}", *line.words) for line in script.burst_buffer]
     of_script, request = tier_of_words(words, job.tier)
@@ -81,15 +81,15 @@ def tier_of_job(
 
 
 def _is_choice_free(job: JobOptions, has_own: bool) -> bool:
-    """Return whether neither the user nor the script asks for a burst buffer."""
+    """Return whether neither the user nor the script requests a burst buffer."""
     return job.tier == "auto" and not (has_own or job.persistent or job.bb_nodes)
 
 
 def check_own(script: JobScript, tier: Tier, own: TierRequest) -> None:
-    """Refuse directives whose meaning a study cannot keep in each of its runs.
+    """Refuse directives whose meaning cannot be preserved in each run of a study.
 
     Raises:
-        UsageError: With the line and the remedy.
+        UsageError: There is such a directive; the message has the line and the remedy.
     """
     tier.copied_in(own)
     for line in own.kept:
@@ -105,12 +105,12 @@ def _burst_buffers(slurm: Slurm) -> tuple[BurstBuffers, ...]:
         return slurm.burst_buffers()
     except SlurmAwayError:
         raise
-    except SlurmError:  # this one has no burst buffer
+    except SlurmError:  # this Slurm has no burst buffer
         return ()
 
 
 def _pools(known: BurstBuffers, job: JobOptions) -> tuple[Pool, ...]:
-    """Return the pools with what the user overrides."""
+    """Return the pools with the user's overrides."""
     first = sorted(known.pools, key=lambda pool: pool.name != known.default_pool)
     found = []
     for pool in first:
@@ -128,10 +128,10 @@ def checked_pool(
     pools: tuple[Pool, ...],
     own: TierRequest | None,
 ) -> Pool | None:
-    """Choose the pool; refuse what no run could have, and what run.tuned.sh could not say.
+    """Select the pool; refuse what no run could get or run.tuned.sh could not express.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: The request is refused; the message has the remedy.
         StorageError: Too few nodes are free.
     """
     if tier.sized and not pools and (tier.needs_pool or not ask.persistent):
@@ -155,10 +155,10 @@ def checked_pool(
 
 
 def _check_place(tier: Tier, ask: TierRequest) -> None:
-    """Refuse a place that the agent of a job cannot find.
+    """Refuse a directory that the agent of a job cannot find.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: The directory cannot be found; the message has the remedy.
     """
     given = ask.directory if tier.copies_itself else tier.directory_text(ask)
     if tier.name in ("directory", "lua") and not given:
@@ -171,7 +171,7 @@ def _check_place(tier: Tier, ask: TierRequest) -> None:
 def asked_of_tier(
     job: JobOptions, base: TierRequest, tier: Tier, origin: Path, *, is_own: bool
 ) -> TierRequest:
-    """Return what runs on a burst buffer ask for; the nodes are chosen for each.
+    """Return the burst-buffer request of runs; the number of nodes is chosen for each run.
 
     Raises:
         UsageError: The template cannot be read.
@@ -192,8 +192,8 @@ def node_ladder(job: JobOptions, jobs: ScriptJobs, pools: tuple[Pool, ...]) -> t
     """Return the numbers of burst-buffer nodes to try.
 
     Raises:
-        UsageError: More are asked for than the pool has.
-        StorageError: More than are free.
+        UsageError: More nodes are requested than the pool has.
+        StorageError: More nodes are requested than are free.
     """
     tier, pool = jobs.tier, jobs.pool
     if jobs.ask.persistent:
@@ -225,11 +225,11 @@ def node_ladder(job: JobOptions, jobs: ScriptJobs, pools: tuple[Pool, ...]) -> t
     return found
 
 
-# Which numbers of nodes of a tier are worth a try.
+# Numbers of tier nodes that are worth a trial.
 
 
 def ladder(least: int, free: int) -> tuple[int, ...]:
-    """Return the least number of nodes, twice it, four times it ... up to what is free.
+    """Return the least number of nodes, twice it, four times it ... up to the free nodes.
 
     With 4 of 268 nodes: 4, 8, 16, 32, 64, 128, 256.  Empty if fewer than the least are free.
 

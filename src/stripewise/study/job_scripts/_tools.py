@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes launcher and search space of a script's study, and tells where its files lie."""
+"""Creates the launcher and search space of a script's study, and locates its files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from stripewise.study.workspace import InputSnapshot
 
 MOST_THREADS = 8
 SPOOLS = "jobs"
-"""Folder of the study's directory for what tuner and allocations tell each other."""
+"""Folder of the study's directory for messages between tuner and allocations."""
 
 
 def with_job(options: StudyOptions) -> StudyOptions:
-    """Return the options with what the job script says, if there is one.
+    """Return the options completed from the job script, if there is one.
 
     Raises:
-        UsageError: What is asked for cannot run here.
+        UsageError: The requested study cannot run here.
         StorageError: Too few burst-buffer nodes are free.
     """
     if options.job is None:
@@ -49,11 +49,11 @@ def with_job(options: StudyOptions) -> StudyOptions:
 
 
 def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
-    """Return the options with what a look at the script and the cluster has shown.
+    """Return the options completed from the prepared job.
 
     Raises:
-        UsageError: The script does not say how many ranks there are, and has to, or cannot be
-            changed as trials would.
+        UsageError: The script does not give a number of ranks that is needed, or cannot be changed
+            as trials would.
     """
     assert options.job is not None
     job = replace(
@@ -66,7 +66,7 @@ def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
     )
     options = replace(options, command=prepared.command, job=job)
     if prepared.jobs.own is not None:
-        # It goes to the burst buffer by itself, where the small files would be missing.
+        # Then the library goes to the burst buffer, where the small files would be missing.
         options = replace(options, exclude=(*options.exclude, FILES))
     if job.resources:
         options = _with_resources(options, prepared)
@@ -78,7 +78,7 @@ def _check_rewritten(options: StudyOptions, prepared: PreparedJob) -> None:
     """Refuse a script into which a trial could not be written, before anything is submitted.
 
     Raises:
-        UsageError: What cannot be written, as ranks of a heterogeneous job.
+        UsageError: A trial could not be written, for example the ranks of a heterogeneous job.
     """
     settings = JobSettings(
         ranks=min(options.ranks, default=None),
@@ -90,10 +90,10 @@ def _check_rewritten(options: StudyOptions, prepared: PreparedJob) -> None:
 
 
 def _hybrid(job: JobOptions, prepared: PreparedJob) -> str:
-    """Return how large files are led to the burst buffer: as asked, or as the site prefers.
+    """Return how large files are placed on the burst buffer: as requested or as the site prefers.
 
     Raises:
-        UsageError: Links are asked for, and the elements of an array would share them.
+        UsageError: Links are requested, but the elements of an array would share them.
     """
     is_array = bool(prepared.jobs.script.resources.array)
     if job.hybrid == "links" and is_array:
@@ -107,20 +107,20 @@ def _hybrid(job: JobOptions, prepared: PreparedJob) -> str:
 
 
 def _with_resources(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
-    """Return the options with numbers of ranks and threads to try, which the user did not name.
+    """Return the options with default numbers of ranks and threads to try.
 
     Raises:
-        UsageError: The script does not say how many ranks there are.
+        UsageError: The script does not give the number of ranks.
     """
     assert options.job is not None
-    said = prepared.jobs.script.resources
-    ranks = prepared.launch.ranks or said.ranks
+    resources = prepared.jobs.script.resources
+    ranks = prepared.launch.ranks or resources.ranks
     if not ranks:
         raise UsageError(
             "--resources: the script does not say how many ranks there are; give --ranks"
         )
     least = max(1, options.job.min_nodes) * (
-        said.ranks_per_node or max(1, ranks // max(1, prepared.jobs.nodes))
+        resources.ranks_per_node or max(1, ranks // max(1, prepared.jobs.nodes))
     )
     halves = tuple(n for n in (ranks >> k for k in range(1, 12)) if n >= least)
     threads = tuple(n for n in (2, 4, MOST_THREADS) if n <= MOST_THREADS)
@@ -130,7 +130,7 @@ def _with_resources(options: StudyOptions, prepared: PreparedJob) -> StudyOption
 def job_launcher(
     options: StudyOptions, runtime: Runtime, ledger: Ledger
 ) -> tuple[Launcher, PreparedJob]:
-    """Return what submits the jobs of a study.
+    """Return the launcher that submits the jobs of a study, and the prepared job.
 
     Raises:
         StudyError: The script has changed, or cannot be run any more.
@@ -148,7 +148,7 @@ def job_launcher(
             "runs cannot be compared: restore it, or start over with --force"
         )
     prepared.outside.check(prepared.jobs.script.name)
-    for text in (*prepared.warnings, *prepared.outside.told):
+    for text in (*prepared.warnings, *prepared.outside.messages):
         ledger.warn(text)
     is_linked = options.job.hybrid == "links"
     jobs = replace(prepared.jobs, links=is_linked, seen=partial(_files_seen, ledger))
@@ -164,14 +164,14 @@ def job_launcher(
 
 
 def _files_seen(ledger: Ledger) -> Iterator[str]:
-    """Yield the names of the files of the runs of the script as it is."""
+    """Yield the names of the files that runs of the unchanged script used."""
     for entry in ledger.entries:
         if entry.role in (RunRole.WARM_UP, RunRole.BASELINE):
             yield from (file.path for file in entry.measurement.files)
 
 
 def places_of(prepared: PreparedJob) -> JobPlaces:
-    """Return the places on which the files of trials may lie."""
+    """Return the storage places on which the files of trials may be."""
     jobs, ask = prepared.jobs, prepared.jobs.ask
     pool = jobs.pool.name if jobs.pool else ""
     details = (pool, ask.access, ask.type, ask.persistent or ask.directory)
@@ -179,7 +179,7 @@ def places_of(prepared: PreparedJob) -> JobPlaces:
 
 
 def described_job(prepared: PreparedJob) -> dict[str, str]:
-    """Return what a report says of the jobs, text to text."""
+    """Return the entries of a report about the jobs, title to text."""
     jobs = prepared.jobs
     found = {
         "job script": jobs.script.name,
@@ -202,9 +202,9 @@ def leave_script(
     launcher: Launcher,
     result: StudyResult,
 ) -> JobFigures | None:
-    """Write the script that applies what was found; return what is known of the jobs.
+    """Write the script that applies the result; return figures of the jobs.
 
-    A script that cannot be written does not lose the result: the figures say why.
+    If the script cannot be written, the result is kept and the figures say why.
     """
     job, jobs, winner = options.job, prepared.jobs, result.winner
     if job is None:
@@ -244,33 +244,33 @@ def leave_script(
 
 
 def _notes(options: StudyOptions, result: StudyResult) -> tuple[str, ...]:
-    """Return what the marked lines tell a reader."""
+    """Return the comments for the marked lines of the script."""
     found = result.speedup
-    said = ""
+    gain = ""
     if found:
         ends = f"{ratio_text(found.low)}-{ratio_text(found.high)}"
-        said = f"{ratio_text(found.median)}x [{ends}]"
+        gain = f"{ratio_text(found.median)}x [{ends}]"
     return (
         f"settings found by stripewise tune {options.job.script if options.job else ''}",
-        f"I/O {said} against the script as it was; stripewise settings script --revert takes "
+        f"I/O {gain} against the script as it was; stripewise settings script --revert takes "
         f"them out",
     )
 
 
-# Where the files of a job script's trials lay, and what is remembered for which place.
+# Places of the files of a job script's trials, and what is remembered for each place.
 #
-# What was found on a burst buffer says nothing about the parallel file system, nor about another
-# number of its nodes: each place is a storage of its own.
+# Results from a burst buffer do not apply to the parallel file system, nor to another number of
+# burst-buffer nodes: each place is a separate storage.
 
 
 @dataclass(frozen=True)
 class JobPlaces:
-    """The places of a job script's study: the parallel file system, and each number of nodes.
+    """Storage places of a job script's study: parallel file system and numbers of nodes.
 
     Attributes:
         tier: Kind of the burst buffer.
-        details: What else tells one burst buffer from another: pool, access, directory or name.
-        own_nodes: Number of burst-buffer nodes of the script as it is; 0: it lies on the parallel
+        details: Other properties that distinguish burst buffers: pool, access, directory or name.
+        own_nodes: Number of burst-buffer nodes of the unchanged script; 0 if it uses the parallel
             file system.
     """
 
@@ -283,19 +283,19 @@ class JobPlaces:
         return tier_machine(machine, self.tier, nodes, self.details) if nodes else machine
 
     def nodes(self, settings: Mapping[str, Value]) -> int:
-        """Return the burst-buffer nodes under some settings; 0: the parallel file system."""
+        """Return the burst-buffer nodes with given settings; 0 for the parallel file system."""
         nodes = settings.get(NODES, self.own_nodes)
         return nodes if isinstance(nodes, int) else 0
 
     def remembered(self, result: StudyResult) -> tuple[StudyResult, int] | None:
-        """Return what a study found on its winner's place, as if it had searched there alone.
+        """Return a study's result for its winner's place, as if only that place had been searched.
 
-        Ratios are those to the place with nothing else set; a speed-up is one that pairs showed
-        against that.
+        Ratios are relative to that place with nothing else set; a speed-up is given only if pairs
+        against that were run.
 
         Returns:
-            The result and the nodes of the place; None where nothing can be said of it: nothing
-            was run there unchanged, or the files lay on two places (hybrid).
+            The result and the nodes of the place; None if there is no result for the place because
+            nothing unchanged was run there, or because the files were on two places (hybrid).
         """
         settings = result.winner.settings if result.winner is not None else {}
         nodes = self.nodes(settings)
@@ -313,7 +313,7 @@ class JobPlaces:
 
 
 def _is_plain(trial: Trial) -> bool:
-    """Return whether nothing but the place was chosen, and it ran."""
+    """Return whether a trial set only the place, and ran successfully."""
     is_done = trial.state in (TrialState.COMPLETE, TrialState.HOPELESS)
     return set(trial.settings) == {NODES} and is_done and 0 < trial.io_ratio < inf
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the script that a study leaves to submit, run.tuned.sh, and what its tasks read."""
+"""Writes run.tuned.sh, the script with the result of a study, and the files its tasks read."""
 
 from __future__ import annotations
 
@@ -47,23 +47,25 @@ def write_tuned_script(
     """Write the user's script with marked lines that apply a configuration; return its path.
 
     Args:
-        jobs: How runs became jobs.
-        configuration: What is applied.
+        jobs: Converts runs to jobs.
+        configuration: Configuration to apply.
         runtime: Library that applies it.
-        script_path: The user's script; the new one is written beside it.
-        study: The study's directory, which takes what the tasks read.
+        script_path: Script of the user; the new one is written beside it.
+        study: Directory of the study, in which the files that tasks read are written.
         snapshot: Inputs of the study.
-        stage_in: Directory of the inputs that the user named; "": that in which a job begins.
-        stage_out: For what a job changes; "": where its inputs are.
-        is_cray: The program has Cray MPICH, which applies hints by itself.
-        notes: Comments for people.
+        stage_in: Directory of the inputs that the user named; empty for that in which a job
+            begins.
+        stage_out: Directory for files that a job changes; empty for the directory of its
+            inputs.
+        is_cray: Whether the program has Cray MPICH, which applies hints by itself.
+        notes: Comments for the script.
 
     Raises:
-        StripewiseError: It cannot be written, or the tier cannot hold a name.
+        StripewiseError: The script cannot be written, or the tier does not support a file name.
     """
     target = script_path.with_name(f"{script_path.stem}.tuned{script_path.suffix}")
     job = configuration.job
-    exports = jobs.hints(_of_tasks(jobs, configuration)) if is_cray else {}
+    exports = jobs.hints(_task_configuration(jobs, configuration)) if is_cray else {}
     wrap: tuple[str, ...] = ()
     on = _on_tier(jobs, job, snapshot)
     if on.copies:
@@ -88,7 +90,7 @@ def write_tuned_script(
         copies = copies_on_tier(on, jobs.script, links=bool(around))
         _write_private(study / COPIES_FILE, copies)
         notes = (*notes, copies_note(on))
-    if not exports and not _of_tasks(jobs, configuration).is_empty:
+    if not exports and not _task_configuration(jobs, configuration).is_empty:
         path = study / TASK_FILE
         variables = configured_environment(runtime, configuration, study)
         write_task_file(path, variables, expanded=_redirected(jobs, job, on), preload=runtime.core)
@@ -100,7 +102,7 @@ def write_tuned_script(
         wrap=wrap,
         around=around,
         job=jobs.of_launch(job),
-        options=jobs.compute_options(job),  # what its trial was submitted with
+        options=jobs.compute_options(job),  # those with which its trial was submitted
         moved=jobs.moved,
         within=within,
         exports=exports,
@@ -109,8 +111,8 @@ def write_tuned_script(
     return _written(target, study, text, script_path)
 
 
-def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
-    """Return what is to be set in the tasks: not what the script's own lines say."""
+def _task_configuration(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
+    """Return the configuration for the tasks, without what the script's own lines set."""
     lines = {"burst_buffer_nodes": None, "ranks": None, "ranks_per_node": None, "threads": None}
     if jobs.links:
         lines["burst_buffer_files"] = None
@@ -119,20 +121,20 @@ def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
 
 def _on_tier(jobs: ScriptJobs, job: JobSettings, snapshot: InputSnapshot) -> OnTier:
     """Return how the job uses the tier."""
-    asked = jobs.tier_request(job)
-    if asked is None:
+    request = jobs.tier_request(job)
+    if request is None:
         return OnTier(jobs.tier)
     if jobs.own is not None:
-        own = replace(jobs.own, nodes=asked.nodes)
+        own = replace(jobs.own, nodes=request.nodes)
         return OnTier(jobs.tier, own, jobs.pool, own=True)
     files = tuple(filter(None, (job.burst_buffer_files or "").split(",")))
-    return OnTier(jobs.tier, asked, jobs.pool, files=files, folders=_folders(jobs, files))
+    return OnTier(jobs.tier, request, jobs.pool, files=files, folders=_folders(jobs, files))
 
 
 def _left_out(snapshot: InputSnapshot, study: Path) -> Iterator[str]:
-    """Yield what was beside the script when the study began, and runs did without.
+    """Yield files that were beside the script at the start of the study but unused by its runs.
 
-    It is what the user did not name with --input; what came since is an input.
+    The user did not name them with --input; files created since then are inputs.
     """
     taken = {name.partition("/")[0] for name in snapshot.entries}
     try:
@@ -147,7 +149,7 @@ def _left_out(snapshot: InputSnapshot, study: Path) -> Iterator[str]:
 
 
 def _folders(jobs: ScriptJobs, files: Sequence[str]) -> tuple[str, ...]:
-    """Return the directories of the large files of a hybrid job, which it makes on the tier.
+    """Return the directories of the large files of a hybrid job, to be created on the tier.
 
     Raises:
         UsageError: Their names are not known before the job.
@@ -164,7 +166,7 @@ def _folders(jobs: ScriptJobs, files: Sequence[str]) -> tuple[str, ...]:
 
 
 def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, str]:
-    """Return the variable that leads the large files of a hybrid job to the burst buffer."""
+    """Return the variable that redirects the large files of a hybrid job to the burst buffer."""
     if jobs.links or job.burst_buffer_files is None or on.request is None:
         return {}
     variable = jobs.tier.directory_variable(on.request) or STAGE_VARIABLE
@@ -180,7 +182,7 @@ def _write_private(path: Path, data: bytes) -> None:
 
 
 def _written(target: Path, study: Path, text: bytes, like: Path) -> Path:
-    """Write beside the script, or into the study where something of the user's is in the way."""
+    """Write the script beside the user's, or into the study if a user's file is in the way."""
     if os.path.lexists(target):
         try:
             ours = is_rewritten(target.read_bytes())

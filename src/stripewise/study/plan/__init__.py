@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a study is asked to do, what it may use, and its journal and statistics."""
+"""Options, budget, journal and statistics of a study."""
 
 from typing import TYPE_CHECKING
 

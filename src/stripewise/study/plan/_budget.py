@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limits what a study may use: configurations, executions, time, node-hours, bytes.
+"""Limits the resources of a study: configurations, runs, time, node-hours, bytes.
 
-Two things hold a study within them.  Before a trial or pairs begin it is asked whether all of
-their runs are expected to fit; and no run is begun that is expected to exceed a limit, nor goes on
-beyond one (`check_run`, `check_running`), whatever it is for.
+There are two kinds of checks.  Before a trial or pairs begin, all of their runs must be expected
+to fit.  And no run of any kind may begin that is expected to exceed a limit, nor continue beyond
+one (`check_run`, `check_running`).
 """
 
 from __future__ import annotations
@@ -21,39 +21,42 @@ from stripewise.study.plan._options import MINIMUM_RUNS, StudyOptions
 from stripewise.study.plan._statistics import LOOKS
 
 NO_LIMIT = 10**6
-"""Trials where another limit ends the search."""
+"""Maximum number of trials if another limit ends the search."""
 TRIAL_RUNS = 2
-"""Runs that a trial of one case takes at least: itself and a baseline run beside it."""
+"""Least number of runs of a trial of one case: itself and an adjacent baseline run."""
 WARM_UP_FACTOR = 2.0
-"""The first run is recorded call by call, and finds cold caches: it may take so many times as long
-as those after it (seen: 1.5 to 2.1)."""
+"""Factor by which the first run may be slower than later ones: it is recorded call by call and
+finds cold caches (observed: 1.5 to 2.1).
+"""
 LEAST_RUN_SECONDS = 1.0
-"""A job takes no less (assumed): a budget without room for so many of them is refused at once."""
+"""Least time of a job (assumed): a budget too small for the necessary jobs is refused at once."""
 ENDING_SECONDS = 3.0
-"""What a job takes to begin and to end (assumed), which is charged too: it is ended so long before
-its budget is spent."""
+"""Time that a job takes to begin and to end (assumed).  It is charged as well, so a job is ended
+this long before its budget is spent.
+"""
 
 
 class BudgetSpentError(Exception):
-    """No run may begin, or go on; the message says which limit it would exceed."""
+    """Raised if a run must not begin or continue; the message says which limit it would exceed."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a study; None: no limit.
+    """Limits of a study; None means no limit.
 
     Attributes:
-        ledger: Ledger of the study: what was used.
-        trials: Configurations.
-        runs: Executions, every one counted.
-        seconds: Time at work, over all sessions.
-        total_bytes: Bytes that all runs write (a site's cap).
-        reserved_runs: How many of `runs` are kept for the winner's pairs.
-        node_seconds: Node-seconds of the jobs; nodes: how many one run has.
-        why: Where a limit comes from, if not from the user.
-        n_cases: How many cases each trial is run on.
-        charged: Tells the node-seconds that all allocations have cost so far, their idle times
-            too; None: the launcher has none.
+        ledger: Ledger of the study, which records what was used.
+        trials: Maximum number of configurations.
+        runs: Maximum number of runs of any kind.
+        seconds: Maximum active time over all sessions.
+        total_bytes: Maximum number of bytes that all runs write (a site's cap).
+        reserved_runs: Number of `runs` that are reserved for the winner's pairs.
+        node_seconds: Maximum node-seconds of the jobs.
+        nodes: Number of nodes of one run.
+        why: Source of a limit that is not from the user.
+        n_cases: Number of cases on which each trial is run.
+        charged: Returns the node-seconds of all allocations so far, including their idle times;
+            None if the launcher has no allocations.
     """
 
     ledger: Ledger
@@ -70,11 +73,11 @@ class Budget:
 
     @property
     def trial_runs(self) -> int:
-        """Runs that a trial takes at least, over all cases."""
+        """Least number of runs of a trial, over all cases."""
         return TRIAL_RUNS * self.n_cases
 
     def trials_within(self, run_seconds: float) -> int:
-        """Return how many trials the limits hold at most, if runs take as long as a baseline's."""
+        """Return the maximum number of trials if runs take as long as a baseline's."""
         run_seconds = max(run_seconds, 1e-9)
         limits = [self.runs] if self.runs is not None else []
         if self.seconds is not None:
@@ -85,12 +88,12 @@ class Budget:
         return min([self.trials, *(max(0, n - beside) // self.trial_runs for n in limits)])
 
     def why_no_trial(self, trials_done: int, run_seconds: float, begin_now: int = 0) -> str:
-        """Say why no further trial may begin; "" if one may.
+        """Return why no further trial may begin; empty if one may.
 
         Args:
-            trials_done: Number of trials so far, those in flight included.
-            run_seconds: What a run of the baseline takes, on average over the cases.
-            begin_now: How many of these have no run yet.
+            trials_done: Number of trials so far, including those in flight.
+            run_seconds: Mean time of a baseline run over the cases.
+            begin_now: Number of these trials that have no run yet.
         """
         if trials_done >= self.trials:
             return f"{trials_done} of {self.trials} trials used{self.why}"
@@ -98,17 +101,17 @@ class Budget:
         return self._why_not(wanted, run_seconds, begin_now * self.trial_runs)
 
     def allows(self, runs: int, run_seconds: float, *, final: bool = False) -> bool:
-        """Return whether the budget holds so many more runs; final: reserved ones as well."""
+        """Return whether the budget allows more runs; `final` runs may use the reserved ones."""
         return not self._why_not(runs + (0 if final else self.reserved_runs), run_seconds)
 
     def check_smallest(self, written: Amount = NOTHING) -> None:
-        """Refuse a study that the policy does not even let show one trial.
+        """Refuse a study for which the policy does not even allow one trial.
 
         Args:
-            written: What one run of every case writes, in bytes.
+            written: Bytes that one run of every case writes.
 
         Raises:
-            PolicyError: With what is allowed and what it takes.
+            PolicyError: The policy is too strict; the message has its limit and what is needed.
         """
         least = MINIMUM_RUNS * self.n_cases
         if self.runs is not None and self.runs < least:
@@ -132,19 +135,19 @@ class Budget:
 
     @property
     def spent_node_seconds(self) -> float:
-        """What the jobs have cost so far."""
+        """Node-seconds of the jobs so far."""
         return max(self._node_seconds_of_runs, self.charged() or 0.0)
 
     @property
     def is_timed(self) -> bool:
-        """Whether a run can exceed a limit while it is under way."""
+        """Whether a run can exceed a limit while it is running."""
         return self.seconds is not None or self.node_seconds is not None
 
     @property
     def rest_seconds(self) -> float | None:
-        """For how long one more run could be paid; None: for any time.
+        """Time for which one more run is covered by the budget; None for no limit.
 
-        It is ended then even if nobody watches it.
+        The run is ended after that time even if it is not observed.
         """
         if self.node_seconds is None:
             return None
@@ -153,10 +156,10 @@ class Budget:
     def check_run(self, case: str) -> None:
         """Refuse a run that is expected to exceed a limit.
 
-        Before the search that is any run of a study that the limits do not hold.
+        Before the search, this applies to every run of a study that does not fit into the limits.
 
         Raises:
-            BudgetSpentError: With that limit.
+            BudgetSpentError: The message says which limit.
         """
         entries = self.ledger.entries
         if self.runs is not None and len(entries) + len(self.ledger.open_runs) >= self.runs:
@@ -168,16 +171,16 @@ class Budget:
             raise BudgetSpentError(why)
 
     def check_running(self, role: RunRole, run_seconds: float) -> None:
-        """Refuse that a run goes on.
+        """Refuse the continuation of a run.
 
-        The first run of a case may take no more than what leaves room for the others of a study.
+        The first run of a case must leave enough for the other runs of a study.
 
         Args:
             role: Role of the run.
-            run_seconds: Time that it has taken so far.
+            run_seconds: Time that the run has taken so far.
 
         Raises:
-            BudgetSpentError: With the limit that it would exceed.
+            BudgetSpentError: The run would exceed a limit; the message says which.
         """
         if why := self._exceeds(0.0, ""):
             raise BudgetSpentError(f"{why}; the run that was under way was ended")
@@ -186,16 +189,16 @@ class Budget:
             raise BudgetSpentError(f"{why}; its first run was ended after {run_seconds:.3g} s")
 
     def why_no_pairs(self, run_seconds: float) -> str:
-        """Say why the pairs of a candidate may not begin; "" if they may."""
+        """Return why the pairs of a candidate may not begin; empty if they may."""
         return self._why_not(2 * LOOKS[0] * self.n_cases, run_seconds, what=_PAIRS)
 
     def _exceeds(self, run_seconds: float, what: str, overhead: float | None = None) -> str:
-        """Say which limit so much more time of runs would exceed; "" if none.
+        """Return which limit more run time would exceed; empty if none.
 
         Args:
-            run_seconds: The time.
-            what: Takes it, for the message.
-            overhead: How much more their allocations take; None: as up to now.
+            run_seconds: Additional time of runs.
+            what: Name of these runs for the message.
+            overhead: Factor of the cost of their allocations; None for that of the runs so far.
         """
         used = self.ledger.seconds_so_far()
         if self.seconds is not None and used + run_seconds > self.seconds:
@@ -218,13 +221,13 @@ class Budget:
 
     @property
     def _overhead(self) -> float:
-        """How much the allocations cost, by what the runs in them do: at least 1."""
+        """Cost of the allocations relative to that of the runs in them; at least 1."""
         of_runs = self._node_seconds_of_runs
         spent = self.spent_node_seconds - ENDING_SECONDS * self.nodes
         return max(1.0, spent / of_runs) if of_runs > 0 else 1.0
 
     def _run_seconds_of_cases(self) -> dict[str, float]:
-        """Return how long a run of each case takes, as far as it is known."""
+        """Return the duration of a run for each case for which it is known."""
         baselines: dict[str, list[float]] = {}
         found: dict[str, float] = {}
         for entry in self.ledger.entries:
@@ -235,14 +238,14 @@ class Budget:
         return found | {case: median(seconds) for case, seconds in baselines.items()}
 
     def _least_seconds(self, known: Mapping[str, float]) -> float:
-        """Return what the runs ahead of a study of one trial take, of the cases that are known."""
+        """Return the time of the remaining runs of a study with one trial, for the known cases."""
         made = [entry.case for entry in self.ledger.entries]
         return sum(max(0, MINIMUM_RUNS - made.count(case)) * one for case, one in known.items())
 
     def _why_not(self, runs: int, run_seconds: float, begin_now: int = 0, what: str = "") -> str:
-        """Say which limit so many runs more would exceed; "" if none.
+        """Return which limit a number of further runs would exceed; empty if none.
 
-        Runs in flight count, and so do `begin_now` that are about to begin.
+        Runs in flight are included, as are the first runs of `begin_now` trials.
         """
         entries = self.ledger.entries
         done = len(entries) + self.trial_runs * len(self.ledger.open_runs) + begin_now
@@ -266,10 +269,10 @@ _LEAST = f"the rest of a study of one trial ({MINIMUM_RUNS} runs of each case) t
 
 
 def check_node_hours(node_hours: float | None, nodes: int) -> None:
-    """Refuse a budget that holds no study, however short its runs are.
+    """Refuse a budget that is too small for any study, however short its runs are.
 
     Raises:
-        UsageError: With what a study takes.
+        UsageError: The budget is too small; the message says what a study needs.
     """
     least = MINIMUM_RUNS * LEAST_RUN_SECONDS * nodes
     if node_hours is not None and 3600 * node_hours < least:
@@ -281,7 +284,7 @@ def check_node_hours(node_hours: float | None, nodes: int) -> None:
 
 
 def _job_seconds(run: Measurement) -> float:
-    """Return how long a run kept its nodes, its copies to and from a burst buffer included."""
+    """Return how long a run occupied its nodes, including staging to and from a burst buffer."""
     return run.elapsed_seconds + (run.stage_in_seconds or 0.0) + (run.stage_out_seconds or 0.0)
 
 
@@ -292,14 +295,14 @@ def make_budget(
     nodes: int = 1,
     charged: Callable[[], float | None] = lambda: None,
 ) -> Budget:
-    """Return what the user asks for, narrowed to what the policy allows.
+    """Return the budget that the user requests, limited by the policy.
 
     Args:
         options: Options of the study.
         policy: Policy of site and user.
         ledger: Ledger of the study.
-        nodes: Number of nodes that one run has.
-        charged: Tells what allocations have cost so far; see `Budget`.
+        nodes: Number of nodes of one run.
+        charged: Returns the cost of allocations so far; see `Budget`.
     """
     trials = most_trials(options)
     capped = policy.max_trials is not None and policy.max_trials < trials
@@ -321,7 +324,7 @@ def make_budget(
 
 
 def most_trials(options: StudyOptions) -> int:
-    """Return the limit on the number of configurations; `NO_LIMIT` where another one is given."""
+    """Return the limit on the number of configurations; `NO_LIMIT` if another limit is given."""
     if options.trials is not None:
         return options.trials
     limits = (options.runs, options.time_seconds, options.node_hours)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the cases of a study: several inputs or commands that get one configuration."""
+"""Reads the cases of a study: several inputs or commands that share one configuration."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _KEYS = ("name", "command", "weight", "inputs")
 
 @dataclass(frozen=True)
 class StudyCase:
-    """One input, or one command.
+    """One input or one command of a study.
 
     Attributes:
-        name: Unique in the study; "" in a study of one command.
-        command: Arguments of the program, not a shell line.
+        name: Unique name in the study; empty in a study of one command.
+        command: Arguments of the program, not a shell command line.
         weight: Weight of its ratio in the score of a configuration.
-        inputs: What it reads, if not what all cases read.
+        inputs: Files that the case reads, if they differ from those of the study.
     """
 
     name: str
@@ -36,12 +36,12 @@ class StudyCase:
 
 
 def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[StudyCase, ...]:
-    """Return a case for each value of `{case}` in a command; none without values.
+    """Return a case for each value of `{case}` in a command; empty without values.
 
-    A value is data: it takes the place of `{case}` in each argument, and is never split.
+    A value is plain data: it replaces `{case}` in each argument and is never split.
 
     Raises:
-        UsageError: There are values and no `{case}`, or the other way round, or one twice.
+        UsageError: There are values but no `{case}`, or vice versa, or a value is repeated.
     """
     held = any(CASE_WORD in word for word in command)
     if held and not values:
@@ -63,10 +63,10 @@ def expand_cases(command: Sequence[str], values: Sequence[str]) -> tuple[StudyCa
 
 
 def check_cases(cases: Sequence[StudyCase]) -> None:
-    """Refuse cases without a name, a command or a sound weight, and two of one name.
+    """Refuse duplicate names, and cases without a name, a command or a valid weight.
 
     Raises:
-        UsageError: With the case and the remedy.
+        UsageError: A case is invalid; the message names it and the remedy.
     """
     seen: set[str] = set()
     for number, case in enumerate(cases, start=1):
@@ -91,7 +91,7 @@ def read_cases(path: Path) -> tuple[StudyCase, ...]:
     inputs = ["checkpoint.nml"]     # optional: all of the directory
 
     Raises:
-        UsageError: It cannot be read, or one line says what is wrong in it, and where.
+        UsageError: The file cannot be read or is malformed; the message says what and where.
     """
     try:
         document = parse_toml(read_input(path, CASES).decode("utf-8"))
@@ -148,11 +148,11 @@ def _texts(where: str, key: str, value: Any) -> tuple[str, ...]:
 
 
 def case_directory(number: int, name: str) -> Path:
-    """Return where the runs of a case go, relative to the study's directory.
+    """Return the directory of a case's runs, relative to the directory of the study.
 
     Args:
         number: Number of the case, from 1.
-        name: Name of the case; what a file name should not hold becomes an underscore.
+        name: Name of the case; characters unsuitable for a file name become underscores.
     """
     if not name:
         return Path()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Claims the directory of a study and reads its journal, new or continued."""
+"""Claims the directory of a study and reads its journal, for a new or a resumed study."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def claim(options: StudyOptions) -> Iterator[OwnedDirectory]:
     """Lock the study's directory for this process.
 
     Raises:
-        StudyError: It is in use, holds a study already, is not ours, or another user's.
-        StorageError: It cannot be made.
+        StudyError: The directory is in use, contains a study, is not ours, or is another user's.
+        StorageError: The directory cannot be created.
     """
     path = find_unfinished(options) if options.resume else options.study_directory
     if options.resume and not (path / JOURNAL).is_file():
@@ -58,10 +58,10 @@ def claim(options: StudyOptions) -> Iterator[OwnedDirectory]:
 
 
 def find_unfinished(options: StudyOptions) -> Path:
-    """Return the directory to go on in: the given one, or the only unfinished one.
+    """Return the directory of the study to resume: the given one, or the only unfinished one.
 
     Raises:
-        UsageError: There is none, or more than one.
+        UsageError: There is no unfinished study, or more than one.
     """
     if options.command or options.directory is not None:
         return options.study_directory
@@ -84,7 +84,7 @@ def find_unfinished(options: StudyOptions) -> Path:
 
 
 def _found_in(origin: Path) -> tuple[list[Path], list[StudyError]]:
-    """Return the user's studies in a directory, and why others there are not believed."""
+    """Return the user's studies in a directory, and the errors of unreadable ones."""
     found: list[Path] = []
     refused: list[StudyError] = []
     for journal in sorted(origin.glob(f"*{STUDY_SUFFIX}/{JOURNAL}")):
@@ -97,19 +97,19 @@ def _found_in(origin: Path) -> tuple[list[Path], list[StudyError]]:
 
 
 def _records(directory: OwnedDirectory) -> list[Record]:
-    """Return what the journal holds; nothing where there is none, or the disk is full."""
+    """Return the records of the journal; empty if there is none or the disk is full."""
     return parse_journal(directory.read(JOURNAL) or b"", directory.path / JOURNAL)[0]
 
 
 def _is_worth_keeping(directory: OwnedDirectory) -> bool:
-    """Return whether a study that failed holds a good run, or what a bad one said."""
+    """Return whether a failed study contains a good run, or the output of a bad one."""
     good = any(
         record["kind"] == "run-finished" and record["measurement"].get("status") == "ok"
         for record in _records(directory)
     )
     path = directory.path
-    said = (*path.glob("runs/*/std*"), *path.glob("cases/*/runs/*/std*"))
-    return good or any(path.stat().st_size for path in said)
+    outputs = (*path.glob("runs/*/std*"), *path.glob("cases/*/runs/*/std*"))
+    return good or any(path.stat().st_size for path in outputs)
 
 
 def _is_complete(path: Path) -> bool:
@@ -117,7 +117,7 @@ def _is_complete(path: Path) -> bool:
 
 
 def _has_ended(records: Sequence[Record]) -> bool:
-    """Return whether the study has ended and was not given a larger budget since."""
+    """Return whether the study has ended and its budget was not extended since."""
     marks = [record["kind"] for record in records if record["kind"] in ("end", "extended")]
     return marks[-1:] == ["end"]
 
@@ -141,7 +141,7 @@ def _refuse_existing(directory: OwnedDirectory) -> None:
 
 
 def _clear(directory: OwnedDirectory) -> None:
-    """Remove what an attempt left that did not come past its warm-up."""
+    """Remove the files of an attempt that did not get beyond its warm-up."""
     cases = directory.inside("cases")
     for part in (directory, *(cases.inside(name) for name in cases.names())):
         if "runs" in part.names():
@@ -151,7 +151,7 @@ def _clear(directory: OwnedDirectory) -> None:
 
 
 def _set_aside(path: Path) -> None:
-    """Rename an earlier study, of whatever version, when nobody works on it."""
+    """Rename an earlier study of any version unless it is in use."""
     number = 1
     while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
         number += 1
@@ -163,16 +163,16 @@ def _set_aside(path: Path) -> None:
 
 
 def _unused(path: Path) -> AbstractContextManager[None]:
-    """Lock an earlier study of the user's; one of another version has no mark."""
+    """Lock an earlier study of the user; one of another version has no mark."""
     if os.lstat(path).st_uid == os.geteuid() and not (path / MARK).exists():
         return nullcontext()
     return OwnedDirectory.find(path, "study").locked()
 
 
-# The journal of a study: what its records hold.
+# The journal of a study: contents of its records.
 
 VERSION = 2
-"""Version of the records; a study with another version cannot be continued."""
+"""Version of the records; a study with another version cannot be resumed."""
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "study": {"options": dict, "provenance": dict},
     "resumed": {"note": str},
@@ -186,7 +186,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "extended": {"budgets": dict},
     "end": {"stopped_because": str},
 }
-"""Kind of a record to what it must hold."""
+"""Kind of a record to its required contents."""
 _VALUES: dict[str, Any] = {
     "case-noise": float,
     "final-noise": float,
@@ -199,17 +199,17 @@ _VALUES: dict[str, Any] = {
     "told": int,
     "verification": dict[str, Any],
 }
-"""First part of a recorded value's name to its type; the others may be anything."""
+"""First part of a recorded value's name to its type; other values may have any type."""
 DAMAGE = (LookupError, TypeError, ValueError, AttributeError, AssertionError)
-"""What data that was changed by hand, or by a fault, leads to."""
+"""Errors caused by data that was edited by hand or damaged."""
 FORM = JournalForm("study", VERSION, _FIELDS)
 
 
 class Journal(owned.Journal):
-    """The journal of a study; see `owned.Journal`."""
+    """Journal of a study; see `owned.Journal`."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make one; see `owned.Journal`."""
+        """Open or create a journal; see `owned.Journal`."""
         super().__init__(path, FORM)
 
 
@@ -225,20 +225,20 @@ def described(error: BaseException) -> str:
 
 
 def need(condition: bool, what: str) -> None:
-    """Refuse data that is not as it must be.
+    """Refuse data that violates a condition.
 
     Raises:
-        ValueError: With what is wrong.
+        ValueError: The condition is false; the message says what is wrong.
     """
     if not condition:
         raise ValueError(what)
 
 
 def check_record(record: Mapping[str, Any]) -> None:
-    """Refuse a recorded value of another type than its name says.
+    """Refuse a recorded value whose type does not match its name.
 
     Raises:
-        ValueError: It is.
+        ValueError: The type does not match.
     """
     if record["kind"] != "value":
         return

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rebuilds the state of a study from its journal, so that it continues after a kill.
+"""Restores the state of a study from its journal, so that it can continue after a kill.
 
-The procedure of a study is written as if it ran in one go.  Every run and every value that
-cannot be computed again goes through the ledger under a name that is the same after a
-restart; what the journal holds already is returned instead of being made again.
+The procedure of a study is written as if it ran without interruption.  Every run and every
+value that cannot be recomputed passes through the ledger under a name that is the same after a
+restart; what the journal already contains is returned instead of being made again.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from stripewise.study.plan._journal import DAMAGE, Journal, check_record, descri
 from stripewise.study.plan._slot import RunSlot
 
 _CONCLUSIONS = ("search-stopped", "search-end", "final-noise", "verdict")
-"""Names of values and decisions that a larger budget makes open again."""
+"""Names of values and decisions that are discarded when the budget is extended."""
 
 
 @dataclass
 class OpenRun:
-    """A run that was planned and has not ended as far as the journal knows."""
+    """Run that was planned and has not ended according to the journal."""
 
     run_id: str
     slot: str
@@ -46,24 +46,24 @@ class OpenRun:
 
 
 class Ledger:
-    """Appends to the journal and keeps what it says.
+    """State of a study, which is appended to its journal.
 
     Attributes:
-        is_replaying: Whether all that was done so far is what the journal holds.
-        study: The first record: command and options; None in a new journal.
+        is_replaying: Whether everything so far came from the journal.
+        study: First record with command and options; None in a new journal.
         complete: Whether the study has ended.
-        budgets: Those that were made larger since the study began.
-        reopened: How often a study that had ended was given a larger budget.
-        trials_before: Trials that were judged before the last time that it was.
-        active_seconds: Time that sessions of this study were at work, up to the last record.
-        halves: Which runs lack the other half of their pair.
+        budgets: Limits that were extended since the study began.
+        reopened: Number of times that the budget of the finished study was extended.
+        trials_before: Number of trials that were judged before the last extension.
+        active_seconds: Active time of all sessions of this study up to the last record.
+        halves: State of the pairs of which only one run has ended.
     """
 
     def __init__(self, journal: Journal) -> None:
-        """Replay the records that are there.
+        """Replay the existing records.
 
         Raises:
-            StudyError: One does not fit those before it.
+            StudyError: A record contradicts the earlier ones.
         """
         self._journal = journal
         self.study: Record | None = None
@@ -83,7 +83,7 @@ class Ledger:
         self._last_slots: dict[int, str] = {}
         self._last_entries: dict[int, RunEntry] = {}
         self._last_clock: float | None = None
-        self._is_session = False  # whether the last record was written now
+        self._is_session = False  # whether the last record was written in this session
         self.is_replaying = bool(journal.records)
         for number, record in enumerate(journal.records, start=1):
             try:
@@ -100,34 +100,34 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[RunEntry, ...]:
-        """Every finished run, in order."""
+        """All finished runs, in order."""
         return tuple(self._entries)
 
     @property
     def open_runs(self) -> tuple[OpenRun, ...]:
-        """Runs that have not ended as far as the journal knows."""
+        """Runs that have not ended according to the journal."""
         return tuple(self._open_runs.values())
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """All of them, in order."""
+        """All decisions, in order."""
         return tuple(self._decisions.values())
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """All of them, in order."""
+        """All warnings, in order."""
         return tuple(self._warnings.values())
 
     def last_slot(self, place: int) -> str:
-        """Return the run that ended last there in this session; "" right after a restart."""
+        """Return the run that ended last in a place in this session; empty after a restart."""
         return self._last_slots.get(place, "")
 
     def last_entry(self, place: int) -> RunEntry:
-        """Return the run that ended last there; of all runs where there was none."""
+        """Return the run that ended last in a place; the last run of all if there was none."""
         return self._last_entries.get(place, self._entries[-1])
 
     def seconds_so_far(self) -> float:
-        """Return `active_seconds` up to now, not only up to the last record."""
+        """Return `active_seconds` until now, not only until the last record."""
         begun = self._last_clock if self._is_session else None
         return self.active_seconds + (max(0.0, time.monotonic() - begun) if begun else 0.0)
 
@@ -140,7 +140,7 @@ class Ledger:
         self._append("resumed", note=self._journal.note)
 
     def extend(self, budgets: Mapping[str, Any]) -> None:
-        """Record larger budgets; what was concluded within the old ones is open again."""
+        """Record an extended budget; conclusions drawn with the old one are open again."""
         self._append("extended", budgets=dict(budgets))
 
     def end(self, stopped_because: str) -> None:
@@ -157,7 +157,7 @@ class Ledger:
         return str(self._planned[run_id].get("case", ""))
 
     def role_of(self, run_id: str) -> RunRole:
-        """Return why a run is made."""
+        """Return the role of a run."""
         return RunRole(self._planned[run_id]["role"])
 
     def plan(self, slot: RunSlot, run_id: str, place: int = 0) -> None:
@@ -182,40 +182,40 @@ class Ledger:
         return next((run for run in self.open_runs if run.slot == slot), None)
 
     def submitted(self, run_id: str, handle: Handle) -> None:
-        """Record how to find a run again."""
+        """Record the handle with which a run can be found again."""
         self._append("run-submitted", run_id=run_id, handle=to_json(handle))
 
     def finished(self, run_id: str, measurement: Measurement, *, late: bool = False) -> None:
-        """Record what a run gave; late: it had ended before this session."""
+        """Record the result of a run; `late` means that it had ended before this session."""
         self._append("run-finished", run_id=run_id, measurement=to_json(measurement), late=late)
 
     def dropped(self, run_id: str, reason: str) -> None:
-        """Record that a run was cancelled: it counts as never run."""
+        """Record that a run was cancelled, so that it counts as never run."""
         self._append("run-dropped", run_id=run_id, reason=reason)
 
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return a value of JSON data: the recorded one, or computed now and recorded."""
+        """Return a recorded JSON value; if there is none, compute and record it."""
         if name not in self._values:
             self._append("value", name=name, value=compute())
         return self._values[name]
 
     def recall(self, name: str) -> Any | None:
-        """Return a recorded value, None if there is none."""
+        """Return a recorded value; None if there is none."""
         return self._values.get(name)
 
     def recall_all(self, prefix: str) -> list[Any]:
-        """Return the recorded values whose names begin so, in order."""
+        """Return the recorded values whose names begin with a prefix, in order."""
         return [v for name, v in self._values.items() if name.startswith(prefix)]
 
     def decide(self, name: str, text: str) -> bool:
-        """Record a decision unless it is there; return whether it is new."""
+        """Record a decision unless it is already recorded; return whether it is new."""
         if name in self._decisions:
             return False
         self._append("decision", name=name, text=text)
         return True
 
     def warn(self, text: str) -> bool:
-        """Record a warning unless it is there; return whether it is new."""
+        """Record a warning unless it is already recorded; return whether it is new."""
         if text in self._warnings:
             return False
         self._append("warning", text=text)
@@ -308,24 +308,24 @@ class Ledger:
         self.complete = True
 
 
-# Pairs that a restart came into: a ratio is never made of runs of two sessions.
+# Pairs that were interrupted by a restart: a ratio never combines runs of two sessions.
 #
-# The load of the machine and of the storage cancels within a pair only if its runs come one
-# right after the other.  A restart may come a day later, so a pair of which one half had run is
-# run anew, both halves, under another name.
+# The load of the machine and of the storage cancels within a pair only if its runs follow each
+# other immediately.  A restart may come a day later, so both halves of an interrupted pair are
+# run again under another name.
 
 _AGAIN = re.compile(r"/again/\d+$")
 
 
 @dataclass
 class Halves:
-    """Which runs have given what their pair needs, and in which session they began.
+    """Runs that have ended, with the session in which each began, to detect torn pairs.
 
     Attributes:
-        session: The present one, from 0.
+        session: Number of the present session, from 0.
 
-    A run that goes on while the tuner is dead ends in the session that sees it end; the second of
-    a pair was begun in the session in which the first ended, or the pair is torn.
+    A run that continues while the tuner is dead belongs to the session that sees it end.  A pair
+    is torn unless its second run was begun in the session in which the first ended.
     """
 
     session: int = 0
@@ -335,21 +335,21 @@ class Halves:
     _attempts: dict[str, list[Measurement]] = field(default_factory=dict)
 
     def plan(self, plan: Mapping[str, Any]) -> None:
-        """Note that a run begins in this session."""
+        """Record that a run begins in this session."""
         self._planned[plan["run_id"]] = self.session
         self._in_flight.add(_slot(plan))
 
     def drop(self, plan: Mapping[str, Any]) -> None:
-        """Note that a run counts as never made."""
+        """Record that a run counts as never made."""
         self._in_flight.discard(_slot(plan))
 
     def finish(self, plan: Mapping[str, Any], measurement: Measurement, *, late: bool) -> None:
-        """Note what a run gave; one that failed is run again until that is settled.
+        """Record the result of a run; a failed one is repeated until its cause is settled.
 
         Args:
-            plan: Its record.
-            measurement: What it gave.
-            late: It had ended before this session.
+            plan: Record of the planned run.
+            measurement: Result of the run.
+            late: Whether it had ended before this session.
         """
         slot = _slot(plan)
         self._in_flight.discard(slot)
@@ -368,11 +368,11 @@ class Halves:
     def whole(
         self, name: str, slots: Callable[[str], tuple[RunSlot, RunSlot]]
     ) -> tuple[RunSlot, RunSlot]:
-        """Return the slots of a pair that is run, or was run, without a restart in it.
+        """Return the slots of a pair that was not interrupted by a restart.
 
         Args:
             name: Name of the pair.
-            slots: Returns those of a pair of such a name, the one that runs first first.
+            slots: Returns the two slots for a pair's name, in the order in which they run.
         """
         for attempt in count():
             first, second = slots(f"{name}/anew/{attempt}" if attempt else name)
@@ -382,5 +382,5 @@ class Halves:
 
 
 def _slot(plan: Mapping[str, Any]) -> str:
-    """Return the slot of a run, the same for all attempts at it."""
+    """Return the slot of a run, which is the same for all attempts."""
     return _AGAIN.sub("", plan["slot"])

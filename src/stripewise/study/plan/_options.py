@@ -21,7 +21,7 @@ from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
 from stripewise.study.plan._cases import CASE_WORD, StudyCase, case_directory, check_cases
 from stripewise.study.plan._statistics import LOOKS
 
-# What a user asks of a study of a job script; plain data, kept in the study's journal.
+# Options of a study of a job script; plain data that is recorded in the study's journal.
 
 HYBRIDS = ("auto", "redirect", "links")
 TIERS = ("auto", "none", "datawarp", "lua", "rabbit", "directory")
@@ -29,33 +29,33 @@ TIERS = ("auto", "none", "datawarp", "lua", "rabbit", "directory")
 
 @dataclass(frozen=True)
 class JobOptions:
-    """How the jobs of a study are made from a job script.
+    """Options for the jobs that a study makes from a job script.
 
     Attributes:
-        script: The job script, relative to the directory in which the study was begun.
-        step: Number of the launch line that is tuned, from 1; None: there is only one.
-        words: Words that the script is called with.
-        tier: Kind of burst buffer; "auto": what the script or Slurm says.
-        pool: Pool of the burst buffer; "": the default one.
+        script: Path of the job script, relative to the directory in which the study was begun.
+        step: Number of the launch line to tune, from 1; None if there is only one.
+        words: Arguments of the script.
+        tier: Kind of burst buffer; "auto" for that of the script or of Slurm.
+        pool: Pool of the burst buffer; empty for the default one.
         access: Access to a burst buffer: "striped" or "private".
-        granularity_bytes / free_nodes: Override what Slurm says of the pool; 0: as it says.
-        capacity_bytes: Capacity that the job needs on the burst buffer: it decides on the least
-            nodes.
-        persistent: Name of an existing persistent burst buffer that runs work on; "": none.
-        bb_nodes: Numbers of burst-buffer nodes to try; empty: 1x, 2x, 4x ... of the least.
+        granularity_bytes / free_nodes: Override Slurm's values for the pool; 0 to keep them.
+        capacity_bytes: Capacity on the burst buffer that the job needs; determines the least
+            number of nodes.
+        persistent: Name of an existing persistent burst buffer to use; empty if there is none.
+        bb_nodes: Numbers of burst-buffer nodes to try; empty for 1x, 2x, 4x ... of the least.
         stage_in / stage_out: Directories that run.tuned.sh copies to and from the burst buffer;
-            "": the directory of the job.
-        template: Template of tiers that a site writes itself (lua): file with its directives.
-        place: Where the tier `directory` is in the job, as $TMPDIR or /flash/$USER;
-            of `lua`: the variable that names it.
-        per_run: Submit a job for each run, not many runs in one allocation.
-        allocation_seconds: Time limit of an allocation; None: what the runs ahead may take, as
-            far as the partition allows.
-        resources: Try fewer ranks and more threads too, down to min_nodes.
-        min_nodes: Least compute nodes that fewer ranks may leave; 0: one.
-        hybrid: How large files alone get onto the burst buffer: "redirect" by the library, "links"
-            in the job's directory; "auto": what the site prefers, else by the library.
-        digest: Digest of the script as it was when the study was begun.
+            empty for the directory of the job.
+        template: File with the directives of a tier that a site defines itself (lua).
+        place: Path of the tier `directory` in the job, such as $TMPDIR or /flash/$USER; for
+            `lua` the variable with its path.
+        per_run: Whether to submit a job for each run instead of many runs in one allocation.
+        allocation_seconds: Time limit of an allocation; None for the time of the remaining runs
+            as far as the partition allows it.
+        resources: Whether to try fewer ranks and more threads too, down to min_nodes.
+        min_nodes: Least number of compute nodes with fewer ranks; 0 for one.
+        hybrid: How only large files are placed on the burst buffer: "redirect" by the library,
+            "links" in the job's directory, "auto" as the site prefers, otherwise by the library.
+        digest: Digest of the script at the start of the study.
     """
 
     script: str
@@ -91,15 +91,15 @@ class JobOptions:
             raise UsageError("--bb-nodes 0: each run without a burst buffer is a baseline anyway")
 
 
-# What a user asks of a study.
+# Options of a study.
 
 DEFAULT_TRIALS = 20
 TRIALS_OF_JOBS = 40
-"""Default for a job script: a ladder of burst-buffer nodes with loops on each rung takes more."""
+"""Default for a job script: climbing burst-buffer nodes with loops on each rung needs more."""
 MINIMUM_RUNS = 6 + 2 * LOOKS[0]
-"""Runs of each case: warm-up, 3 baselines, one trial of 2 runs, the pairs of the first look."""
+"""Least runs of each case: warm-up, 3 baselines, a trial of 2 runs, pairs of the first look."""
 NO_MACHINE = "none"
-"""Name that stands for no description: nothing is predicted, whatever is known."""
+"""Name that selects no storage description: nothing is predicted, whatever is known."""
 CLASSES = {
     "safe": frozenset({SafetyClass.SAFE}),
     "layout": frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT}),
@@ -109,44 +109,44 @@ CLASSES = {
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """Options of a study; those that are recorded decide again after a restart.
+    """Options of a study; after a restart those that are recorded take precedence.
 
     Attributes:
-        command: Arguments of the program to tune, not a shell line; with `{case}` in it where
-            it takes several inputs.
-        directory: The study's directory; default `<program>.stripewise` in `origin`.
-        origin: Directory in which the command is meant to run.
-        trials: Most configurations; runs: most executions; time_seconds: most time;
-            node_hours: most node-hours of jobs.
-        strategy: Name of the search strategy; strategy_options: its options, as text.
+        command: Arguments of the program to tune, not a shell command line; contains `{case}` if
+            there are several inputs.
+        directory: Directory of the study; by default `<program>.stripewise` in `origin`.
+        origin: Directory in which the command is run by the user.
+        trials / runs / time_seconds / node_hours: Maximum number of configurations, number of
+            runs, time, and node-hours of jobs.
+        strategy: Name of the search strategy.
+        strategy_options: Options of the strategy as text.
         seed: Seed of every random choice.
-        allow: The most dangerous class of tunables that may be tried.
-        only / exclude: Names of tunables to try alone, or not to try.
+        allow: Highest safety class of tunables that may be tried.
+        only / exclude: Names of the only tunables to try, and of tunables not to try.
         vary: Tunable name to the values to try instead of its own ladder.
-        ranks / ranks_per_node / threads: Values of the job's resources to try; none: as the
-            command says.
-        inputs: Files and directories that the program reads, beyond those seen being read.
+        ranks / ranks_per_node / threads: Job resources to try; empty for those of the command.
+        inputs: Files and directories that the program reads, in addition to those observed.
         allow_outside: Files and directories outside of the copies that runs may change, relative
             to `origin`, and places on other hosts: `me@host:/data`.
-        sync: Whether data is on the storage when the clock stops.
-        unsynced: Whether baseline and winner are also run once unsynced, for the record.
-        timeout_seconds: Time limit of a run; None: from the baseline.
+        sync: Whether data must be on the storage when the clock stops.
+        unsynced: Whether baseline and winner are also run once without sync, for the record.
+        timeout_seconds: Time limit of a run; None to derive it from the baseline.
         keep: Whether containers and outputs of the runs are kept.
-        keep_removed: Whether files that the program removes are kept until they are compared.
+        keep_removed: Whether files that the program removes are kept until they were compared.
         patience: Number of trials without improvement that ends the search.
-        launcher: Name of what runs the command.
-        in_flight: Runs at a time; None: as many as the launcher has places.
-        per_file: Whether classes of files may get settings of their own.
-        memory: Whether to begin with what studies found before, and to keep what this one finds.
-        resume: Go on with the study in the directory.
-        force: Begin anew although the directory holds a study.
-        storage: Storage to emulate in every run; None: what is there is used.
-        machine: Description of the storage, whose simulation begins the search; "": what is
-            known of it, under the strategy `auto`; "none": none.
-        cases: Inputs or commands that get one configuration; empty: the command alone.
-        job: How jobs are made from a job script; None: the command is run.
-        part / sharing: For one of several cases (see `of_case`): where its runs go in the study's
-            directory, and the commands of all that share its copy of the inputs.
+        launcher: Name of the launcher that runs the command.
+        in_flight: Number of simultaneous runs; None for as many as the launcher has places.
+        per_file: Whether classes of files may get their own settings.
+        memory: Whether to use the results of earlier studies and to store those of this one.
+        resume: Whether to resume the study in the directory.
+        force: Whether to start anew although the directory contains a study.
+        storage: Storage to emulate in every run; None to use the real storage.
+        machine: Description of the storage whose simulation starts the search; empty for the
+            known one with strategy `auto`; "none" for none.
+        cases: Inputs or commands that share one configuration; empty for only the command.
+        job: How jobs are made from a job script; None if the command is run directly.
+        part / sharing: For one of several cases (see `of_case`): location of its runs in the
+            study's directory, and the commands of all cases that share its copy of the inputs.
     """
 
     command: tuple[str, ...]
@@ -210,10 +210,10 @@ class StudyOptions:
             )
 
     def _check_directory(self) -> None:
-        """Refuse a study's directory that runs cannot be told of.
+        """Refuse a directory of the study whose path cannot be passed to runs.
 
         Raises:
-            UsageError: With the remedy.
+            UsageError: The path is unsuitable; the message has the remedy.
         """
         if not (self.command or self.cases or self.directory):
             return
@@ -227,10 +227,10 @@ class StudyOptions:
             )
 
     def _check_outside(self) -> None:
-        """Refuse what no run can be told of.
+        """Refuse allowed paths that cannot be passed to runs.
 
         Raises:
-            UsageError: With the remedy.
+            UsageError: A path is unsuitable; the message has the remedy.
         """
         for path in self.allowed_outside:
             if ":" in str(path):
@@ -241,7 +241,7 @@ class StudyOptions:
 
     @property
     def allowed_outside(self) -> tuple[Path, ...]:
-        """Absolute paths of what runs may change outside of their copies."""
+        """Absolute paths outside of their copies that runs may change."""
         paths = (path for path in self.allow_outside if not self._is_remote(path))
         return tuple(Path(os.path.normpath(self.origin / path)) for path in paths)
 
@@ -255,26 +255,26 @@ class StudyOptions:
 
     @property
     def ladders(self) -> dict[str, tuple[Value, ...]]:
-        """Tunable name to the values that the user wants tried, of the job's resources too."""
+        """Tunable name to the values that the user wants tried, including job resources."""
         resources = {f"job.{name}": getattr(self, name) for name in _RESOURCES}
-        asked = {name: values for name, values in resources.items() if values}
+        requested = {name: values for name, values in resources.items() if values}
         if self.job is not None and self.job.bb_nodes:
-            # Which files lie there alone follows from trials.
+            # Trials show which files should be only on the burst buffer.
             burst_buffer: dict[str, tuple[Value, ...]] = {
                 "job.burst_buffer_nodes": self.job.bb_nodes,
                 "job.burst_buffer_files": (),
             }
-            asked = {**burst_buffer, **asked}
-        return {**asked, **self.vary}
+            requested = {**burst_buffer, **requested}
+        return {**requested, **self.vary}
 
     @property
     def usual_trials(self) -> int:
-        """How many trials there may be where no limit is given."""
+        """Number of trials if no limit is given."""
         return TRIALS_OF_JOBS if self.job is not None else DEFAULT_TRIALS
 
     @property
     def all_cases(self) -> tuple[StudyCase, ...]:
-        """The cases; a study of one command has one without a name."""
+        """All cases; a study of one command has one case without a name."""
         return self.cases or (StudyCase("", self.command),)
 
     @property
@@ -285,7 +285,7 @@ class StudyOptions:
         return (self.origin / (self.directory or Path(f"{name}.stripewise"))).absolute()
 
     def of_case(self, case: StudyCase) -> StudyOptions:
-        """Return the options as they are for one of the cases alone."""
+        """Return the options reduced to one of the cases."""
         if not self.cases:
             return self
         alike = tuple(other.command for other in self.cases if not other.inputs)
@@ -301,11 +301,11 @@ class StudyOptions:
 
 
 def with_storage(options: StudyOptions) -> StudyOptions:
-    """Return the options with the emulated storage as it is described now, if there is one.
+    """Return the options with the current description of the emulated storage, if there is one.
 
     Raises:
         ConfigurationError: There is no such description, or it is malformed.
-        UsageError: It cannot be used so, or has changed since the study began.
+        UsageError: The storage cannot be emulated, or has changed since the study began.
     """
     if options.storage is None:
         return options
@@ -313,10 +313,10 @@ def with_storage(options: StudyOptions) -> StudyOptions:
 
 
 def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
-    """Refuse to go on with a study on another storage than that which it was begun on.
+    """Refuse to resume a study on another storage than that on which it was begun.
 
     Raises:
-        StudyError: With both; or the description is not there any more, or is another one.
+        StudyError: The storage differs, or its description was removed or changed.
     """
     if recorded.storage is not None:
         try:
@@ -336,15 +336,15 @@ def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
 
 
 def _is_same(given: EmulationOptions, recorded: EmulationOptions | None) -> bool:
-    """Return whether both are one storage; the seed of its noise stays what it was."""
+    """Return whether both are the same storage, apart from the seed of its noise."""
     return recorded is not None and replace(given, seed=recorded.seed) == recorded
 
 
 def check_in_flight(options: StudyOptions, launcher: Launcher) -> None:
-    """Refuse more runs in flight than there are places.
+    """Refuse more simultaneous runs than there are places.
 
     Raises:
-        UsageError: With how many there are.
+        UsageError: There are too few places; the message has their number.
     """
     if options.in_flight is not None and not 1 <= options.in_flight <= launcher.places:
         raise UsageError(
@@ -361,20 +361,20 @@ _FIXED = (
     "strategy_options", "memory", "per_file", "machine",
     "only", "exclude", "vary", "inputs", "allow_outside", *_RESOURCES,
 )  # fmt: skip
-"""What a study keeps from its beginning."""
+"""Options that are fixed when a study begins."""
 
 
 def options_to_json(options: StudyOptions) -> dict[str, Any]:
-    """Return what the journal records of the options."""
+    """Return the options as they are recorded in the journal."""
     data: dict[str, Any] = to_json(options)
     return {name: value for name, value in data.items() if name not in _NOT_RECORDED}
 
 
 def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
-    """Restore recorded options, to go on with the study in a directory.
+    """Restore recorded options to resume the study in a directory.
 
     Raises:
-        ValueError: One is of another type.
+        ValueError: An option has another type.
     """
     here = {"directory": str(directory), "resume": True}
     return from_json(StudyOptions, {"memory": False, **data, **here}, "options")
@@ -384,49 +384,49 @@ BUDGETS = ("trials", "runs", "time_seconds", "node_hours")
 
 
 def extended_budgets(given: StudyOptions, recorded: StudyOptions) -> dict[str, Any]:
-    """Return the budgets that a resumed study is given more of; others keep what they have.
+    """Return the limits of a resumed study that are extended; others stay as they were.
 
-    One that was begun without any has the usual number of trials: a limit of runs, time or
-    node-hours takes its place, as at the beginning.
+    A study begun without any limit has the usual number of trials; a limit of runs, time or
+    node-hours replaces it, as at the beginning.
     """
     had: dict[str, Any] = {name: getattr(recorded, name) for name in BUDGETS}
-    asked = {name: getattr(given, name) for name in BUDGETS}
+    requested = {name: getattr(given, name) for name in BUDGETS}
     if not any(value is not None for value in had.values()):
         had["trials"] = recorded.usual_trials
-        if others := {n: v for n, v in asked.items() if v is not None and n != "trials"}:
+        if others := {n: v for n, v in requested.items() if v is not None and n != "trials"}:
             return others | ({"trials": given.trials} if given.trials is not None else {})
     return {
         name: value
-        for name, value in asked.items()
+        for name, value in requested.items()
         if value is not None and had[name] is not None and value > had[name]
     }
 
 
 def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, ...]:
-    """Return what was asked of a resumed study and is not what it was begun with.
+    """Return the options given to a resumed study that differ from its fixed ones.
 
-    A study stays what it is, so that its runs belong together.  What has its default value is
-    not taken for asked.
+    A study keeps its options so that its runs are comparable.  Options with their default
+    values count as not given.
     """
     plain = StudyOptions(command=("",), origin=given.origin)
     return tuple(
-        f"{_spelt(name)} {_shown(getattr(given, name))} ({_what_it_has(recorded, name)})"
+        f"{_option_name(name)} {_shown(getattr(given, name))} ({_recorded_text(recorded, name)})"
         for name in _FIXED
         if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
     )
 
 
-def _what_it_has(recorded: StudyOptions, name: str) -> str:
-    """Say which value a study has of an option; of a limit that it has not, which others."""
+def _recorded_text(recorded: StudyOptions, name: str) -> str:
+    """Return the value of an option in a study; for a missing limit, the limits that it has."""
     value = getattr(recorded, name)
     limits = {n: getattr(recorded, n) for n in BUDGETS if getattr(recorded, n) is not None}
     if name not in BUDGETS or value is not None or not limits:
         return f"it has {_shown(value)}"
-    shown = " and ".join(f"{_spelt(n)} {_shown(one)}" for n, one in limits.items())
-    return f"it is limited by {shown}: raise that limit"
+    shown = " and ".join(f"{_option_name(n)} {_shown(one)}" for n, one in limits.items())
+    return f"it is limited by {shown}: give more of that"
 
 
-def _spelt(name: str) -> str:
+def _option_name(name: str) -> str:
     return name.removesuffix("_seconds").replace("_", "-")
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds what lines of a script, or of a command, would do to files outside of the runs' copies.
+"""Finds effects of a script or command on files outside of the runs' copies.
 
-The user is asked before the first run.  What only a run can tell is left to the guard.
+They are checked before the first run.  The guard handles what only a run can show.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _MOST_TOLD = 3
 
 @dataclass(frozen=True)
 class OutsideUse:
-    """What a line does to a file or directory outside of the runs' copies.
+    """Effect of a line on a file or directory outside of the runs' copies.
 
     Attributes:
         line: Line of the script, from 1.
-        script: Script that holds the line; "": the command itself.
-        command: Command as it is written.
+        script: Script that contains the line; empty for the command itself.
+        command: Command as written.
         verb: "writes", "moves", "removes", ...
         path: Path of the file or directory.
-        allowed: Runs may do so, by --allow-outside.
+        allowed: Whether --allow-outside permits it.
     """
 
     line: int
@@ -56,12 +56,12 @@ class OutsideUse:
 
 @dataclass(frozen=True)
 class Outside:
-    """What shell lines do outside of the runs' copies.
+    """Effects of shell lines outside of the runs' copies.
 
     Attributes:
-        uses: Every use that is known.
+        uses: All known effects.
         remedy: Directories and files that would have to be allowed.
-        warnings: What is not known, and what the guard does not reach.
+        warnings: What is unknown, and what the guard does not cover.
     """
 
     uses: tuple[OutsideUse, ...] = ()
@@ -69,37 +69,37 @@ class Outside:
     warnings: tuple[str, ...] = ()
 
     def check(self, name: str) -> None:
-        """Refuse what the user has not allowed.
+        """Refuse effects that the user has not allowed.
 
         Args:
             name: Name of the script or command.
 
         Raises:
-            UsageError: With every line and the remedy.
+            UsageError: There are such effects; the message lists them and the remedy.
         """
-        asked = [use for use in self.uses if not use.allowed]
-        if asked:
+        refused = [use for use in self.uses if not use.allowed]
+        if refused:
             raise UsageError(
                 f"{printable(name)}: each run would change your own files: "
-                f"{'; '.join(map(use_text, asked))}: if runs may do so, give "
+                f"{'; '.join(map(use_text, refused))}: if runs may do so, give "
                 f"{self.remedy_text}, otherwise take the commands out"
             )
 
     @property
     def remedy_text(self) -> str:
-        """The options that would allow everything."""
+        """Command-line options that would allow all effects."""
         return " ".join(f"--allow-outside {shlex.quote(path)}" for path in self.remedy)
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """What the user is told when a study begins: what was allowed, and the warnings."""
+    def messages(self) -> tuple[str, ...]:
+        """Messages for the start of a study: allowed effects and warnings."""
         allowed = [use_text(use) for use in self.uses if use.allowed]
         text = f"each run changes your own files, as allowed: {'; '.join(allowed)}"
         return (*([text] if allowed else []), *self.warnings)
 
 
 def use_text(use: OutsideUse) -> str:
-    """Say what a line does, in a line."""
+    """Return one line that describes an effect."""
     where = f"line {use.line}" if not use.script else f"{printable(use.script)}, line {use.line}"
     return f"{where} (`{_short(use.command)}`) {use.verb} {printable(use.path)}"
 
@@ -107,12 +107,12 @@ def use_text(use: OutsideUse) -> str:
 def outside_of_script(
     script: JobScript, options: StudyOptions, ours: Collection[str]
 ) -> tuple[Outside, Effects]:
-    """Return what a job script does outside of the runs' copies.
+    """Return the effects of a job script outside of the runs' copies.
 
     Args:
-        script: The user's.
+        script: Script of the user.
         options: Options of the study.
-        ours: Variables with directories that each run has of its own.
+        ours: Variables with directories of which each run has its own.
     """
     here = options.origin.absolute()
     around = Surroundings(here, os.environ, frozenset(ours), options.command[1:])
@@ -121,16 +121,16 @@ def outside_of_script(
 
 
 def outside_of_command(options: StudyOptions, command: Sequence[str]) -> Outside:
-    """Return what a command does outside of the runs' copies: a script, `bash -c`, `cp`, ..."""
+    """Return the effects of a command outside of the runs' copies: a script, `bash -c`, `cp`..."""
     around = Surroundings(options.origin.absolute(), os.environ, is_job=False)
     return _judged(effects_of_words(command, around), options, "the command")
 
 
 def checked_command(options: StudyOptions) -> Outside:
-    """Return what the command does outside of the runs' copies, all of it allowed.
+    """Return the effects of the command outside of the runs' copies, after checking them.
 
     Raises:
-        UsageError: With every line that is not, and the remedy.
+        UsageError: Some effects are not allowed; the message lists them and the remedy.
     """
     outside = outside_of_command(options, options.command)
     outside.check(shlex.join(options.command))
@@ -138,10 +138,10 @@ def checked_command(options: StudyOptions) -> Outside:
 
 
 def check_commands(options: StudyOptions) -> None:
-    """Refuse commands that would change files of the user's which no run may change.
+    """Refuse commands that would change files of the user that runs must not change.
 
     Raises:
-        UsageError: With the remedy.
+        UsageError: There is such a command; the message has the remedy.
     """
     if options.job is None:
         for case in options.all_cases:
@@ -150,12 +150,12 @@ def check_commands(options: StudyOptions) -> None:
 
 
 def _judged(effects: Effects, options: StudyOptions, name: str) -> Outside:
-    asked = [one for one in effects.outer if not (is_nobodys(one) or _is_mail(one))]
+    outer = [one for one in effects.outer if not (is_nobodys(one) or _is_mail(one))]
     uses = tuple(
         OutsideUse(e.line, e.script, e.text, e.verb, e.path, _is_allowed(e.known, options))
-        for e in asked
+        for e in outer
     )
-    open_ones = [e for e, use in zip(asked, uses, strict=True) if not use.allowed]
+    open_ones = [e for e, use in zip(outer, uses, strict=True) if not use.allowed]
     return Outside(uses, _remedy(open_ones), tuple(_warnings(effects, name)))
 
 
@@ -166,7 +166,7 @@ def _is_allowed(known: str, options: StudyOptions) -> bool:
 
 
 def is_allowed(path: str, allowed: Iterable[Path]) -> bool:
-    """Return whether a path is one of those that are allowed, or below one."""
+    """Return whether a path is one of the allowed paths or below one."""
     names = {os.path.normpath(path), os.path.realpath(path)} if path.startswith("/") else {path}
     return any(
         Path(name).is_relative_to(top)
@@ -176,7 +176,7 @@ def is_allowed(path: str, allowed: Iterable[Path]) -> bool:
 
 
 def is_nobodys(effect: Effect) -> bool:
-    """Return whether a path is a device, or a temporary file that is not there yet."""
+    """Return whether a path is a device, or a temporary file that does not exist yet."""
     path = effect.known
     if any(Path(path).is_relative_to(top) for top in _NOBODYS):
         return True
@@ -190,7 +190,7 @@ def is_nobodys(effect: Effect) -> bool:
 
 
 def _remedy(effects: Sequence[Effect]) -> tuple[str, ...]:
-    """Return the fewest directories and files that hold what is changed."""
+    """Return the fewest directories and files that contain everything that is changed."""
     found = {_directory(effect) for effect in effects}
     return tuple(
         sorted(
@@ -208,14 +208,14 @@ def _is_within(path: str, top: str) -> bool:
 
 
 def _directory(effect: Effect) -> str:
-    """Return the directory that holds what is changed; that itself if it would be too large.
+    """Return the directory to allow for an effect, or its path if the directory is too large.
 
-    The name of a place on another host stays as it is; of one with a colon it is what is above.
+    A location on another host is returned unchanged; a path with a colon is replaced by a parent.
     """
     if is_remote(effect.known):
         return effect.known
     path = os.path.normpath(effect.known)
-    if ":" in path:  # which separates the directories that a run is told of
+    if ":" in path:  # the separator of the directories that a run gets
         return path.partition(":")[0].rpartition("/")[0] or "/"
     above = os.path.dirname(path)
     too_large = above.count("/") < 2 or above == os.path.expanduser("~")
@@ -226,19 +226,19 @@ def _directory(effect: Effect) -> str:
 
 def _warnings(effects: Effects, name: str) -> Iterator[str]:
     if effects.unknown:
-        told = ", ".join(_said(effect) for effect in effects.unknown[:_MOST_TOLD])
+        unknown = ", ".join(_effect_text(effect) for effect in effects.unknown[:_MOST_TOLD])
         more = f" and {len(effects.unknown) - _MOST_TOLD} more"
         yield (
-            f"{name}: where {told}{more if len(effects.unknown) > _MOST_TOLD else ''} leads is "
-            "known only during a run: a run may not change anything outside of its copy unless "
+            f"{name}: where {unknown}{more if len(effects.unknown) > _MOST_TOLD else ''} leads is "
+            "known in a run only: what lies outside of its copy is refused there, unless "
             "--allow-outside names it"
         )
     for effect in filter(_is_mail, effects.outer):
-        yield f"{name}: {_said(effect)} sends mail in each run"
+        yield f"{name}: {_effect_text(effect)} sends a mail in each run"
     for effect in effects.unguarded:
         yield (
-            f"{name}: {_said(effect)}: {effect.verb}, and nothing prevents it from changing your "
-            "own files"
+            f"{name}: {_effect_text(effect)}: {effect.verb}, where nothing keeps it from changing "
+            "your own files"
         )
 
 
@@ -246,7 +246,7 @@ def _is_mail(effect: Effect) -> bool:
     return effect.known.startswith("mailto:")
 
 
-def _said(effect: Effect) -> str:
+def _effect_text(effect: Effect) -> str:
     where = f"{printable(effect.script)}, " if effect.script else ""
     return f"`{_short(effect.text)}` ({where}line {effect.line})"
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names one run of the plan, and reports the study's progress to an observer."""
+"""Defines a single run of the plan, and reports the study's progress to an observer."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class RunSlot:
-    """A run that the procedure wants, whatever tries it takes to get it.
+    """Run that the procedure needs, however many attempts it takes.
 
     Attributes:
-        name: Unique in the study and the same after a restart, e.g. "trial/3/candidate/1";
-            behind the name of the case where there are several: "small:trial/3/candidate/1".
-        role: Why it is made.
+        name: Unique name in the study that is the same after a restart, such as
+            "trial/3/candidate/1"; with several cases prefixed by the case: "small:trial/3/...".
+        role: Purpose of the run.
         settings: Tunable name to value; empty for the baseline.
-        trial_number / pair_number: Trial and pair that it belongs to.
-        timeout_seconds: Its time limit.
+        trial_number / pair_number: Trial and pair to which the run belongs.
+        timeout_seconds: Time limit of the run.
         sync: Whether files are fsync'ed at close.
-        keep_output: Whether its working directory is still needed after it ended.
-        case: Name of its case; "" in a study of one command.
+        keep_output: Whether the working directory is still needed after the run.
+        case: Name of the case; empty in a study of one command.
     """
 
     name: str
@@ -52,17 +52,17 @@ class RunSlot:
 
 
 def attempt_name(slot: str, number: int) -> str:
-    """Return the name of a further attempt at a run; that of the first, 0, is the slot's own."""
+    """Return the name of an attempt at a run; attempt 0 has the slot's own name."""
     return f"{slot}/again/{number}" if number else slot
 
 
 def is_contract(settings: Mapping[str, Value]) -> bool:
-    """Return whether settings are right only if the program keeps a contract."""
+    """Return whether settings are valid only if the program keeps a contract."""
     return any(tunable_of(name).safety is SafetyClass.CONTRACT for name in settings)
 
 
 def failure_text(run: Measurement, settings: Mapping[str, Value]) -> str:
-    """Say why a run does not count, and what a hang under such settings means."""
+    """Return why a run does not count, and what a hang with such settings means."""
     text = run.message or run.status.value
     if run.cause is FailureCause.HOST:
         return text
@@ -75,23 +75,23 @@ def failure_text(run: Measurement, settings: Mapping[str, Value]) -> str:
 
 
 Steps: TypeAlias = Generator[RunSlot, Measurement, T]
-"""Yields the runs that it wants, is sent what they gave, returns what it made of them."""
+"""Generator that yields runs, is sent their measurements, and returns the overall result."""
 
 
-# Who watches a study; the command line draws its progress from it.
+# Observer of a study; the command line shows its progress with one.
 
 
 class Observer:
-    """Hears how a study proceeds; every method does nothing here.  It must not raise."""
+    """Receives the events of a study; every method does nothing here and must not raise."""
 
     def began(self, directory: str, runs_done: int) -> None:
-        """A study begins, or goes on after so many finished runs."""
+        """A study begins, or resumes after a number of finished runs."""
 
     def run_started(self, slot: RunSlot) -> None:
         """A run was submitted."""
 
     def run_waits(self, text: str) -> None:
-        """What runs wait for has changed; "": they run."""
+        """The reason why runs wait has changed; empty if they run."""
 
     def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
         """A run ended."""
@@ -100,7 +100,7 @@ class Observer:
         """The first run of a case showed what the program does."""
 
     def remembered(self, text: str) -> None:
-        """Earlier studies say where to begin."""
+        """Earlier studies suggest where to begin."""
 
     def baseline_known(
         self, measurements: Sequence[Measurement], resolution: str, case: str = ""
@@ -114,7 +114,7 @@ class Observer:
         """A trial ended; `best_ratio` is the best I/O time relative to the baseline."""
 
     def trial_repeated(self, trial: Trial) -> None:
-        """A trial was run once more before the pairs: what it gave is that of all its runs."""
+        """A trial was repeated before the pairs; its result is that of all its runs."""
 
     def verified(self, trial: Trial, verification: Verification, case: str = "") -> None:
         """A trial's output in a case was compared with the baseline's."""
@@ -126,10 +126,10 @@ class Observer:
         speedup: Speedup,
         cases: Mapping[str, Speedup] | None = None,
     ) -> None:
-        """A fresh pair of the winner is done, in every case; `cases` has those with a name."""
+        """A confirmation pair of the winner ended in every case; `cases` has those with a name."""
 
     def decided(self, text: str) -> None:
         """A decision was made."""
 
     def warned(self, text: str) -> None:
-        """There is something that the user should know."""
+        """A warning was issued."""

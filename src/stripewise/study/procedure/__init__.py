@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The procedure of a study: baseline, search, fresh pairs, verdict."""
+"""The procedure of a study: baseline, search, confirmation pairs, verdict."""
 
 from typing import TYPE_CHECKING
 

@@ -30,25 +30,25 @@ from stripewise.study.runs import REFUSED, FirstLook
 BASELINE_RUNS = 3
 MOST_BASELINE_RUNS = 5
 KEPT_RUNS = 2
-"""Baselines whose output is kept: what differs between them is not verifiable."""
+"""Number of baselines whose outputs are kept: differences between them are not verifiable."""
 LARGE_CV = 0.15
-"""Above this spread of the I/O time the baseline is run up to 5 times."""
+"""Spread of the I/O time above which the baseline is run up to 5 times."""
 TIMEOUT_FLOOR_SECONDS = 20.0
 TIMEOUT_FACTOR = 5.0
-"""A run that takes so many times as long as the baseline is stopped: a deadlock, or hopeless."""
+"""Multiple of the baseline's time after which a run is stopped: a deadlock, or hopeless."""
 
 
 def warm_up(context: CaseContext, written: Amount = NOTHING) -> ProgramFacts:
-    """Run the program once, discard the time, find out what it does.
+    """Run the program once to find out what it does; its time is discarded.
 
     Args:
         context: Context of the case.
-        written: What one run of each case before this one writes, in bytes.
+        written: Bytes that one run of each earlier case writes.
 
     Raises:
-        ProgramError: It fails, cannot be seen, or does no I/O.
-        PolicyError: The policy's caps hold no study of it.
-        RuntimeMissingError: It cannot be seen since the plug-in for its MPI is not built.
+        ProgramError: The program fails, cannot be observed, or does no I/O.
+        PolicyError: The policy's caps are too low for a study of the program.
+        RuntimeMissingError: The program cannot be observed because its MPI's plug-in is not built.
     """
     context.budget.check_smallest()
     slot = context.slot(
@@ -63,7 +63,7 @@ def warm_up(context: CaseContext, written: Amount = NOTHING) -> ProgramFacts:
         look = _first_look(context, measurement)
         if look.problem:
             kind = RuntimeMissingError if look.no_plugin else ProgramError
-            raise kind(context.said(look.problem))
+            raise kind(context.with_case_name(look.problem))
     except (ProgramError, RuntimeMissingError):
         context.executor.release(measurement)
         raise
@@ -94,7 +94,7 @@ def measure_baseline(context: CaseContext) -> Baseline:
     while len(done) < BASELINE_RUNS or _wants_more(context, done):
         number = len(done) + 1
         if number == KEPT_RUNS:
-            _let_a_second_pass(context, done[-1])
+            _wait_between_compared_runs(context, done[-1])
         slot = context.slot(
             f"baseline/{number}",
             RunRole.BASELINE,
@@ -116,7 +116,7 @@ def measure_baseline(context: CaseContext) -> Baseline:
 
 
 def _kept_again(context: CaseContext, limit: float) -> list[Measurement]:
-    """Make the outputs to compare with once more: those of a study that ended are gone."""
+    """Repeat the baseline runs to compare with, if the outputs of an ended study are gone."""
     kept: list[Measurement] = []
     time_now = context.ledger.reopened
     for number in range(1, KEPT_RUNS + 1 if time_now else 0):
@@ -129,9 +129,9 @@ def _kept_again(context: CaseContext, limit: float) -> list[Measurement]:
 
 
 def _leave_out_old_outputs(context: CaseContext, look: FirstLook) -> None:
-    """Let outputs be new in every run, also those that an earlier run by hand left.
+    """Leave existing outputs out of the inputs, so that every run creates its outputs anew.
 
-    Writing over a file is faster than making one, by a factor of two and more.
+    Overwriting a file is faster than creating one, by a factor of two and more.
     """
     old = look.replaced_inputs
     context.tools.workspace.first_run_known(look.written_inputs, look.output_bytes, old)
@@ -143,7 +143,7 @@ def _leave_out_old_outputs(context: CaseContext, look: FirstLook) -> None:
 
 
 def _needs_old_outputs(context: CaseContext, slot: RunSlot) -> None:
-    """Take the old outputs back in if the first baseline run fails without them."""
+    """Restore the existing outputs as inputs if the first baseline run fails without them."""
     look = _recorded_look(context)
     if not look.replaced_inputs:
         return
@@ -156,10 +156,10 @@ def _needs_old_outputs(context: CaseContext, slot: RunSlot) -> None:
         )
 
 
-def _let_a_second_pass(context: CaseContext, before: Measurement) -> None:
-    """Let the two runs that are compared write in different seconds.
+def _wait_between_compared_runs(context: CaseContext, before: Measurement) -> None:
+    """Wait so that the two runs that are compared write in different seconds.
 
-    HDF5 and others keep times in whole seconds inside their files.  Two baselines of one
+    HDF5 and others store times in whole seconds inside their files.  Two baselines in the same
     second would be equal bit for bit, and every later run would seem to differ.
     """
     if context.measurement(f"baseline/{KEPT_RUNS}") is None:
@@ -174,13 +174,13 @@ def _wants_more(context: CaseContext, done: list[Measurement]) -> bool:
     if len(done) >= MOST_BASELINE_RUNS or spread([m.io_seconds for m in done]) <= LARGE_CV:
         return False
     begun = context.measurement(f"baseline/{len(done) + 1}") is not None
-    wanted = 1 + _owed_to_other_cases(context) + context.budget.trial_runs
+    wanted = 1 + _baselines_of_later_cases(context) + context.budget.trial_runs
     seconds = done[-1].elapsed_seconds
     return begun or context.budget.allows(wanted, seconds)
 
 
-def _owed_to_other_cases(context: CaseContext) -> int:
-    """Return the baseline runs that cases after this one still need."""
+def _baselines_of_later_cases(context: CaseContext) -> int:
+    """Return the number of baseline runs that the following cases still need."""
     made = Counter(e.case for e in context.ledger.entries if e.role is RunRole.BASELINE)
     return sum(BASELINE_RUNS - min(BASELINE_RUNS, n) for n in made.values()) + BASELINE_RUNS * (
         context.budget.n_cases - len(made)
@@ -188,14 +188,14 @@ def _owed_to_other_cases(context: CaseContext) -> int:
 
 
 def run_timeout(context: CaseContext, runs: list[Measurement]) -> float:
-    """Return the time limit of a run: the user's, or several times what runs took."""
+    """Return the time limit of a run: the user's, or a multiple of the runs' longest time."""
     if context.options.timeout_seconds is not None:
         return context.options.timeout_seconds
     return usual_timeout(max((run.elapsed_seconds for run in runs), default=0.0))
 
 
 def usual_timeout(longest_seconds: float) -> float:
-    """Return the time limit of a run where the longest one of the program took so long."""
+    """Return the default time limit of a run, given the longest run of the program."""
     return max(TIMEOUT_FLOOR_SECONDS, TIMEOUT_FACTOR * longest_seconds)
 
 
@@ -210,19 +210,20 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
         raise context.error(measurement.message)
     if measurement.cause is FailureCause.HOST:
         raise context.error(measurement.message)
-    missing = _not_there(context)
+    missing = _why_not_found(context)
     if missing:
         for entry in context.ledger.entries:
             if entry.case == context.name:
                 context.tools.workspace.forget(entry.measurement.run_id)
     raise context.error(
-        f"the program fails unchanged ({measurement.message}){missing}; check first that it runs "
-        f"without stripewise, from a copy of this directory{_where_it_spoke(context, measurement)}"
+        f"the program fails unchanged ({measurement.message}){missing}; see that it "
+        "runs without stripewise first, from a copy of this directory"
+        f"{_output_file_of(context, measurement)}"
     )
 
 
 def _limit(context: CaseContext) -> str:
-    """Say whose the time limit of the first run was, and how to give it more."""
+    """Return who set the time limit of the first run, and how to extend it."""
     own, of_job = context.options.timeout_seconds, context.tools.run_seconds
     if own is not None and (of_job is None or own < of_job):
         return "; give it more with --timeout"
@@ -234,15 +235,15 @@ def _limit(context: CaseContext) -> str:
     )
 
 
-def _not_there(context: CaseContext) -> str:
-    """Say that the program does not exist, where a launcher's message hides it."""
+def _why_not_found(context: CaseContext) -> str:
+    """Return that the program does not exist, if a launcher's message hides this."""
     word = program_word(context.options.command)
     there = os.path.sep not in word or (context.options.origin / word).exists()
     return "" if there else f"; there is no {word}"
 
 
-def _where_it_spoke(context: CaseContext, measurement: Measurement) -> str:
-    """Name the file that holds what a failed program said, "" if it said nothing."""
+def _output_file_of(context: CaseContext, measurement: Measurement) -> str:
+    """Return the name of the file with a failed program's output; empty if it has none."""
     path = context.executor.place(measurement).record_directory / "stderr"
     if not path.is_file() or not path.stat().st_size:
         return ""
@@ -274,7 +275,7 @@ def _warnings(facts: ProgramFacts) -> list[str]:
         )
     if facts.mpi_family == "mpich" and facts.n_hosts == 1 and facts.n_ranks > cores:
         warnings.append(
-            f"{facts.n_ranks} ranks on {cores} cores: MPICH spins while it waits, so the ranking "
-            "of settings may be wrong; use at most as many ranks as cores"
+            f"{facts.n_ranks} ranks on {cores} cores: MPICH spins while it waits, so the "
+            "ranking of settings may be wrong; use at most as many ranks as cores"
         )
     return warnings

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what every stage works with, for each case and for all cases together."""
+"""Defines the context of the stages, for each case and for all cases together."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from stripewise.study.runs import Executor, Places, Tools
 T = TypeVar("T")
 
 BASELINE_PATIENCE = 10.0
-"""The unchanged program does not hang; a storage that stalls is given so many times longer."""
+"""Multiple of the time limit for the unchanged program: only its storage may stall."""
 _NO_SPACE = Space((), {})
 HANG_FACTOR = 3.0
 HANG_FLOOR_SECONDS = 5.0
@@ -54,7 +54,7 @@ HANG_FLOOR_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Parts:
-    """What the whole study shares."""
+    """Parts that the whole study shares."""
 
     options: StudyOptions
     ledger: Ledger
@@ -63,7 +63,7 @@ class Parts:
     budget: Budget
 
     def carry_out(self, steps: Steps[T]) -> T:
-        """Carry out steps now, nothing beside them."""
+        """Carry out steps immediately, without others at the same time."""
         places = Places[T](self.executor, 1)
         places.start(0, lambda place: steps)
         return places.take()[1]
@@ -72,28 +72,28 @@ class Parts:
         """Return a name that is unique in the study."""
         return name
 
-    def said(self, text: str) -> str:
+    def with_case_name(self, text: str) -> str:
         """Return a text as the user reads it."""
         return text
 
     def decide(self, name: str, text: str, *, quietly: bool = False) -> None:
-        """Record a decision and show it, once; quietly: the summary will say it."""
-        if self.ledger.decide(self.key(name), self.said(text)) and not quietly:
-            self.observer.decided(self.said(text))
+        """Record a decision and show it once; with `quietly` it is only in the summary."""
+        if self.ledger.decide(self.key(name), self.with_case_name(text)) and not quietly:
+            self.observer.decided(self.with_case_name(text))
 
     def warn(self, text: str) -> None:
-        """Record a warning and show it, once."""
-        if self.ledger.warn(self.said(text)):
-            self.observer.warned(self.said(text))
+        """Record a warning and show it once."""
+        if self.ledger.warn(self.with_case_name(text)):
+            self.observer.warned(self.with_case_name(text))
 
 
 @dataclass(frozen=True)
 class CaseContext(Parts):
-    """The parts of a study as one case sees them; `options` are narrowed to it.
+    """Parts of a study from the view of one case; `options` are reduced to it.
 
     Attributes:
-        facts: What its warm-up showed, once it has run.
-        space: What can be tried on it.
+        facts: Facts from its warm-up, once it has run.
+        space: Space of settings that can be tried with it.
     """
 
     case: StudyCase
@@ -103,7 +103,7 @@ class CaseContext(Parts):
 
     @property
     def name(self) -> str:
-        """Name of the case; "" in a study of one command."""
+        """Name of the case; empty in a study of one command."""
         return self.case.name
 
     def slot(self, name: str, role: RunRole, **more: Any) -> RunSlot:
@@ -112,23 +112,23 @@ class CaseContext(Parts):
         return RunSlot(self.key(name), role, case=self.name, **more)
 
     def key(self, name: str) -> str:
-        """Return a name that is unique in the study from one that is in the case."""
+        """Return a name that is unique in the study, given one that is unique in the case."""
         return f"{self.name}:{name}" if self.name else name
 
-    def said(self, text: str) -> str:
-        """Return a text that names the case where there are several."""
+    def with_case_name(self, text: str) -> str:
+        """Return a text prefixed by the name of the case if there are several."""
         return f"case {self.name}: {text}" if self.name else text
 
     def error(self, text: str) -> ProgramError:
-        """Return an error of the program that names the case where there are several."""
-        return ProgramError(self.said(text))
+        """Return a program error prefixed by the name of the case if there are several."""
+        return ProgramError(self.with_case_name(text))
 
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return a recorded value of this case, or compute and record it."""
+        """Return a recorded value of this case; if there is none, compute and record it."""
         return self.ledger.remember(self.key(name), compute)
 
     def recall(self, name: str) -> Any | None:
-        """Return a recorded value of this case, None if there is none."""
+        """Return a recorded value of this case; None if there is none."""
         return self.ledger.recall(self.key(name))
 
     def measurement(self, name: str) -> Measurement | None:
@@ -136,14 +136,14 @@ class CaseContext(Parts):
         return self.ledger.measurement(self.key(name))
 
     def attempts(self, slot: RunSlot, failures: int = FAILURES_THAT_COUNT) -> Steps[Measurement]:
-        """Run, and run anew after a failure, until it is known whether it is the run's own.
+        """Run, and repeat after a failure until it is known whether the run itself caused it.
 
         Args:
             slot: Slot of the first attempt.
-            failures: Number of failures of its own that counts.
+            failures: Number of failures after which the run is considered the cause.
 
         Returns:
-            The last attempt, with the cause of all; an outside one if nothing is known.
+            The last attempt, with the cause of all failures; an outside cause if it is unknown.
         """
         made: list[Measurement] = []
         while not made or not is_settled(made, failures):
@@ -153,10 +153,10 @@ class CaseContext(Parts):
         return replace(made[-1], cause=joint_cause(made, failures))
 
     def baseline(self, slot: RunSlot) -> Steps[Measurement]:
-        """Run the unchanged program; failures in between are forgiven.
+        """Run the unchanged program, allowing for failures in between.
 
         Raises:
-            ProgramError: It failed several times in a row.
+            ProgramError: The program failed several times in a row.
         """
         slot = self.patient(slot)
         failed_now: list[Measurement] = []
@@ -179,7 +179,7 @@ class CaseContext(Parts):
         raise AssertionError
 
     def patient(self, slot: RunSlot) -> RunSlot:
-        """Return a slot of the unchanged program with the time limit that this one gets."""
+        """Return a slot of the unchanged program with its longer time limit."""
         limit = self.options.timeout_seconds
         if limit is None and slot.timeout_seconds is not None:
             limit = BASELINE_PATIENCE * slot.timeout_seconds
@@ -194,22 +194,22 @@ class CaseContext(Parts):
         )
 
     def noise(self) -> float:
-        """Return the relative difference of two single runs that means nothing, as seen so far."""
+        """Return the relative difference of two single runs that is within the noise so far."""
         return ratio_noise([m.io_seconds for m in self.baselines()])
 
     def spread(self) -> float:
-        """Return the spread of single runs of the unchanged program, as seen so far."""
+        """Return the spread of single runs of the unchanged program so far."""
         return spread([m.io_seconds for m in self.baselines()])
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the unchanged program showed in one case, before the search.
+    """Results of the unchanged program in one case, before the search.
 
     Attributes:
         context: Context of the case.
         measurements: The baseline runs.
-        kept_runs: Ids of two of them, whose outputs are kept.
+        kept_runs: Ids of two of the runs, whose outputs are kept.
         traced: Id of the warm-up, whose trace is kept.
         timeout_seconds: Time limit of a run.
     """
@@ -222,16 +222,16 @@ class Baseline:
 
     @property
     def run_seconds(self) -> float:
-        """Median whole time of a run."""
+        """Median elapsed time of a run."""
         return median(m.elapsed_seconds for m in self.measurements)
 
     def slot(
         self, name: str, role: RunRole, settings: Mapping[str, Value] | None = None, **more: Any
     ) -> RunSlot:
-        """Return a run of this case with its time limit, shorter where the run may hang.
+        """Return a run of this case with its time limit, which is shorter if the run may hang.
 
-        Equal numbers of calls on all ranks do not prove that they come in the same order: what
-        takes three times as long as the slowest run of the baseline is taken for a deadlock.
+        Equal numbers of calls on all ranks do not prove that they are in the same order: a run
+        that takes three times as long as the slowest baseline run is considered a deadlock.
         """
         settings, limit = settings or {}, self.timeout_seconds
         if is_contract(settings):
@@ -242,7 +242,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Context(Parts):
-    """The parts of a study, handed from stage to stage.
+    """Parts of a study, passed from stage to stage.
 
     Attributes:
         cases: All cases, in order.
@@ -262,12 +262,12 @@ class Context(Parts):
 
     @property
     def tools(self) -> Tools:
-        """What is the same for all cases is taken from the first."""
+        """Tools of the study; parts that are the same for all cases come from the first case."""
         return self.cases[0].tools
 
     @property
     def run_seconds(self) -> float:
-        """What a run of the baseline takes, on average over the cases."""
+        """Mean time of a baseline run over the cases."""
         return sum(b.run_seconds for b in self.baselines) / len(self.baselines)
 
     def side_by_side(self) -> Places[Any]:
@@ -276,19 +276,19 @@ class Context(Parts):
         return Places(self.executor, self.options.in_flight or launcher.places)
 
     def noise(self) -> float:
-        """Return the relative difference of two scores that means nothing, as seen so far."""
+        """Return the relative difference of two scores that is within the noise so far."""
         return mean_spread([case.noise() for case in self.cases], self.weights)
 
     def spread(self) -> float:
-        """Return the spread of a score from single runs, as seen so far."""
+        """Return the spread of a score from single runs so far."""
         return mean_spread([case.spread() for case in self.cases], self.weights)
 
     def order(self, name: str, first: str = "") -> list[int]:
-        """Return the places of the cases in a random order, the same after a restart.
+        """Return the indices of the cases in a random order, which is the same after a restart.
 
         Args:
-            name: Name of the place in the procedure.
-            first: Name of a case to begin with; "" for any.
+            name: Name of the step in the procedure.
+            first: Name of the case to begin with; empty for any.
         """
         places = list(range(len(self.cases)))
         if len(places) == 1:
@@ -302,13 +302,13 @@ class Context(Parts):
         return order
 
 
-# What several cases have in common: one score, one set of facts, one space of tunables.
+# Common properties of several cases: one score, one set of facts, one space of tunables.
 
 _LARGEST = ("n_ranks", "n_hosts", "virtual_nodes")
 _SAME = ("pattern", "block", "block_bytes", "file_classes")
-"""Facts of one dataset or name: what differs between the cases is not known of all."""
+"""Facts about one dataset or name, which several cases need not share."""
 _PROOFS = {"matched_calls": "data calls", "matched_metadata": "calls on objects"}
-"""Facts that prove what contract settings need, and of which calls; every case must."""
+"""Facts that every case needs as a proof for contract settings, with the calls concerned."""
 _WORST_FIRST = (
     VerificationStatus.DIFFERENT,
     VerificationStatus.NOT_DONE,
@@ -319,9 +319,9 @@ _WORST_FIRST = (
 
 
 def weighted_mean(ratios: Sequence[float], weights: Sequence[float]) -> float:
-    """Return the weighted geometric mean; inf if a ratio is.
+    """Return the weighted geometric mean; infinite if a ratio is.
 
-    Geometric, since it treats 2x in one case and 0.5x in another alike, whichever of the
+    It is geometric so that 2x in one case and 0.5x in another count equally, whichever of the
     cases takes longer.
     """
     if not all(isfinite(ratio) for ratio in ratios):
@@ -337,11 +337,11 @@ def mean_spread(spreads: Sequence[float], weights: Sequence[float]) -> float:
 
 
 def merge_facts(all_facts: Sequence[ProgramFacts]) -> ProgramFacts:
-    """Return what one run of every case, one after another, would show.
+    """Return the facts that one run of every case, one after another, would show.
 
-    Bytes, calls and times are added, ranks and hosts are those of the largest case; what one
-    case uses is used; calls are matched only if they are in every case.  Of texts that differ
-    the first counts.
+    Bytes, calls and times are added; ranks and hosts are those of the largest case; a feature
+    counts as used if one case uses it; calls are matched only if they are in every case.  If
+    texts differ, the first is used.
     """
     if len(all_facts) == 1:
         return all_facts[0]
@@ -369,15 +369,16 @@ def _merge(name: str, values: list[Any]) -> Any:
 
 
 def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts]) -> Space:
-    """Return the tunables that can act on at least one case, with every value worth trying.
+    """Return the tunables that can have an effect on at least one case, with their values.
 
-    A setting that needs matched calls is kept only if every case proves them: it reaches all.
-    So do values, so that of a setting that changes the file those are kept that every case on
-    which it acts has in its ladder: a size that is right for one would bloat another's files.
+    A setting that requires matched calls is kept only if every case proves them, because it
+    reaches all cases.  For the same reason, a setting that changes the file keeps only the values
+    that all cases it affects have in their ladders: a size that suits one would bloat the files of
+    another.
 
     Args:
-        spaces: Case to its tunables.
-        facts: Case to what its first run showed.
+        spaces: Case to its space.
+        facts: Case to the facts from its first run.
     """
     if len(spaces) == 1:
         return next(iter(spaces.values()))
@@ -405,7 +406,7 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
 
 
 def _unproven(tunable: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
-    """Say which case lacks a proof that a tunable of these cases needs; "" if none does."""
+    """Return which case lacks a proof that a tunable of these cases requires; empty if none."""
     if tunable.safety is not SafetyClass.CONTRACT:
         return ""
     for fact, calls in _PROOFS.items():
@@ -420,10 +421,10 @@ def _unproven(tunable: Tunable, cases: Iterable[str], facts: Mapping[str, Progra
 def _common_values(
     tunable: Tunable, by_case: Mapping[str, Dimension], facts: Mapping[str, ProgramFacts]
 ) -> tuple[Value, ...]:
-    """Return the values of a tunable that may reach every case.
+    """Return the values of a tunable that may be applied to every case.
 
-    A case on which the tunable could act but that has no value worth trying allows none.  The
-    ranks of a job are the user's own values, and each case leaves out what it has already.
+    There are none if the tunable could affect a case that has no value worth trying.  For the
+    ranks of a job they are the user's values, and each case omits the one it already has.
     """
     values = _values(list(by_case.values()))
     if tunable.safety is SafetyClass.SAFE or tunable.layer is Layer.JOB:
@@ -438,7 +439,7 @@ def _has_no_value(tunable: Tunable, facts: ProgramFacts) -> bool:
 
 
 def _values(dimensions: Sequence[Dimension]) -> tuple[Value, ...]:
-    """Return all values of a tunable; in order of size where every case has them so."""
+    """Return all values of a tunable, sorted by size if every case has them sorted."""
     merged = tuple(dict.fromkeys(value for d in dimensions for value in d.values))
     numbers = [v for v in merged if isinstance(v, int | float) and not isinstance(v, bool)]
     ascending = all(list(d.values) == sorted(d.values, key=_size) for d in dimensions)
@@ -458,7 +459,7 @@ def _one_reason(reasons: Mapping[str, str]) -> str:
 
 
 def merge_verifications(found: Mapping[str, Verification]) -> Verification:
-    """Return the worst outcome, with every file behind the name of its case."""
+    """Return the worst outcome, with the files of all cases prefixed by the case's name."""
     if len(found) == 1:
         return next(iter(found.values()))
     if not found:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs fresh pairs of the best candidates and of the other default."""
+"""Runs confirmation pairs of the best candidates and of the other default."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ from stripewise.study.strategies import NODES
 
 MOST_PROOFS = 2
 SECOND_LOOKS = 4
-"""Most trials that are run once more before one is the candidate (assumed)."""
+"""Maximum number of trials that are repeated before one becomes the candidate (assumed)."""
 WORTH_PAIRS = 0.1
-"""A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
+"""Gain from which on a trial gets pairs whatever the noise: the pairs decide."""
 
 
 def judge_winner(context: Context, search: SearchResult) -> Verdict:
-    """Take the best verified trial and show, by pairs that did not choose it, what it gives.
+    """Measure the gain of the best verified trial with pairs of runs made after its selection.
 
-    Of trials that are as fast within the noise it is the one that sets least; they are run once
-    more before that is believed, since one run each may have been luck.
+    If several trials are equally fast within the noise, the one with the fewest settings is taken.
+    They are repeated first, since a single run each may have been lucky.
 
-    Pairs that do not bear the best trial out end early, and the next best gets its turn; two
-    trials at most, so that chance has two tries (each at 1 % where nothing is to be gained).
-    What a study proved before it was given a larger budget stays the answer unless another
-    trial is proven now.
+    Pairs that do not confirm the best trial end early, and the next best gets its turn.  At most
+    two trials are judged, so that chance has only two tries (each at 1 % if there is no gain).
+    What a study proved before its budget was extended remains the answer unless another trial is
+    proven now.
     """
     noise = context.ledger.remember("final-noise", context.noise)
     least = min(noise / 2, WORTH_PAIRS)
@@ -92,22 +92,22 @@ def judge_winner(context: Context, search: SearchResult) -> Verdict:
 
 
 def _without_pairs(context: Context, trial: Trial) -> Verdict:
-    """Say that a candidate's pairs would exceed the budget."""
+    """Return the verdict that a candidate's pairs would exceed the budget."""
     why = context.budget.why_no_pairs(context.run_seconds) or "the budget is spent"
     shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
     left_open = (
         f"trial {trial.number} ({shown}) was {ratio_text(1 / trial.io_ratio)}x faster in its "
-        f"trial, and no fresh pairs could confirm it: {why}; continue with --resume and a "
-        "larger limit"
+        f"trial, but no fresh pairs could be run to confirm it: {why}; continue with "
+        "--resume and a larger limit"
     )
     return Verdict(text=f"undecided: {left_open}", left_open=left_open)
 
 
 def _finalists(context: Context, search: SearchResult, noise: float) -> list[Trial]:
-    """Return the trials for the pairs in order; those that may be the best get a second look.
+    """Return the trials to be judged in order; those that may be the best are repeated first.
 
-    One run each does not tell apart what is as fast within the noise: the fastest of several is
-    a lucky one, and a simpler one may be.
+    Single runs cannot distinguish trials that are equally fast within the noise: the fastest of
+    several is a lucky one, and a simpler one may be best.
     """
     looked: set[int] = set()
     while found := search.finalists(noise * OF_TWO_ROUNDS if looked else noise):
@@ -123,7 +123,7 @@ def _finalists(context: Context, search: SearchResult, noise: float) -> list[Tri
 
 
 def _may_run_again(context: Context, trials: list[int]) -> bool:
-    """Return whether the budget holds another round of trials; the same after a restart."""
+    """Return whether the budget allows another round of trials; the same after a restart."""
     runs = 2 * len(trials) * len(context.cases)
     name = "second-look/" + "-".join(map(str, trials))
     allows = context.ledger.remember(
@@ -133,9 +133,9 @@ def _may_run_again(context: Context, trials: list[int]) -> bool:
 
 
 def _run_again(context: Context, trial: Trial, noise: float) -> Trial:
-    """Run a trial and the baseline beside it once more; return and show what all its runs say.
+    """Repeat a trial and its baseline; return and show the result of all its runs.
 
-    A run that was ended from outside says nothing: the trial is what it was.
+    If the run is ended from outside, the trial is returned unchanged.
     """
     runs = TrialRuns(context, trial.number, Proposal(trial.settings, trial.message))
     rounds = len(trial.measurements) // len(context.cases)
@@ -149,7 +149,7 @@ def _run_again(context: Context, trial: Trial, noise: float) -> Trial:
 
 
 def _judge(context: Context, trial: Trial) -> Verdict | None:
-    """Run the pairs of a trial and conclude; None if a run of it fails."""
+    """Run the pairs of a trial and return the verdict; None if one of its runs fails."""
     rounds = PairRunner(context, trial).run()
     if rounds is None:
         return None
@@ -192,7 +192,7 @@ def _announce(context: Context, trial: Trial) -> None:
 
 
 def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
-    """Run baseline and winner once without fsync: how it feels with the cache."""
+    """Run baseline and winner once without fsync, to see their times with the cache."""
     case = baseline.context
     if not case.options.unsynced or not case.options.sync or not case.facts.in_reach:
         return None
@@ -215,7 +215,7 @@ def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
     return (before, after) if before.ok and after.ok else None
 
 
-# Runs the fresh pairs of a candidate: in each round one in every case.
+# Confirmation pairs of a candidate: each round has one pair in every case.
 
 
 @dataclass
@@ -224,9 +224,9 @@ class PairRunner:
 
     Attributes:
         context: Context of the study.
-        trial: The candidate.
-        reference: What it is compared with; empty: the unchanged program.
-        kind: Kind of these pairs, in the names of their runs.
+        trial: Candidate that is judged.
+        reference: Settings with which it is compared; empty for the unchanged program.
+        kind: Kind of these pairs, which is part of the names of their runs.
     """
 
     context: Context
@@ -235,11 +235,11 @@ class PairRunner:
     kind: str = "pair"
 
     def may_begin(self) -> bool:
-        """Return whether pairs may begin: those up to the first look are within the budget."""
+        """Return whether pairs may begin: the budget allows those up to the first look."""
         return self._begun(1) or self._allows(LOOKS[0])
 
     def run(self) -> Rounds | None:
-        """Run the pairs up to the look that decides; None if the candidate fails in one."""
+        """Run pairs until a look decides; None if the candidate fails in one."""
         noises = tuple(self._noises(baseline.context) for baseline in self.context.baselines)
         rounds = Rounds(tuple([] for _ in self.context.baselines), self.context.weights, noises)
         try:
@@ -250,7 +250,7 @@ class PairRunner:
         return None if failed else rounds
 
     def _run(self, rounds: Rounds) -> bool:
-        """Add the pairs to rounds; False if the candidate fails in one."""
+        """Add pairs to the rounds; return False if the candidate fails in one."""
         for look in LOOKS:
             if rounds.n and rounds.is_futile():
                 break
@@ -270,7 +270,7 @@ class PairRunner:
 
     @property
     def _roles(self) -> tuple[RunRole, RunRole]:
-        """Roles of a pair's runs: what is compared with, and the candidate."""
+        """Roles of the two runs of a pair: the reference and the candidate."""
         if self.reference:
             return RunRole.REFERENCE, RunRole.REFERENCE_WINNER
         return RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER
@@ -286,10 +286,10 @@ class PairRunner:
         return {seconds: Noise(*noise) for seconds, noise in zip(TIMES, known, strict=True)}
 
     def _units(self, rounds: Rounds, look: int) -> Iterator[MakeUnit[dict[int, Pair] | None]]:
-        """Yield the rounds up to a look, as long as the budget holds those up to it.
+        """Yield the rounds up to a look, as long as the budget allows all of them.
 
-        What ends them early is judged on the rounds in order, so that it does not depend on which
-        of those in flight ends first.
+        An early end is decided on the rounds in order, so that it does not depend on which of the
+        rounds in flight ends first.
         """
         for number in range(rounds.n + 1, look + 1):
             if number > 1 and not self._begun(number) and not self._allows(look - number + 1):
@@ -305,7 +305,7 @@ class PairRunner:
         self.context.observer.pair_finished(rounds.n, look, rounds.speedup(), cases)
 
     def _round(self, number: int, place: int) -> Steps[dict[int, Pair] | None]:
-        del place  # a pair brings its own baseline
+        del place  # a pair runs its own baseline
         pairs: dict[int, Pair] = {}
         for index in self.context.order(f"pair-cases/{self.trial.number}/{number}"):
             pair = yield from self._pair(self.context.baselines[index], number)
@@ -332,7 +332,7 @@ class PairRunner:
         return None
 
     def _slots(self, baseline: Baseline, name: str) -> tuple[RunSlot, RunSlot]:
-        """Return the runs of a pair in their order, which is drawn once."""
+        """Return the runs of a pair in their order, which is drawn at random once."""
         case, number = baseline.context, self.trial.number
         slot = partial(baseline.slot, trial_number=number, pair_number=int(name.partition("/")[0]))
         of_reference, of_winner = self._roles
@@ -356,11 +356,11 @@ class PairRunner:
         return self.context.budget.allows(runs, self.context.run_seconds, final=True)
 
 
-# The winner of a job script's study against the other default: a plain burst buffer.
+# Comparison of the winner of a job script's study with the other default: a plain burst buffer.
 #
-# The fresh pairs compare it with the script as it is.  Somebody who adds a burst buffer to the
-# script and sets nothing else would have another default; the winner is compared with the fastest
-# of those that the search saw, too.
+# The confirmation pairs compare it with the unchanged script.  Users who add a burst buffer to the
+# script and set nothing else have another default; the winner is also compared with the fastest of
+# these that the search tried.
 
 KIND = "default"
 
@@ -368,7 +368,7 @@ KIND = "default"
 def compare_with_defaults(
     context: Context, trials: Sequence[Trial], verdict: Verdict
 ) -> tuple[Reference, ...]:
-    """Run fresh pairs of the winner and the other default; nothing where there is none."""
+    """Run confirmation pairs of the winner and the other default; empty without a default."""
     winner, settings = verdict.winner, other_default(trials)
     if context.options.job is None or winner is None or not verdict.improved or not settings:
         return ()
@@ -388,7 +388,7 @@ def compare_with_defaults(
 
 
 def other_default(trials: Sequence[Trial]) -> dict[str, Value]:
-    """Return the settings of the fastest trial that only asks for a burst buffer, or for none."""
+    """Return the settings of the fastest trial that only adds or removes a burst buffer."""
     plain = [
         trial
         for trial in trials
@@ -399,7 +399,7 @@ def other_default(trials: Sequence[Trial]) -> dict[str, Value]:
 
 
 def default_name(settings: dict[str, Value]) -> str:
-    """Return what a default is called."""
+    """Return the name of a default."""
     nodes = settings[NODES]
     if not nodes:
         return "the parallel file system"

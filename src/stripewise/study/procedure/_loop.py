@@ -74,21 +74,21 @@ MakeTools = Callable[[StudyOptions, Ledger], Tools]
 def run_study(
     options: StudyOptions, observer: Observer | None = None, make_tools: MakeTools | None = None
 ) -> StudyResult:
-    """Tune a program: carry a study out, or go on with one; return its result.
+    """Tune a program: run or resume a study and return its result.
 
-    Everything that takes time or chance goes through the ledger, so this is the same straight
-    procedure at the first start and after any number of kills.
+    Everything that depends on time or chance passes through the ledger, so that the procedure is
+    the same at the first start and after any number of kills.
 
     Args:
-        options: What to do.
-        observer: Told what happens.
-        make_tools: Makes what is needed from outside; default: this machine's.
+        options: Options of the study.
+        observer: Receives the events of the study.
+        make_tools: Creates the tools for runs; by default those of this machine.
 
     Raises:
-        StudyError: The directory is in use, holds another study, or is damaged.
-        ProgramError: The program cannot be started, fails, or cannot be seen.
-        StorageError: No room.
-        KeyboardInterrupt: A signal came; `resume` goes on from here.
+        StudyError: The directory is in use, contains another study, or is damaged.
+        ProgramError: The program cannot be started, fails, or cannot be observed.
+        StorageError: There is not enough space.
+        KeyboardInterrupt: A signal was received; `resume` continues from here.
     """
     _check_commands(options)
     options = with_job(with_storage(options))
@@ -110,7 +110,7 @@ def run_study(
         context = _make_context(options, observer, make_tools, ledger, interrupts, owned.identity)
         context.executor.recover()
         observer.began(str(owned.path), len(ledger.entries))
-        for text in () if ledger.entries else ledger.warnings:  # of the command or script
+        for text in () if ledger.entries else ledger.warnings:  # about the command or script
             observer.warned(text)
         try:
             return _with_job_outcome(context, keep_in_memory(context, _procedure(context)))
@@ -125,7 +125,7 @@ def _check_commands(options: StudyOptions) -> None:
     """Refuse commands that run job scripts on this host, or submit jobs.
 
     Raises:
-        UsageError: With the script.
+        UsageError: There is such a command; the message has the script.
     """
     for case in options.all_cases if options.job is None else ():
         if case.command:
@@ -133,7 +133,7 @@ def _check_commands(options: StudyOptions) -> None:
 
 
 def _with_job_outcome(context: Context, result: StudyResult) -> StudyResult:
-    """Write what a study of a job script leaves; note it in the result."""
+    """Write the output files of a job script's study and note them in the result."""
     job = context.tools.leave(result)
     if job is None:
         return result
@@ -150,7 +150,7 @@ def _make_context(
     interrupts: Interrupts,
     identity: str,
 ) -> Context:
-    """Return the parts of the study; a new one is recorded as begun."""
+    """Return the parts of the study; the beginning of a new study is recorded."""
     cases = options.all_cases
     tools = {case.name: make_tools(options.of_case(case), ledger) for case in cases}
     first = tools[cases[0].name]
@@ -179,10 +179,10 @@ def _make_context(
 def _recorded_options(
     given: StudyOptions, observer: Observer, ledger: Ledger, owned: OwnedDirectory
 ) -> StudyOptions:
-    """Return the options with which a study goes on: those it was begun with, or more budget.
+    """Return the options of a resumed study: the recorded ones, with an extended budget if given.
 
     Raises:
-        StudyError: It was begun in another directory, or is of another command or other cases.
+        StudyError: The study was begun in another directory, or has another command or cases.
     """
     assert ledger.study is not None
     if ledger.study.get("identity") != owned.identity:
@@ -203,8 +203,8 @@ def _recorded_options(
         ledger.extend(more)
         observer.decided(ledger.decisions[-1].text)
         recorded = replace(recorded, **more)
-    for asked in ignored_options(given, recorded):
-        text = f"not changed by --resume: {asked}; start over with --force for other options"
+    for ignored in ignored_options(given, recorded):
+        text = f"not changed by --resume: {ignored}; begin anew with --force for other options"
         if ledger.warn(text):
             observer.warned(text)
     return recorded
@@ -212,10 +212,10 @@ def _recorded_options(
 
 @contextmanager
 def _damage_as_study_error(ledger: Ledger, path: Path) -> Iterator[None]:
-    """Refuse a journal that does not fit together, as long as nothing else was gone by.
+    """Turn errors from an inconsistent journal into a study error before anything was run.
 
     Raises:
-        StudyError: With the remedy.
+        StudyError: The journal is inconsistent; the message has the remedy.
     """
     try:
         yield
@@ -234,8 +234,8 @@ def _local_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     return make_tools(options, ledger)
 
 
-def _say_storage(context: Context) -> None:
-    """Record that the storage is emulated, and which it is."""
+def _record_storage(context: Context) -> None:
+    """Record that the storage is emulated, and its name."""
     if (storage := context.tools.storage) is not None:
         context.decide(
             "storage",
@@ -245,17 +245,17 @@ def _say_storage(context: Context) -> None:
 
 
 def _procedure(context: Context) -> StudyResult:
-    _say_storage(context)
+    _record_storage(context)
     try:
         context = _with_facts(context)
         context.executor.facts = context.facts
         if not context.space.dimensions:
             return _nothing_to_try(context, _why_nothing_acts(context))
-        _say_where_tunables_act(context)
+        _record_where_tunables_act(context)
         context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
     except BudgetSpentError as spent:
         return _not_tried(context, str(spent))
-    say_what_is_not_verifiable(context)
+    warn_if_not_verifiable(context)
     context = replace(context, space=verifiable_space(context))
     if not context.space.dimensions:
         return _nothing_to_try(context, "no tunable is left whose outputs could be verified")
@@ -272,7 +272,7 @@ def _procedure(context: Context) -> StudyResult:
 
 
 def _with_facts(context: Context) -> Context:
-    """Run the warm-up of every case; add what it shows and what can be tried."""
+    """Run the warm-up of every case; return the context with facts and spaces."""
     facts = with_classes(context, _warm_up_all(context))
     cases = tuple(
         replace(case, facts=own, space=case.tools.find_space(own))
@@ -284,7 +284,7 @@ def _with_facts(context: Context) -> Context:
 
 
 def _why_nothing_acts(context: Context) -> str:
-    """Say why nothing is left to try, of the tunables that were asked for one by one."""
+    """Return why none of the explicitly requested tunables can be tried."""
     asked, left_out = [get(name).name for name in context.options.only], context.space.left_out
     reasons = [f"{name}: {left_out[name]}" for name in asked if name in left_out]
     text = "no tunable acts on this program"
@@ -299,7 +299,7 @@ def _nothing_to_try(context: Context, why: str) -> StudyResult:
 
 
 def _not_tried(context: Context, why: str) -> StudyResult:
-    """Return the result of a study whose budget holds no trial."""
+    """Return the result of a study whose budget allows no trial."""
     context.decide("verdict", f"nothing was tried: {why}", quietly=True)
     context.ledger.end(why)
     _clean_up(context)
@@ -307,7 +307,7 @@ def _not_tried(context: Context, why: str) -> StudyResult:
 
 
 def _clean_up(context: Context) -> None:
-    """Remove the kept outputs, and what a kill between end and removal of a run left."""
+    """Remove the kept outputs, and remains of runs that a kill left."""
     context.executor.abandon_all("nothing needs it")
     if context.options.keep:
         return
@@ -328,8 +328,8 @@ def _warm_up_all(context: Context) -> list[ProgramFacts]:
     return facts
 
 
-def _say_where_tunables_act(context: Context) -> None:
-    """Record which tunables act on some of the cases only."""
+def _record_where_tunables_act(context: Context) -> None:
+    """Record which tunables have an effect on only some of the cases."""
     acting: dict[str, list[str]] = {}
     for case in context.cases:
         for dimension in case.space.dimensions:
@@ -343,11 +343,11 @@ def _say_where_tunables_act(context: Context) -> None:
         context.decide(f"acts/{'/'.join(some)}", text)
 
 
-# Which classes of files a study tunes apart, and what it says of them.
+# Classes of files that a study tunes separately, and the messages about them.
 
 
 def with_classes(context: Context, facts: Sequence[ProgramFacts]) -> list[ProgramFacts]:
-    """Return the facts of all cases with the classes that are tuned apart; mostly none are."""
+    """Return the facts of all cases with the classes to tune separately, usually none."""
     plain = [_in_no_class(shown) for shown in facts]
     if len(facts) > 1 or not facts[0].file_classes or not context.options.per_file:
         return plain
@@ -361,13 +361,13 @@ def with_classes(context: Context, facts: Sequence[ProgramFacts]) -> list[Progra
         )
     if len(named) < 2:
         return plain
-    said = "; ".join(map(class_phrase, named))
+    names = "; ".join(map(class_phrase, named))
     if not find_strategy(context.options.strategy).tunes_classes:
         name = context.options.strategy
         text = f"files of {len(named)} classes get the same settings from the strategy {name}"
-        context.decide("file-classes", f"{text}: {said}")
+        context.decide("file-classes", f"{text}: {names}")
         return plain
-    context.decide("file-classes", f"these files may get settings of their own: {said}")
+    context.decide("file-classes", f"these files may get settings of their own: {names}")
     return list(facts)
 
 
@@ -376,11 +376,11 @@ def _in_no_class(facts: ProgramFacts) -> ProgramFacts:
     return replace(facts, file_classes=(), patterns=patterns)
 
 
-# What of the outputs can be compared, known before anything is tried.
+# Outputs that can be compared, determined before anything is tried.
 
 
-def say_what_is_not_verifiable(context: Context) -> None:
-    """Warn, with the remedy, where no candidate could be proven: two baselines tell."""
+def warn_if_not_verifiable(context: Context) -> None:
+    """Warn, with the remedy, if two baselines show that no candidate could be verified."""
     for baseline in context.baselines:
         if why := _nothing_to_compare(baseline):
             baseline.context.warn(
@@ -389,7 +389,7 @@ def say_what_is_not_verifiable(context: Context) -> None:
 
 
 def _nothing_to_compare(baseline: Baseline) -> str:
-    """Say why the two kept baselines cannot be compared; "" if they can."""
+    """Return why the two kept baselines cannot be compared; empty if they can."""
     case, (first, second) = baseline.context, baseline.kept_runs
     found = from_json(
         Verification,
@@ -414,12 +414,12 @@ def _nothing_to_compare(baseline: Baseline) -> str:
 
 
 def verifiable_space(context: Context) -> Space:
-    """Leave out the tunables that may change the layout of an output that cannot be read."""
+    """Return the space without tunables that may change the layout of an unreadable output."""
     for baseline in context.baselines:
         case, run_id = baseline.context, baseline.kept_runs[0]
         # recorded: the strategy must see the same tunables after a restart
         if why := case.remember("unreadable", partial(case.tools.unreadable, run_id)):
-            return _without_layout(context, case.said(why))
+            return _without_layout(context, case.with_case_name(why))
     return context.space
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes first points from earlier studies and models, and keeps what was found.
+"""Takes first points from earlier studies and models, and stores the study's results.
 
-What is taken is recorded before it is used: a study that goes on after a kill does as it would
-have done, whatever the store holds by then.
+What is used is recorded first: a study that is resumed after a kill behaves as it would have
+without it, whatever the store contains by then.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _RECOLLECTION = TypeAdapter(Recollection)
 _TAKEN = "memory"
 _KEPT = "memory-kept"
 MOST_SIZES = 3
-"""Most burst buffers of which what is remembered is tried first (assumed)."""
+"""Maximum number of burst-buffer sizes whose remembered settings are tried first (assumed)."""
 
 
 def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
-    """Return the strategy, begun with what earlier studies of such cases found."""
+    """Return the strategy, seeded with results of earlier studies of similar cases."""
     memory, ledger = context.tools.memory, context.ledger
     if memory is None or (ledger.recall(_TAKEN) is None and ledger.recall("proposal/1")):
         return strategy
@@ -67,10 +67,9 @@ def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
 
 
 def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> Recollection:
-    """Put first what a run would be given automatically, where studies alike say something.
+    """Put first what an automatic run would get, if similar studies suggest something.
 
-    The study's space is what it may be taken from; what a model alone predicts to be best is tried
-    anyway.
+    The settings are limited to the study's space; predictions from only a model are tried anyway.
     """
     if not found.seeds:
         return found
@@ -99,7 +98,7 @@ def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> 
 def _with_burst_buffers(
     context: Context, memory: Memory, places: JobPlaces, found: Recollection
 ) -> Recollection:
-    """Add what studies found on the burst buffers that may be tried, the best of each size."""
+    """Add the results of studies on the permitted burst buffers, the best one for each size."""
     dimensions = {one.tunable.name: one.values for one in context.space.dimensions}
     seeds: list[Proposal] = []
     texts: list[str] = []
@@ -117,7 +116,7 @@ def _with_burst_buffers(
 
 
 def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
-    """Leave what the study found to later ones, once; return the result with any warning."""
+    """Store the result for later studies, once; return it with any warning added."""
     memory, ledger = context.tools.memory, context.ledger
     taken = ledger.recall(_TAKEN)
     if memory is None or taken is None or ledger.recall(_KEPT) or result.left_open:
@@ -154,20 +153,19 @@ def _take(context: Context, memory: Memory) -> dict[str, Any]:
     return {"study": uuid.uuid4().hex, "found": _RECOLLECTION.dump_python(found, mode="json")}
 
 
-# What a trained model or a described storage promises: the first points of a search.
+# Predictions of a trained model or a described storage: the first points of a search.
 
 MODEL = ModelStrategy.name
 _KNOWN, _MODEL = "known-storage", "trained-model"
 
 
 def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
-    """Return the strategy, begun with what a model promises most of.
+    """Return the strategy, seeded with the points that a model predicts to be best.
 
-    `auto` and `model` take a trained model that holds for the program here; where there is none,
-    `auto` and what does as `auto` does take a simulation of the storage, and so does any
-    strategy where the user names a storage.  The storage is the one that the user names;
-    otherwise the one that the runs are emulated on, or the description that stands for the file
-    system here.
+    `auto` and `model` use a trained model that applies to the program here.  If there is none,
+    `auto` and strategies that extend it use a simulation of the storage, and so does any strategy
+    if the user names a storage.  The storage is the one that the user names, otherwise the one
+    that the runs emulate, otherwise the one whose description is assigned to the file system here.
     """
     named = context.options.machine
     of_itself = strategy.uses_models
@@ -203,7 +201,7 @@ def _begin_with_model(
     storage: Storage | None,
     program: SimulatedProgram | None,
 ) -> Strategy | None:
-    """Return the strategy, begun with a trained model's choice; None, and why, without one."""
+    """Return the strategy, seeded by a trained model; None if none applies, with the reason."""
     fitted = _fitted(context, storage, program)
     is_asked_for = isinstance(strategy, ModelStrategy)
     if fitted.prediction is None:
@@ -223,7 +221,7 @@ def _begin_with_model(
 
 
 def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram | None) -> Fitted:
-    """Return what trained models say of the program; the same one when a study goes on."""
+    """Return the trained models' prediction for the program; a resumed study uses the same."""
     ledger, facts = context.ledger, context.facts
     ground = context.tools.ground or ground_of(facts, storage=storage)
     recorded = ledger.recall(_MODEL)
@@ -245,15 +243,15 @@ def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram
 
 
 def storage_of(context: Context) -> Storage | None:
-    """Return the description of the storage that the search is for; None: there is none."""
+    """Return the description of the storage for the search; None if there is none."""
     named, emulated = context.options.machine, context.options.storage
     if named:
         return find_storage(named)
-    return find_storage(emulated.machine) if emulated else _known(context)
+    return find_storage(emulated.machine) if emulated else _known_storage(context)
 
 
 def _program(context: Context, storage: Storage) -> SimulatedProgram | None:
-    """Return what can be simulated of the program there; None where nothing can."""
+    """Return the simulation of the program on a storage; None if it cannot be simulated."""
     emulated = context.options.storage
     program = simulated_program(
         context.facts,
@@ -266,8 +264,8 @@ def _program(context: Context, storage: Storage) -> SimulatedProgram | None:
     return program if seconds is not None and isfinite(seconds) else None
 
 
-def _known(context: Context) -> Storage | None:
-    """Return the description of the file system here, as it was when the search began."""
+def _known_storage(context: Context) -> Storage | None:
+    """Return the description of the file system here at the beginning of the search."""
     ledger, known = context.ledger, context.tools.known
     if ledger.recall(_KNOWN) is None and ledger.recall("proposal/1"):
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges the fresh pairs of a candidate and makes the result of the study."""
+"""Judges the confirmation pairs of a candidate and makes the result of the study."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def make_result(
     verdict: Verdict,
     references: tuple[Reference, ...] = (),
 ) -> StudyResult:
-    """Gather everything that a report shows, as far as the study came."""
+    """Collect everything that a report shows, as far as the study got."""
     ledger, space = context.ledger, context.space
     cases = tuple(_case(context, search, verdict, place) for place in range(len(context.cases)))
     only = cases[0] if len(cases) == 1 else None
@@ -112,7 +112,7 @@ def _case(context: Context, search: SearchResult, verdict: Verdict, place: int) 
 
 
 def _resolution(context: Context) -> str:
-    """Say what could be seen, from every baseline run that the study made."""
+    """Return what could be detected, based on all baseline runs of the study."""
     if len(context.cases) == 1:
         return resolution_text(context.spread())
     what, runs_each = "the mean of the cases' I/O times", 2 * len(context.cases)
@@ -140,18 +140,18 @@ def _provenance(context: Context) -> Mapping[str, str]:
     }
 
 
-# What a search found.
+# Result of a search.
 
 _AS_FAST = 0.25
-"""Even on a noisy machine, a loss beyond this counts."""
+"""Loss that counts even on a noisy machine."""
 
 
 @dataclass
 class SearchResult:
-    """Trials in order, what their outputs showed (by trial and case), why the search ended.
+    """Trials in order, the comparison of their outputs (by trial and case), and why it ended.
 
-    `rungs_left` are the numbers of burst-buffer nodes that it has not come to.  It `is_cut` where
-    a budget ended it in a trial, or before the first one.
+    `rungs_left` has the numbers of burst-buffer nodes that were not tried.  `is_cut` is true if a
+    budget ended the search during a trial or before the first one.
     """
 
     trials: list[Trial] = field(default_factory=list)
@@ -161,22 +161,22 @@ class SearchResult:
     is_cut: bool = False
 
     def candidates(self) -> list[Trial]:
-        """Return trials that were faster than the baseline, the fastest first."""
+        """Return the trials that were faster than the baseline, the fastest first."""
         faster = [t for t in self.trials if t.state is TrialState.COMPLETE and t.io_ratio < 1]
         return sorted(faster, key=lambda trial: trial.io_ratio)
 
     def as_fast(self, noise: float) -> list[int]:
-        """Return the numbers of the candidates as fast as the best within the noise, in order."""
+        """Return the numbers of the candidates within the noise of the best, in order."""
         found = self.candidates()
         limit = (1 + min(noise, _AS_FAST)) * (found[0].io_ratio if found else 1.0)
         return [trial.number for trial in found if trial.io_ratio <= limit]
 
     def verification(self, trial: Trial | None) -> Verification:
-        """Return what the outputs of a trial showed, over all cases."""
+        """Return the comparison of a trial's outputs, over all cases."""
         return merge_verifications(self.verifications.get(trial.number, {}) if trial else {})
 
     def rejected(self, case: str | None = None) -> dict[int, Verification]:
-        """Return the trials whose outputs differ, in all cases or in one."""
+        """Return the trials whose outputs differ, in any case or in a given one."""
         return {
             number: merge_verifications(found if case is None else {case: found[case]})
             for number, found in self.verifications.items()
@@ -185,13 +185,13 @@ class SearchResult:
         }
 
     def finalists(self, noise: float) -> list[Trial]:
-        """Return the candidates, the one that should come to the fresh pairs first.
+        """Return the candidates, starting with the one that should get pairs first.
 
-        That is the fastest, or one that sets a part of the same and is as fast within the
-        noise: a setting that shows nothing is not handed to the user.
+        It is the fastest one, or one with a subset of its settings that is equally fast within the
+        noise: a setting without visible effect is not recommended to the user.
 
         Args:
-            noise: Relative difference of two single runs that means nothing.
+            noise: Relative difference of two single runs that is within the noise.
         """
         found = self.candidates()
         if not found:
@@ -206,12 +206,12 @@ class SearchResult:
         return [first, *(trial for trial in found if trial is not first)]
 
 
-# What the fresh pairs of a candidate showed, and what that means.
+# Confirmation pairs of a candidate and the verdict on them.
 #
-# A round has one pair in every case.  Its ratio is the weighted geometric mean of these, so the
-# ratios of the rounds are a sample like those of a single case, and their interval holds in the
-# same way.  Each case has its own interval from its own pairs; the looks are accounted for in
-# every one.
+# A round has one pair in every case.  Its ratio is the weighted geometric mean over the cases, so
+# the ratios of the rounds are a sample like those of a single case, and their interval is valid in
+# the same way.  Each case also has its own interval from its own pairs; the number of looks is
+# accounted for in each interval.
 
 Pair = tuple[Measurement, Measurement]
 Seconds = Callable[[Measurement], float]
@@ -220,12 +220,12 @@ TIMES: tuple[Seconds, Seconds] = (io_seconds, elapsed_seconds)
 
 @dataclass(frozen=True)
 class Rounds:
-    """Rounds of pairs.
+    """Rounds of confirmation pairs.
 
     Attributes:
-        pairs: A list for each case, in the order of the cases; one pair a round.
+        pairs: List of pairs for each case, in the order of the cases; one pair per round.
         weights: Weights of the cases.
-        noises: Noises of each case's baseline, for each of `TIMES`, before the first pair.
+        noises: Noise of each case's baseline before the first pair, for each of `TIMES`.
     """
 
     pairs: tuple[list[Pair], ...]
@@ -234,11 +234,11 @@ class Rounds:
 
     @property
     def n(self) -> int:
-        """Rounds in which every case has its pair."""
+        """Number of rounds in which every case has its pair."""
         return min(len(pairs) for pairs in self.pairs)
 
     def ratios(self, seconds: Seconds) -> list[float]:
-        """Return baseline / candidate of each round: the weighted mean over the cases."""
+        """Return baseline / candidate of each round, as the weighted mean over the cases."""
         return [
             weighted_mean([seconds(b) / seconds(w) for b, w in found], self.weights)
             for found in zip(*self.pairs, strict=False)
@@ -260,27 +260,27 @@ class Rounds:
         return Noise(both, min(noise.n_runs for noise in own))
 
     def is_futile(self) -> bool:
-        """Return whether more rounds would hardly show an improvement."""
+        """Return whether more rounds are unlikely to show an improvement."""
         return is_futile([log(ratio) for ratio in self.ratios(io_seconds)], self.noise())
 
     def in_doubt(self, place: int) -> bool:
-        """Return whether the I/O of a case may have got slower, and more pairs could tell."""
+        """Return whether the I/O of a case may have got slower, which more pairs could decide."""
         return _is_doubtful(self.of_case(place))
 
     def is_in_doubt(self) -> bool:
-        """Return whether that holds of some case, or of the whole time."""
+        """Return whether any case or the elapsed time may have got slower."""
         several = len(self.pairs) > 1
         return _is_doubtful(self.speedup(elapsed_seconds)) or (
             several and any(self.in_doubt(place) for place in range(len(self.pairs)))
         )
 
     def is_lost(self) -> bool:
-        """Return whether the I/O of some case has provably got slower."""
+        """Return whether the I/O of a case has provably got slower."""
         of_cases = [self.of_case(place) for place in range(len(self.pairs))]
         return any(s.median < SLOWER_MEDIAN and s.high < 1 for s in of_cases)
 
     def is_open(self, place: int) -> bool:
-        """Return whether one of several cases may be slower and the pairs ended too early."""
+        """Return whether one of several cases may be slower because the pairs ended too early."""
         return len(self.pairs) > 1 and self.n < LOOKS[-1] and self.in_doubt(place)
 
     def slower(self, place: int) -> Seconds | None:
@@ -292,7 +292,7 @@ class Rounds:
         return None
 
     def outcome(self, place: int) -> CaseOutcome:
-        """Return what the pairs showed of a case."""
+        """Return the outcome of the pairs for a case."""
         if self.slower(place):
             return CaseOutcome.SLOWER
         if self.is_open(place):
@@ -303,9 +303,9 @@ class Rounds:
 
 @dataclass
 class Verdict:
-    """What is made of the fresh pairs, also in words; `unsynced` has an entry for each case.
+    """Conclusion from the confirmation pairs, also in words; `unsynced` has an entry per case.
 
-    `left_open` says why a budget let nothing be decided; "" if something was.
+    `left_open` says why a budget left the question undecided; empty if it is decided.
     """
 
     winner: Trial | None = None
@@ -317,7 +317,7 @@ class Verdict:
 
 
 def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
-    """Say whether the pairs of a trial show an improvement, and why not."""
+    """Return whether the pairs of a trial show an improvement, and why not."""
     io, whole = rounds.speedup(), rounds.speedup(elapsed_seconds)
     shown = _shown(io)
     losses, left_open = _losses(context, rounds), _left_open(context, rounds)
@@ -343,7 +343,7 @@ def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
 
 
 def _undecided(context: Context, rounds: Rounds) -> str:
-    """Say that the budget ended the pairs before they showed anything; "" if it did not."""
+    """Return a text if the budget ended the pairs before they showed anything; empty otherwise."""
     io = rounds.speedup()
     is_over = rounds.n >= LOOKS[-1] or rounds.is_futile() or rounds.is_lost()
     if is_over or excludes_one(io):
@@ -362,7 +362,7 @@ def _shown(io: Speedup) -> str:
 
 
 def _left_open(context: Context, rounds: Rounds) -> list[str]:
-    """Say which of several cases may have got slower, where more pairs could have told."""
+    """Return which of several cases may have got slower, if more pairs could have decided."""
     return [
         f"case {case.name} is left open (I/O {_interval(rounds.of_case(place))})"
         for place, case in enumerate(context.cases)
@@ -371,14 +371,14 @@ def _left_open(context: Context, rounds: Rounds) -> list[str]:
 
 
 def _losses(context: Context, rounds: Rounds) -> list[str]:
-    """Say which of several cases got slower, and by how much."""
-    said: list[str] = []
+    """Return which of several cases got slower, and by how much."""
+    losses: list[str] = []
     for place, case in enumerate(context.cases if len(context.cases) > 1 else ()):
         if seconds := rounds.slower(place):
             what = "I/O" if seconds is io_seconds else "whole time"
             shown = _interval(rounds.of_case(place, seconds))
-            said.append(f"case {case.name} gets slower: {what} {shown}")
-    return said
+            losses.append(f"case {case.name} gets slower: {what} {shown}")
+    return losses
 
 
 def _interval(speedup: Speedup) -> str:
@@ -386,16 +386,18 @@ def _interval(speedup: Speedup) -> str:
 
 
 def _no_more_pairs(context: Context, rounds: Rounds) -> str:
-    """Say which budget ended the pairs, and what to give where that helps."""
+    """Return which budget ended the pairs, and how to extend it if that helps."""
     options, budget, done = context.options, context.budget, len(context.ledger.entries)
     runs_each = 2 * len(context.cases)
     ahead = runs_each * (next(look for look in LOOKS if look > rounds.n) - rounds.n)
     most = done + runs_each * (LOOKS[-1] - rounds.n)
     text = "the budget allows no more pairs"
     if budget.runs is not None and done + ahead > budget.runs:
-        asked = budget.runs == options.runs
+        is_requested = budget.runs == options.runs
         return (
-            f"{text}; continue with --resume --runs {most}" if asked else f"{text} (the policy's)"
+            f"{text}; go on with --resume --runs {most}"
+            if is_requested
+            else f"{text} (the policy's)"
         )
     if budget.seconds is not None:
         seconds = ceil(context.ledger.active_seconds * most / done)

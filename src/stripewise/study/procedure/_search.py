@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks the strategy for points, runs them as trials, and tells it the outcome.
+"""Gets points from the strategy, runs them as trials, and passes the results back to it.
 
-As many trials are in flight as the launcher has places.  The strategy is told in the order in
-which they end; that order is recorded, so that a study that goes on asks and tells the same.
+There are as many trials in flight as the launcher has places.  The strategy gets the results in
+the order in which trials end; that order is recorded, so that a resumed study repeats it.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class Search:
         self._strategy = strategy
         self._proposals = Proposals(strategy, context.ledger.recall)
         self._result = SearchResult()
-        self._last_gain = context.ledger.trials_before  # patience begins anew with a larger budget
+        self._last_gain = context.ledger.trials_before  # an extended budget resets the patience
         self._n_asked = 0
 
     def run(self) -> SearchResult:
-        """Search; whatever the journal holds already is taken from it."""
+        """Search; results that are already in the journal are taken from it."""
         result, places = self._result, self._context.side_by_side()
-        say_reach(self._context)
+        record_reach(self._context)
         try:
             self._search(places)
         except BudgetSpentError as spent:
@@ -86,14 +86,14 @@ class Search:
             self._begin_trials(places)
 
     def _end_early(self, why: str) -> None:
-        """Keep the trials that ended before the first one that the budget did not hold."""
+        """Keep the trials that ended before the first one that the budget did not allow."""
         result = self._result
         self._context.executor.abandon_all(why)
         result.trials[:] = [t for place, t in enumerate(result.trials, 1) if t.number == place]
         result.stopped_because, result.is_cut = why, True
 
     def _begin_trials(self, places: Places[Trial]) -> None:
-        """Begin as many trials as may be in flight now; without any, say why none may."""
+        """Begin as many trials as may be in flight now; if there are none, return why."""
         while wanted := self._n_wanted(places):
             proposals = self._proposals.ask(self._n_asked + 1, wanted)
             for proposal in proposals:
@@ -109,14 +109,14 @@ class Search:
             self._result.stopped_because = self._strategy.finished_because
 
     def _n_wanted(self, places: Places[Trial]) -> int:
-        """Return for how many trials to ask: those that were begun at this point, or new ones.
+        """Return how many trials to request: those that were begun at this point, or new ones.
 
-        The strategy is asked and told in the same order after a restart.
+        Requests to the strategy and results for it are in the same order after a restart.
         """
-        told, n = len(self._result.trials), 0
-        while self._n_told_before(self._n_asked + n + 1) == told:
+        n_results, n = len(self._result.trials), 0
+        while self._n_results_before(self._n_asked + n + 1) == n_results:
             n += 1
-        if n or self._n_told_before(self._n_asked + 1) is not None:
+        if n or self._n_results_before(self._n_asked + 1) is not None:
             return n
         while n < places.free:
             why = self._why_stop(self._n_asked + n, n, places.busy)
@@ -128,8 +128,8 @@ class Search:
             n += 1
         return n
 
-    def _n_told_before(self, number: int) -> int | None:
-        """Return how many outcomes the strategy knew when it proposed; None if it has not yet."""
+    def _n_results_before(self, number: int) -> int | None:
+        """Return how many results the strategy had when it proposed a trial; None if not yet."""
         recorded = self._context.ledger.recall(f"proposal/{number}")
         return None if recorded is None else int(recorded.get("told", number - 1))
 
@@ -143,12 +143,12 @@ class Search:
         return trial
 
     def _why_stop(self, begun: int, begin_now: int, busy: int) -> str:
-        """Say why no further trial may begin; recorded when none is in flight.
+        """Return why no further trial may begin; this is recorded when none is in flight.
 
         Args:
-            begun: How many were begun, those that begin now included.
-            begin_now: How many of them have no run yet.
-            busy: How many others are in flight.
+            begun: Number of trials that were begun, including those that begin now.
+            begin_now: Number of these trials that have no run yet.
+            busy: Number of other trials in flight.
         """
         ledger = self._context.ledger
         recorded = ledger.recall("search-stopped")
@@ -173,22 +173,22 @@ class Search:
         if outcome.state is TrialState.COMPLETE and outcome.io_ratio < 1:
             outcome = yield from self._verify(trial, outcome)
         trial.release()
-        self._context.ledger.remember(f"trial/{number}", lambda: _for_people(outcome))
+        self._context.ledger.remember(f"trial/{number}", lambda: _journal_entry(outcome))
         return outcome
 
     def _propose(self, number: int, proposal: Proposal) -> None:
-        told = len(self._result.trials)
+        n_results = len(self._result.trials)
         data = to_json(proposal)
-        if told != number - 1:
-            data["told"] = told
+        if n_results != number - 1:
+            data["told"] = n_results
         self._context.ledger.remember(f"proposal/{number}", lambda: data)
         self._context.observer.trial_started(number, self._context.budget.trials)
 
     def _verify(self, runs: TrialRuns, trial: Trial) -> Steps[Trial]:
-        """Compare a trial's outputs with the baseline's; reject it if one of a case differs.
+        """Compare a trial's outputs with the baseline's; reject it if an output of a case differs.
 
-        Every trial that may come to the pairs is compared, not only the best so far: its turn
-        can come when a better one fails.
+        Every trial that may be judged is compared, not only the best so far: its turn may come if
+        a better one fails.
         """
         found = self._result.verifications.setdefault(trial.number, {})
         for case in runs.cases:
@@ -201,11 +201,11 @@ class Search:
         return trial
 
     def _verify_case(self, runs: TrialRuns, case: CaseRuns, trial: Trial) -> Steps[Verification]:
-        """Compare an output with two baselines'; what differs is looked at in fresh runs.
+        """Compare an output with those of two baselines; repeat runs to examine differences.
 
-        What two early baselines had in common (a minute, a date, a name made of either) may
-        differ in every run by now.  What differs by chance (bytes that several ranks write, sums
-        in the order of threads) differs in one run of two: it is told by its differences
+        Values that two early baselines had in common (a minute, a date, a name derived from it)
+        may by now differ in every run.  Random differences (bytes that several ranks write, sums
+        in the order of threads) occur in one run of two: they are recognised by their differences
         without that status.
         """
         first, second = case.baseline.kept_runs
@@ -213,11 +213,11 @@ class Search:
         found = self._compared(name, (first, second), run_id, case, trial)
         fresh = anew = None
         if found.status is VerificationStatus.DIFFERENT:
-            fresh = yield from self._once_more(runs, case, RunRole.BASELINE)
+            fresh = yield from self._repeat_for_output(runs, case, RunRole.BASELINE)
         if fresh is not None:
             found = self._compared(f"{name}/again", (first, fresh.run_id), run_id, case, trial)
             if found.status is VerificationStatus.DIFFERENT:
-                anew = yield from self._once_more(runs, case, RunRole.TRIAL)
+                anew = yield from self._repeat_for_output(runs, case, RunRole.TRIAL)
         if fresh is not None and anew is not None:
             both, run_id = (first, fresh.run_id), anew.run_id
             if not self._compared(f"{name}/anew", both, run_id, case, trial).differences:
@@ -227,10 +227,10 @@ class Search:
                 self._context.executor.release(run)
         return found
 
-    def _once_more(
+    def _repeat_for_output(
         self, runs: TrialRuns, case: CaseRuns, role: RunRole
     ) -> Steps[Measurement | None]:
-        """Run baseline or candidate for its output; None: no budget, or it did not run well."""
+        """Repeat baseline or candidate for its output; None if the budget is spent or it fails."""
         context, slot = case.context, case.verification_slot(role)
         begun = context.ledger.measurement(slot.name) is not None
         if not begun and (
@@ -263,7 +263,7 @@ class Search:
             state=state,
             io_ratio=inf,
             elapsed_ratio=inf,
-            message=case.context.said(text),
+            message=case.context.with_case_name(text),
             class_ratios={},
         )
 
@@ -284,52 +284,54 @@ class Search:
         return found[0].io_ratio if found else 1.0
 
     def _noise(self, number: int) -> float:
-        """Return the noise as known at this trial; recorded, since the runs go on."""
+        """Return the noise that was known at this trial; recorded, since more runs follow."""
         noise: float = self._context.ledger.remember(f"noise/{number}", self._context.noise)
         return noise
 
 
-def _for_people(trial: Trial) -> Any:
-    """Return what the journal holds of a trial; its state is rebuilt from its runs."""
+def _journal_entry(trial: Trial) -> Any:
+    """Return the journal entry of a trial; its state is restored from its runs."""
     names = ("number", "settings", "state", "io_ratio", "elapsed_ratio", "message")
     data = {name: to_json(getattr(trial, name)) for name in names}
     return finite(data | {"runs": [run.run_id for run in trial.measurements]})
 
 
-# What is tried next: what the journal says was begun, then what the strategy proposes.
+# The next points to try: those that were begun according to the journal, then new proposals.
 
 
 class Proposals:
-    """Asks and tells a strategy, and follows recorded trials that it does not ask for.
+    """Calls a strategy, and keeps recorded trials that it does not propose.
 
     A later version of a strategy may propose other points than those that a study has tried.
-    Those are kept, and are the answer when it comes to ask for them.
+    The recorded trials are kept, and answer the strategy if it proposes their points later.
     """
 
     def __init__(self, strategy: Strategy, recall: Callable[[str], Any]) -> None:
-        """Take the strategy and what returns a recorded value, None if there is none."""
+        """Store the strategy and a function that returns a recorded value, or None."""
         self._strategy = strategy
         self._recall = recall
         self._waiting: list[Proposal] = []
         self._followed: dict[Hashable, Trial | None] = {}
 
     def ask(self, first: int, n: int) -> list[Proposal]:
-        """Return what the trials with the numbers from `first` on try, `n` at most.
+        """Return the points of up to `n` trials, whose numbers begin with `first`.
 
         Raises:
-            StudyError: A recorded trial sets what this Stripewise does not know.
+            StudyError: A recorded trial has a setting that this version does not know.
         """
         found: list[Proposal] = []
         for number in range(first, first + n):
             recorded = self._recall(f"proposal/{number}")
-            proposal = self._next() if recorded is None else self._follow(number, recorded)
+            proposal = (
+                self._next() if recorded is None else self._recorded_proposal(number, recorded)
+            )
             if proposal is None:
                 break
             found.append(proposal)
         return found
 
     def tell(self, trial: Trial, noise: float) -> None:
-        """Pass an outcome to the strategy, at once or when it asks for that point."""
+        """Pass a result to the strategy, either now or when it proposes that point."""
         key = key_of(trial.settings)
         if key in self._followed:
             self._followed[key] = trial
@@ -337,10 +339,10 @@ class Proposals:
         self._strategy.noise = noise
         self._strategy.tell(trial)
 
-    def _follow(self, number: int, recorded: Mapping[str, Any]) -> Proposal:
-        """Return a recorded point, as the strategy's own if it asks for it now."""
+    def _recorded_proposal(self, number: int, recorded: Mapping[str, Any]) -> Proposal:
+        """Return a recorded point, as the strategy's own proposal if it proposes it now."""
         found = from_json(Proposal, recorded)
-        settings = _known(number, found.settings)
+        settings = _known_settings(number, found.settings)
         self._waiting = self._waiting or self._strategy.ask(1)
         if self._waiting and key_of(self._waiting[0].settings) == key_of(settings):
             self._waiting = []
@@ -356,14 +358,14 @@ class Proposals:
             if key not in self._followed:
                 return waiting[0]
             known = self._followed[key]
-            if known is None:  # in flight
+            if known is None:  # the trial is in flight
                 self._waiting = waiting
                 return None
             self._strategy.tell(replace(known, settings=waiting[0].settings))
         return None
 
 
-def _known(number: int, settings: Mapping[str, Value]) -> Mapping[str, Value]:
+def _known_settings(number: int, settings: Mapping[str, Value]) -> Mapping[str, Value]:
     try:
         for name, value in settings.items():
             tunable_of(name).check(value)
@@ -375,32 +377,32 @@ def _known(number: int, settings: Mapping[str, Value]) -> Mapping[str, Value]:
     return settings
 
 
-# How far the trials of a study get on the ladder of burst-buffer nodes.
+# Progress of a study's trials on the ladder of burst-buffer nodes.
 
 
 def rungs_of(context: Context, tried: Sequence[tuple[Trial, float]] = ()) -> tuple[RungAhead, ...]:
-    """Return the numbers of nodes that the search would yet come to.
+    """Return the numbers of nodes that the search has not tried yet.
 
     Args:
         context: Context of the study.
-        tried: Trials, each with the noise as the strategy was told it.
+        tried: Trials, each with the noise that was passed to the strategy with it.
     """
     return rungs_ahead(partial(make_strategy, context), context.facts, tried)
 
 
-def say_reach(context: Context) -> None:
-    """Record and show how many rungs the trials are likely to reach, where there are several."""
+def record_reach(context: Context) -> None:
+    """Record and show how many rungs the trials are likely to reach, if there are several."""
     rungs = rungs_of(context)
     trials = context.budget.trials_within(context.run_seconds)
     if len(rungs) > 1:
         context.decide(f"reach/{trials}", reach_text(rungs, trials))
 
 
-# The strategy of a study, made as its options say.
+# The strategy of a study, created according to its options.
 
 
 def make_strategy(context: Context) -> Strategy:
-    """Return the strategy, which knows a run of the baseline if there is one case.
+    """Return the strategy; it gets a baseline run if there is only one case.
 
     Args:
         context: Context of the study, with its baselines.

@@ -36,10 +36,10 @@ from stripewise.study.workspace import Place, Workspace
 
 
 class NoFiles(Workspace):
-    """Places that do not exist, for runs that write nothing."""
+    """Workspace without files, for runs that write nothing."""
 
     def __init__(self) -> None:
-        """There are no inputs."""
+        """Create the single empty place."""
 
     def prepare(self, run_id: str) -> Place:
         """Return the place."""
@@ -50,18 +50,18 @@ class NoFiles(Workspace):
         return Place(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
 
     def release(self, run_id: str, *, evidence: bool = True) -> None:
-        """There is nothing to remove."""
+        """Do nothing: there are no files to remove."""
 
     def check_after_failure(self, run_id: str) -> None:
-        """There is room."""
+        """Do nothing: there is always space."""
 
     def first_run_known(
         self, written_inputs: Collection[str], output_bytes: int, old_outputs: Collection[str] = ()
     ) -> None:
-        """Nothing is copied."""
+        """Do nothing: there are no inputs to copy."""
 
     def sweep(self, kept: Collection[str]) -> None:
-        """There is nothing to remove."""
+        """Do nothing: there are no files to remove."""
 
 
 def tune_simulated(
@@ -72,9 +72,9 @@ def tune_simulated(
     """Tune a workload on a described storage, in virtual time.
 
     Args:
-        program: Program, as `simulated_workload` returns it.
-        options: Strategy, seed and limits of the study; its command is for people alone.
-        cv: Coefficient of variation of a run's bandwidth; None: that of the storage.
+        program: Program as returned by `simulated_workload`.
+        options: Strategy, seed and limits of the study; its command is only shown.
+        cv: Coefficient of variation of a run's bandwidth; None for that of the storage.
 
     Raises:
         UsageError: There is no such strategy or option.
@@ -119,19 +119,19 @@ def simulated_workload(
     capacity_bytes: int = 0,
     private: bool = False,
 ) -> SimulatedProgram:
-    """Return a workload as the program of a study.
+    """Return a workload on a storage as the program of a study.
 
     Args:
         storage: Storage that it runs on.
         workload: Workload of all ranks.
-        stack: Software stack; "": the one that the storage's users have.
-        transport: Name of the storage's variant; "": the default.
-        capacity_bytes: Capacity that the job asks a burst buffer for; 0: the default.
-        private: Whether each node has a part of the burst buffer to itself.
+        stack: Software stack; empty for the usual one of the storage.
+        transport: Name of the storage's transport variant; empty for the default.
+        capacity_bytes: Burst-buffer capacity that the job requests; 0 for the default.
+        private: Whether each node has its own part of the burst buffer.
 
     Raises:
-        ConfigurationError: There is no such capacity, or no such part.
-        UsageError: No library has a part in it whose settings could be tuned.
+        ConfigurationError: The storage has no such capacity or variant.
+        UsageError: The workload uses no library with tunable settings.
     """
     if not workload.patterns:
         raise UsageError(
@@ -183,19 +183,19 @@ def _nothing_written(
 
 
 def _fast_directory() -> str | None:
-    """Return a directory in memory, where there is one: a journal is synced at each record."""
+    """Return a directory in memory if there is one: the journal is synced at each record."""
     shared = Path("/dev/shm")
     return str(shared) if shared.is_dir() else None
 
 
-# Runs in virtual time: a model says how long they take, and noise how much they vary.
+# Runs in virtual time, which is predicted by a model and varied by noise.
 
 
 class SimulatedLauncher(Launcher):
-    """Starts nothing: a run takes what a model says of its settings, times chance.
+    """Launcher that starts nothing: a run takes the time that a model predicts, times noise.
 
-    The n-th run of the same settings takes the same, whatever runs in between.  The outcome
-    stands in the handle, so that a restarted tuner collects it again.
+    The n-th run of the same settings always takes the same time, whatever runs in between.  The
+    handle contains the outcome, so that a restarted tuner can collect it.
     """
 
     name = "simulated"
@@ -209,10 +209,11 @@ class SimulatedLauncher(Launcher):
         cv: float = 0.0,
         seed: int = 0,
     ) -> None:
-        """Take the model.
+        """Store the arguments.
 
         Args:
-            seconds: Settings -> I/O time; None: the run fails; infinite: it hangs.
+            seconds: Returns the I/O time for settings; None if the run fails; infinite if it
+                hangs.
             read_bytes: Bytes that every run reads.
             write_bytes: Bytes that every run writes.
             cv: Coefficient of variation of the bandwidth from run to run.
@@ -224,7 +225,7 @@ class SimulatedLauncher(Launcher):
         self._clock_seconds = 0.0
 
     def submit(self, request: RunRequest) -> Handle:
-        """Work the run out; its virtual time begins where that of the last one ended."""
+        """Compute the outcome; the run's virtual time begins when the previous one ended."""
         words = repr(sorted(request.settings.items()))
         draw = self._draws[words] = self._draws.get(words, -1) + 1
         share = noise_factor(Random(f"{self._seed}/{words}/{draw}"), self._cv)
@@ -241,12 +242,12 @@ class SimulatedLauncher(Launcher):
         return Handle(self.name, request.run_id, data)
 
     def poll(self, handle: Handle) -> bool:
-        """Return whether the run has ended: always."""
+        """Return whether the run has ended, which is always true."""
         del handle
         return True
 
     def collect(self, handle: Handle) -> Outcome:
-        """Return what was worked out."""
+        """Return the computed outcome."""
         status, seconds = RunStatus(str(handle.data["status"])), float(handle.data["seconds"])
         messages = {
             RunStatus.FAILED: "these settings cannot be simulated",
@@ -264,4 +265,4 @@ class SimulatedLauncher(Launcher):
         )
 
     def cancel(self, handle: Handle) -> None:
-        """Nothing runs."""
+        """Do nothing: there is no process."""

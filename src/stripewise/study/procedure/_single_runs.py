@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command a few times without a study, as for the lines of a finding."""
+"""Runs a command a few times without a study, for example to test the lines of a finding."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _CHECKPOINT_SECONDS = 0.2
 
 @dataclass
 class SingleRuns:
-    """Runs a command on this machine once at a time, in fresh places of a directory.
+    """Runs a command on this machine one run at a time, each in a new workspace.
 
     Attributes:
-        home: The directory.
-        options: Command, its origin and inputs, `sync` and time limit.
-        interrupts: Signals.
-        runs_left: Number of runs that the policy allows; None: any number.
-        outside: What the command does outside of the places; nothing that is not allowed.
-        timeout_seconds: Time limit of a run; None until the first one has shown how long it takes.
+        home: Directory of the workspaces.
+        options: Options with command, origin, inputs, `sync` and time limit.
+        interrupts: Signals that interrupt a run.
+        runs_left: Number of runs that the policy still allows; None for any number.
+        outside: Effects of the command outside of the workspaces, all of which are allowed.
+        timeout_seconds: Time limit of a run; None until the first run has shown its duration.
     """
 
     home: OwnedDirectory
@@ -54,10 +54,10 @@ class SingleRuns:
     runs_left: int | None = None
 
     def __post_init__(self) -> None:
-        """Remove what a killed session left; take the snapshot, or find it again.
+        """Remove the remains of a killed session; take the snapshot or find an existing one.
 
         Raises:
-            UsageError: The command would change files of the user's which no run may change.
+            UsageError: The command would change files of the user that runs must not change.
         """
         self.outside = checked_command(self.options)
         if "runs" in self.home.names():
@@ -72,10 +72,10 @@ class SingleRuns:
         self._first: Measurement | None = None
 
     def first(self) -> tuple[Measurement, FirstLook]:
-        """Run the program unchanged and see what it does, as the first run of a study does.
+        """Run the program unchanged and observe what it does, like the first run of a study.
 
         Raises:
-            ProgramError: It fails, cannot be seen, or does no I/O.
+            ProgramError: The program fails, cannot be observed, or does no I/O.
         """
         run_id = str(uuid4())
         with self._cleared(run_id):
@@ -95,11 +95,11 @@ class SingleRuns:
         return measurement, seen
 
     def one(self, settings: Mapping[str, Value]) -> Measurement:
-        """Run the program under settings.
+        """Run the program with settings.
 
         Raises:
-            StorageError: There is no room, so that a failure says nothing about the run.
-            KeyboardInterrupt: A signal came; the run was cancelled.
+            StorageError: There is no space, so a failure says nothing about the run.
+            KeyboardInterrupt: A signal was received; the run was cancelled.
         """
         run_id = str(uuid4())
         with self._cleared(run_id):
@@ -145,14 +145,14 @@ class SingleRuns:
 
     @contextmanager
     def _cleared(self, run_id: str) -> Iterator[None]:
-        """Remove all that a run left, whatever happens."""
+        """Remove everything that a run leaves, whatever happens."""
         try:
             yield
         finally:
             self._workspace.forget(run_id)
 
 
-# Apply the printed lines of a finding to its program and measure pairs.
+# Test of the printed lines of a finding on its program, with pairs of runs.
 
 PAIRS = 6
 _APPLIED = ("export ", "printf ")
@@ -160,10 +160,10 @@ _APPLIED = ("export ", "printf ")
 
 @dataclass(frozen=True)
 class TriedLines:
-    """What the lines of a finding gained.
+    """Measured gain from the lines of a finding.
 
     Attributes:
-        before_seconds / after_seconds: Whole times of the pairs' runs, in their order.
+        before_seconds / after_seconds: Elapsed times of the pairs' runs, in order.
     """
 
     before_seconds: tuple[float, ...]
@@ -176,11 +176,11 @@ class TriedLines:
 
     @property
     def gain_seconds(self) -> float:
-        """Median of the pairs."""
+        """Median of the seconds saved."""
         return statistics.median(self.gains)
 
     def holds(self, claim_seconds: float) -> bool:
-        """Return whether at least half and at most twice the claim was gained."""
+        """Return whether the gain is between half of the claim and twice the claim."""
         return 0.5 * claim_seconds <= self.gain_seconds <= 2 * claim_seconds
 
 
@@ -207,20 +207,20 @@ def try_lines(
     pairs: int = PAIRS,
     allow_outside: Sequence[Path] = (),
 ) -> TriedLines:
-    """Run a program with and without some lines, in pairs, each run in a sandbox of its own.
+    """Run a program with and without some lines, in pairs, each run in a separate sandbox.
 
-    No other files of the user's can be changed than those that are allowed.  One run of each comes
-    first and does not count.
+    Only the given files of the user can be changed.  One run of each comes first and does not
+    count.
 
     Args:
-        command: The program as it was traced.
+        command: Program as it was traced.
         lines: Lines of the finding.
-        pairs: How many.
+        pairs: Number of pairs.
         allow_outside: Files and directories of the user's that runs may change.
 
     Raises:
         UsageError: The lines cannot be applied; or the command would change other files of the
-            user's, runs a job script on this host, or submits jobs.
+            user, runs a job script on this host, or submits jobs.
         ProgramError: A run failed.
     """
     changed = with_lines(command, lines)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a trial beside the baseline in every case, and tells which settings took effect.
+"""Runs a trial beside the baseline in every case, and determines which settings took effect.
 
-In a round the candidate runs beside the baseline in every case, the cases in random order.  A
-configuration that fails in one case has failed, and one that makes a case clearly slower is
-given up there and then: no gain elsewhere can make up for it.
+In a round the candidate runs beside the baseline in every case, with the cases in random order.
+A configuration that fails in one case has failed, and one that makes a case clearly slower is
+stopped at once: no gain in another case can make up for it.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from stripewise.core import (
     total,
 )
 from stripewise.evidence.facts import cannot_act
-from stripewise.present import size_text
+from stripewise.present import plural, size_text
 from stripewise.settings.formats import matches
 from stripewise.settings.tunables import hint_text, said_of_files, scopes, split_scope
 from stripewise.study.plan import TRIAL_RUNS, RunSlot, Steps, failure_text
 from stripewise.study.procedure._context import Baseline, Context, weighted_mean
 
 CLEARLY_SLOWER = 0.1
-"""A candidate that is slower by so much and by twice the noise is given up."""
+"""Slow-down from which on, if it also exceeds twice the noise, a candidate is given up."""
 SURPRISING = 2.0
-"""A lead of so many times the noise counts after one round, whatever reached the storage."""
+"""Multiple of the noise from which on a gain counts after one round despite equal requests."""
 OF_TWO_ROUNDS = 1 / sqrt(2)
-"""The noise of the mean of two rounds, in that of one."""
-_SAME = "the requests to the storage were the same: treated as chance"
+"""Noise of the mean of two rounds, relative to that of one."""
+_SAME = "the storage was asked for the same: taken for chance"
 
 
 class TrialRuns:
-    """The runs of one trial and of the baseline beside them, case by case.
+    """Runs of one trial and of the adjacent baseline, case by case.
 
     Attributes:
-        is_closed: What it gave was recorded before a restart: it gets no further runs, since the
-            strategy was told.
+        is_closed: Whether the result was recorded before a restart; then no more runs follow,
+            because the strategy already has it.
     """
 
     def __init__(self, context: Context, number: int, proposal: Proposal) -> None:
@@ -59,19 +59,19 @@ class TrialRuns:
 
     @property
     def rounds(self) -> int:
-        """How often the candidate has run in every case."""
+        """Number of times that the candidate has run in every case."""
         return min(case.rounds for case in self.cases)
 
     @property
     def failure(self) -> str:
-        """Why the first bad run of the candidate does not count; "" if there is none."""
+        """Why the first bad run of the candidate does not count; empty if there is none."""
         return next((case.failure for case in self.cases if case.failure), "")
 
     @property
     def slower(self) -> CaseRuns | None:
-        """The one of several cases that the candidate makes clearly slower; None if none.
+        """Case among several that the candidate makes clearly slower; None if there is none.
 
-        Chance has a try in every case, so that one round alone does not count.
+        Each case may be slower by chance, so one round is not sufficient.
         """
         if len(self.cases) == 1:
             return None
@@ -79,19 +79,19 @@ class TrialRuns:
 
     @property
     def io_ratio(self) -> float:
-        """The score: weighted mean of the cases' I/O-time ratios; inf after a failure.
+        """Score: weighted mean of the cases' I/O-time ratios; infinite after a failure.
 
-        Where a case got clearly slower its ratio is the score: no gain makes up for it.
+        If a case got clearly slower, its ratio is the score.
         """
         return self._score(lambda case: case.io_ratio)
 
     @property
     def asks_the_same(self) -> bool:
-        """Whether nothing that reaches the storage changed, in any case."""
+        """Whether the requests to the storage are unchanged in all cases."""
         return all(case.asks_the_same for case in self.cases)
 
     def is_unclear(self, best: float, noise: float) -> bool:
-        """Return whether a second round may change the outcome: a lead that noise can give."""
+        """Return whether a second round may change the outcome, because the gain may be noise."""
         if self.failure or not self.rounds:
             return False
         if self.asks_the_same:
@@ -99,7 +99,7 @@ class TrialRuns:
         return best * (1 - 2 * noise) < self.io_ratio < best * (1 - noise / 2)
 
     def outcome(self, noise: float) -> Trial:
-        """Return what the runs say, with the noise as it was known when they began."""
+        """Return the result of the runs, with the noise that was known when they began."""
         state, message, slower = TrialState.COMPLETE, self.proposal.reason, self.slower
         io_ratio = self.io_ratio
         if self.failure:
@@ -107,8 +107,8 @@ class TrialRuns:
             state = TrialState.LOST if is_lost else TrialState.FAILED
             message = self.failure
         elif slower is not None:
-            state, said = TrialState.HOPELESS, slower.context.said("clearly slower")
-            message = f"{said} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
+            state, phrase = TrialState.HOPELESS, slower.context.with_case_name("clearly slower")
+            message = f"{phrase} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
         elif io_ratio > slower_limit(noise):
             state = TrialState.HOPELESS
             message = f"clearly slower than the baseline after {self.rounds} run"
@@ -133,18 +133,18 @@ class TrialRuns:
         )
 
     def affordable(self, rounds: int) -> bool:
-        """Return whether the budget holds so many rounds of every case, or they were begun."""
+        """Return whether the budget allows so many rounds of every case, or they were begun."""
         missing = [case for case in self.cases if case.rounds < rounds]
         wanted = TRIAL_RUNS * sum(rounds - case.rounds for case in missing)
         return any(case.begun for case in missing) or self._allows(wanted)
 
     def bring_to(self, rounds: int, place: int) -> Steps[None]:
-        """Run the candidate until it has so many rounds in every case, or is given up."""
+        """Run the candidate until it has so many rounds in every case or is given up."""
         while self.rounds < rounds and not self.failure and self.slower is None:
             yield from self._round(self.rounds + 1, place)
 
     def release(self) -> None:
-        """Remove what the runs made."""
+        """Remove the files of the runs."""
         for case in self.cases:
             case.release()
 
@@ -161,7 +161,7 @@ class TrialRuns:
                 return
 
     def _details(self) -> dict[str, str]:
-        """Return what the settings did, in each case."""
+        """Return the effects of the settings in each case."""
         return {
             f"{case.context.name}: {name}" if case.context.name else name: text
             for case in self.cases
@@ -171,10 +171,10 @@ class TrialRuns:
         }
 
     def _is_surprising(self, noise: float) -> bool:
-        """Return whether a lead counts although the storage was asked for the same.
+        """Return whether a gain counts although the requests to the storage are unchanged.
 
-        Most settings do nothing then, but what comes before the storage (copying, communication)
-        may have become faster: more than the noise has to be seen, that of two rounds in two.
+        Most settings have no effect then, but steps before the storage (copying, communication)
+        may have become faster: the gain must exceed the noise, in two rounds that of their mean.
         """
         return self.io_ratio < 1 - noise * (SURPRISING if self.rounds == 1 else OF_TWO_ROUNDS)
 
@@ -205,29 +205,29 @@ def slower_limit(noise: float) -> float:
     return 1 + max(CLEARLY_SLOWER, 2 * noise)
 
 
-# The runs of one trial on one case, each beside a run of the baseline.
+# Runs of one trial in one case, each beside a run of the baseline.
 #
-# Pairing: the first run of a candidate is always next to a run of the baseline.  A baseline run
-# that was just made serves the candidate after it as well as the one before it (candidate,
-# baseline, candidate: three runs for two trials), so that half of the candidates come before their
-# baseline and half after it.  No ratio spans more than one run: drift of the storage cancels.
+# Pairing: the first run of a candidate is always adjacent to a run of the baseline.  A baseline
+# run that was just made serves both the candidate before it and the one after it (candidate,
+# baseline, candidate: three runs for two trials), so that half of the candidates run before their
+# baseline and half after it.  No ratio spans more than one run, so drift of the storage cancels.
 
 TINY_SECONDS = 1e-9
 _CHOOSE_THE_STORAGE = ("job.burst_buffer_nodes", "job.burst_buffer_files")
 
 
 def io_seconds(run: Measurement) -> float:
-    """Return the I/O time of a run, never 0."""
+    """Return the I/O time of a run, which is never 0."""
     return max(run.io_seconds, TINY_SECONDS)
 
 
 def elapsed_seconds(run: Measurement) -> float:
-    """Return the whole time of a run, never 0."""
+    """Return the elapsed time of a run, which is never 0."""
     return max(run.elapsed_seconds, TINY_SECONDS)
 
 
 class CaseRuns:
-    """The runs of one trial on one case, and of the baseline beside them."""
+    """Runs of one trial in one case, and of the adjacent baseline."""
 
     def __init__(self, baseline: Baseline, number: int, proposal: Proposal) -> None:
         self.baseline = baseline
@@ -239,7 +239,7 @@ class CaseRuns:
 
     @property
     def rounds(self) -> int:
-        """How often the candidate has run."""
+        """Number of runs of the candidate."""
         return len(self.candidates)
 
     @property
@@ -249,35 +249,35 @@ class CaseRuns:
 
     @property
     def failure(self) -> str:
-        """Why the first bad run of the candidate does not count; "" if there is none."""
+        """Why the first bad run of the candidate does not count; empty if there is none."""
         if self.ok:
             return ""
         bad = next(run for run in self.candidates if not run.ok)
-        return self.context.said(failure_text(bad, self._proposal.settings))
+        return self.context.with_case_name(failure_text(bad, self._proposal.settings))
 
     @property
     def is_lost(self) -> bool:
-        """Whether what ended the candidate's runs says nothing about its settings."""
+        """Whether the candidate's runs were ended by something unrelated to its settings."""
         return any(run.cause.is_outside for run in self.candidates)
 
     @property
     def io_ratios(self) -> list[float]:
-        """I/O time over that of the baseline beside it, of each round."""
+        """I/O time relative to that of the adjacent baseline, for each round."""
         return [io_seconds(c) / io_seconds(b) for c, b in self._pairs()]
 
     @property
     def io_ratio(self) -> float:
-        """Median ratio of the I/O time; inf after a failure."""
+        """Median ratio of the I/O time; infinite after a failure."""
         return self._middle(self.io_ratios)
 
     @property
     def elapsed_ratio(self) -> float:
-        """Median ratio of the whole time; inf after a failure."""
+        """Median ratio of the elapsed time; infinite after a failure."""
         return self._middle([elapsed_seconds(c) / elapsed_seconds(b) for c, b in self._pairs()])
 
     @property
     def class_ratios(self) -> dict[str, float]:
-        """Median ratio of the I/O time on each class of files, by glob; empty after a failure."""
+        """Median ratio of the I/O time by glob of a class of files; empty after a failure."""
         found: dict[str, float] = {}
         for match in (one.match for one in self.context.facts.file_classes if one.match):
             times = [(_seconds_on(c, match), _seconds_on(b, match)) for c, b in self._pairs()]
@@ -287,9 +287,9 @@ class CaseRuns:
 
     @property
     def asks_the_same(self) -> bool:
-        """Whether the storage was asked for the same as by the baseline, in every round.
+        """Whether the requests to the storage equal those of the baseline, in every round.
 
-        On another storage, or on more of it, the same requests are not the same.
+        On another storage, or with a larger part of it, they never count as equal.
         """
         if any(name in self._proposal.settings for name in _CHOOSE_THE_STORAGE):
             return False
@@ -304,7 +304,7 @@ class CaseRuns:
         """Run the candidate once more, with a baseline run before or after it.
 
         Args:
-            place: Where; the baseline run that was made last there can serve.
+            place: Place of the run; the baseline run that was last made there can be used.
         """
         halves, number = self.context.ledger.halves, str(self.rounds + 1)
         first, second = halves.whole(number, partial(self._slots, place))
@@ -320,7 +320,7 @@ class CaseRuns:
         self.beside.append(beside)
 
     def verification_slot(self, role: RunRole) -> RunSlot:
-        """Return a run of baseline or candidate that is made for its output alone."""
+        """Return an additional run of baseline or candidate that is made only for its output."""
         what, settings = (
             ("baseline", None)
             if role is RunRole.BASELINE
@@ -330,14 +330,14 @@ class CaseRuns:
         return self._slot(name, role, settings=settings, keep_output=True)
 
     def release(self) -> None:
-        """Remove what the runs made."""
+        """Remove the files of the runs."""
         for run in self.candidates:
             self.context.executor.release(run)
 
     def _slots(self, place: int, number: str) -> tuple[RunSlot, RunSlot]:
         """Return candidate and baseline of a round in the order in which they run.
 
-        The baseline run that was just made there serves; otherwise one follows the candidate.
+        A baseline run that was just made there is used; otherwise one follows the candidate.
         """
         candidate = self._slot(
             f"trial/{self._number}/candidate/{number}",
@@ -350,7 +350,7 @@ class CaseRuns:
         return candidate, self._slot(f"trial/{self._number}/baseline/{number}", RunRole.BASELINE)
 
     def _release_torn(self, candidate: RunSlot) -> None:
-        """Remove what the candidate made where a restart came between it and its baseline."""
+        """Remove the candidate's files if a restart came between it and its baseline."""
         first, _, attempts = candidate.name.partition("/anew/")
         for attempt in range(int(attempts or 0)):
             name = f"{first}/anew/{attempt}" if attempt else first
@@ -359,7 +359,7 @@ class CaseRuns:
                 self.context.executor.release(torn)
 
     def _reused(self, number: str, place: int) -> str:
-        """Return the name of the baseline run that was just made there; "" if none was."""
+        """Return the name of the baseline run that was just made there; empty if there is none."""
 
         def draw() -> dict[str, Any]:
             ledger = self.context.ledger
@@ -384,12 +384,12 @@ class CaseRuns:
 
 
 def _seconds_on(run: Measurement, match: str) -> float:
-    """Return the I/O time of a run on the files of a glob, summed over these; 0: not known."""
+    """Return the I/O time of a run summed over the files of a glob; 0 if unknown."""
     seconds = total(file.amount("io_seconds") for file in run.files if matches(match, file.path))
     return seconds.least if seconds.is_exact else 0.0
 
 
-# Effective settings: what was requested, what the stack reported, what was observed.
+# Effective settings: requested, reported by the stack, and observed.
 
 
 def effective_settings(
@@ -417,28 +417,28 @@ def without_effect(
     baselines: Sequence[Measurement],
     facts: ProgramFacts,
 ) -> Iterator[str]:
-    """Yield a warning for each setting of a winner that cannot have acted."""
+    """Yield a warning for each setting of a winner that cannot have had an effect."""
     files = _files(candidates)
     if not files:
         return
     yield from cannot_act(trial.configuration, files, facts)
     before, matches_of = _files(baselines), scopes(trial.settings) or ("",)
-    elsewhere = trial.configuration.job.burst_buffer  # another storage, asked for the same
+    elsewhere = trial.configuration.job.burst_buffer  # another storage with the same requests
     if not elsewhere and all(
         observed_line(_matching(match, files)) == observed_line(_matching(match, before))
         for match in matches_of
     ):
         yield (
-            f"what reaches the storage looks the same with and without "
-            f"{said_of_files(trial.settings, lambda name, _: name)}: the gain lies in "
+            "what reaches the storage looks the same with and without "
+            f"{said_of_files(trial.settings, lambda name, _: name)}: the gain comes from "
             "what happens before (copying, communication, locks)"
         )
 
 
 def same_requests(first: Measurement, second: Measurement) -> bool:
-    """Return whether two runs made the same requests: who, how often, how much, how aligned."""
-    asked = [{file.path: _requests(file) for file in run.files} for run in (first, second)]
-    return bool(asked[0]) and asked[0] == asked[1]
+    """Return whether two runs made the same requests: ranks, number, sizes and alignment."""
+    requests = [{file.path: _requests(file) for file in run.files} for run in (first, second)]
+    return bool(requests[0]) and requests[0] == requests[1]
 
 
 def _requests(file: ObservedFile) -> tuple[object, ...]:
@@ -448,15 +448,16 @@ def _requests(file: ObservedFile) -> tuple[object, ...]:
 
 
 def observed_line(files: Sequence[ObservedFile]) -> str:
-    """Say what reached the storage: who wrote, in which sizes, how aligned."""
+    """Return a text on what reached the storage: which ranks wrote, request sizes, alignment."""
     written = [f for f in files if f.system_writes]
     if not written:
         return "no system writes seen"
     largest = max(written, key=lambda file: file.system_write_bytes)
     aligned = largest.aligned_fraction.get(1 << 20, 0.0)
+    writers = largest.amount("writers").words(_count)
     return (
-        f"{largest.amount('writers').words(_count)} writer(s), "
-        f"{sum(f.system_writes for f in written)} system writes, "
+        f"{writers} {'writer' if writers == '1' else 'writers'}, "
+        f"{plural(sum(f.system_writes for f in written), 'system write')}, "
         f"median {size_text(largest.median_write_bytes)}, "
         f"largest {size_text(largest.largest_write_bytes)}, {aligned:.0%} aligned to 1 MiB"
     )
@@ -481,7 +482,7 @@ def _line(name: str, value: Value, files: Sequence[ObservedFile]) -> str:
 
 
 def _matching(match: str, files: Sequence[ObservedFile]) -> list[ObservedFile]:
-    """Return the files that settings are for; all for the glob ""."""
+    """Return the files to which settings apply; all files for an empty glob."""
     return [file for file in files if not match or matches(match, file.path)]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches with a replay and decides with the program: `stripewise tune --replay`."""
+"""Searches with a replay and confirms with the program: `stripewise tune --replay`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ RunStudy = Callable[[StudyOptions], StudyResult]
 
 
 def replay_options(options: StudyOptions, trace: Path) -> StudyOptions:
-    """Return the options of the study of the replay; what it needs is made.
+    """Return the options of the replay's study, after creating the files that it needs.
 
-    It is started as the program is where the launcher's words are understood, else by mpiexec.
-    Its runs begin in a directory beside the program's study, which holds the plan and the files
-    that are read.
+    The replay is started like the program if the launcher's arguments are understood, otherwise by
+    mpiexec.  Its runs begin in a directory beside the program's study, which contains the plan and
+    the files that are read.
 
     Raises:
         UsageError: There are cases, or numbers of ranks to try, or no command.
@@ -66,10 +66,10 @@ def replay_options(options: StudyOptions, trace: Path) -> StudyOptions:
 
 
 def confirmation(options: StudyOptions, winner: StudyResult) -> StudyOptions | None:
-    """Return the options of the study that decides on the program; None: nothing to decide on.
+    """Return the options of the study that confirms the winner; None if there is none.
 
-    It tries what won on the replay, and nothing else: baseline, verification of the output and
-    fresh pairs are those of any study.
+    It tries only the settings that won on the replay; baseline, verification of the output and
+    confirmation pairs are as in any study.
     """
     if not winner.improved or winner.winner is None:
         return None
@@ -89,13 +89,13 @@ def confirmation(options: StudyOptions, winner: StudyResult) -> StudyOptions | N
 def tune_replay(
     options: StudyOptions, trace: Path, run: RunStudy
 ) -> tuple[StudyResult, StudyResult | None]:
-    """Tune the replay, then confirm on the program.
+    """Tune the replay, then confirm the winner with the program.
 
     Returns:
         The result of the replay, and that of the program unless there was nothing to confirm.
 
     Raises:
-        UsageError: The program would change files of the user's which no run may change.
+        UsageError: The program would change files of the user that runs must not change.
     """
     if not options.resume:
         check_commands(options)  # before hours of replays

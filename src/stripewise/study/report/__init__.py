@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows the result of a study: terminal lines, progress, page, JSON and the files it leaves."""
+"""Presents the result of a study: terminal lines, progress, page, JSON and output files."""
 
 from typing import TYPE_CHECKING
 

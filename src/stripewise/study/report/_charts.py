@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the runs of a study over time, the evidence of its pairs, and what each tunable did."""
+"""Draws the runs of a study over time, its pairs, and the effect of each tunable."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _TICK: Spec = {"color": chart.INK, "thickness": 2, "size": 26}
 
 
 def evidence_chart(result: StudyResult) -> Chart | None:
-    """Draw all runs of baseline and best, and the speed-up in each fresh pair."""
+    """Draw all runs of the baseline and the best, and the speed-up of each confirmation pair."""
     runs = _runs(result)
     if not runs:
         return None
@@ -85,7 +85,7 @@ def evidence_chart(result: StudyResult) -> Chart | None:
 
 
 def _runs(result: StudyResult) -> dict[str, list[float]]:
-    """Return the I/O times of the baseline, and of what was compared with it."""
+    """Return the I/O times of the baseline and of the configuration compared with it."""
     named = {"baseline": baseline_runs(result)}
     if result.improved:
         named["best"] = best_runs(result)
@@ -141,7 +141,7 @@ def _ratios(ratios: Sequence[float], result: StudyResult) -> Spec:
 
 
 def timeline_chart(result: StudyResult) -> Chart | None:
-    """Draw every run where it was made: when, how long, its I/O time, how it ended."""
+    """Draw every run: its start, its duration, its I/O time and how it ended."""
     runs = [
         run
         for run in result.runs
@@ -161,17 +161,16 @@ def timeline_chart(result: StudyResult) -> Chart | None:
     looks = {name.format(best=best): look for name, look in _LOOKS.items()}
     looks = {name: look for name, look in looks.items() if name in used}
     troubles = sum(not run.measurement.ok for run in runs)
-    description = (
-        f"{plural(len(runs), 'run')} over {seconds_text(end - start)}, I/O time of each;"
-        f" {plural(troubles, 'run')} failed or timed out"
-    )
+    description = f"{plural(len(runs), 'run')} over {seconds_text(end - start)}, I/O time of each"
+    if troubles:
+        description += f"; {plural(troubles, 'run')} failed or timed out"
     return Chart(chart.column(_timeline(rows, looks, unit)), description)
 
 
 def _row(
     run: RunEntry, clock: tuple[float, float], words: tuple[str, float], settings: dict[int, str]
 ) -> dict[str, Any]:
-    """Return one run: where it is drawn, and what its tooltip says."""
+    """Return the chart row of a run: its coordinates and its tooltip."""
     found, (start, unit), (best, height) = run.measurement, clock, words
     begin, end = (found.started_unix_seconds - start) / unit, (_end(found) - start) / unit
     name = f"{run.case}: " if run.case else ""
@@ -207,7 +206,7 @@ def _timeline(rows: list[dict[str, Any]], looks: Mapping[str, Look], unit: str) 
 
 
 def looked(field: str, looks: Mapping[str, Look], columns: int) -> Spec:
-    """Return the encoding of a field by colour and shape, with one legend of so many columns."""
+    """Return the encoding of a field by colour and shape, with one legend in given columns."""
     legend = {"title": None, "columns": columns}
     colours, shapes = (list(values) for values in zip(*looks.values(), strict=True))
     return {
@@ -220,7 +219,7 @@ def _end(measurement: Measurement) -> float:
     return measurement.started_unix_seconds + measurement.elapsed_seconds
 
 
-# What each tunable did: the trials grouped by its values, as a table and as a chart.
+# Effect of each tunable: the trials grouped by its values, as a table and as a chart.
 
 DEFAULT = "not set"
 MOST_CHARTS = 16
@@ -228,13 +227,13 @@ MOST_CHARTS = 16
 
 @dataclass(frozen=True)
 class ValueEffect:
-    """Trials with one value of a tunable.
+    """Trials that share one value of a tunable.
 
     Attributes:
-        value: As text; "not set" where the tunable was at its default.
-        speedups: Trial to its speed-up (baseline / trial), of those that gave a figure.
-        n_failed: Trials that gave none.
-        n_runs: Runs of all these trials.
+        value: Value as text; "not set" if the tunable had its default.
+        speedups: Trial number to its speed-up (baseline / trial), for successful trials.
+        n_failed: Number of trials without a speed-up.
+        n_runs: Number of runs of all these trials.
         winning: Whether the winner has this value.
     """
 
@@ -256,7 +255,7 @@ class ValueEffect:
 
 
 Effects = Mapping[str, Sequence[ValueEffect]]
-"""Tunable to what its values did."""
+"""Tunable name to the effects of its values."""
 
 
 def tunable_effects(result: StudyResult) -> Effects:
@@ -281,7 +280,7 @@ def _shown(trial: Trial, name: str) -> str:
 
 
 def _rank(value: Value | None) -> tuple[float, ...]:
-    """Order values: none at all, texts, numbers."""
+    """Return a sort key for a value: no value, texts, numbers."""
     if value is None:
         return ()
     if isinstance(value, tuple | list):
@@ -305,7 +304,7 @@ def _effect(text: str, trials: Sequence[Trial], winning: bool) -> ValueEffect:
 
 
 def effects_chart(effects: Effects) -> Chart | None:
-    """Draw one panel a tunable: each mark is a trial, the bar is their median."""
+    """Draw one panel per tunable: each mark is a trial, the bar is their median."""
     first = list(effects.items())[:MOST_CHARTS]
     shown = {name: values for name, values in first if any(v.speedups for v in values)}
     speedups = [s for values in shown.values() for v in values for s in v.speedups.values()]

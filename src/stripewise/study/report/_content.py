@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds what the report of a study says: its conclusion and blocks, which renderers draw."""
+"""Builds the content of a study's report: conclusion and blocks, which renderers draw."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from stripewise.present import (
     number_text,
     plural,
     printable,
+    seconds_text,
+    size_text,
 )
 from stripewise.present.blocks import (
     Block,
@@ -45,6 +47,7 @@ from stripewise.study.report._digest import (
     is_verified,
 )
 from stripewise.study.report._job_page import job_section
+from stripewise.study.report._progress import ROLE_WORDS
 from stripewise.study.report._settings import file_settings, recipes
 from stripewise.study.report._summary import case_io, summary
 from stripewise.study.report._verdict import (
@@ -63,10 +66,10 @@ _MOST_FILES_OPEN = 10
 
 
 def render_html(result: StudyResult, job: JobStudy | None = None) -> str:
-    """Render the report of a study as one page, with the rungs of a job script's study.
+    """Return the report of a study as one page, with the rungs of a job script's study.
 
-    The same result gives the same page.  Names of files and whatever a program wrote into
-    its messages are data: they are escaped, and control characters made visible.
+    The same result gives the same page.  File names and text from a program's messages are data:
+    they are escaped, and control characters are made visible.
     """
     return as_page(study_content(result, job))
 
@@ -96,7 +99,7 @@ def _badges(result: StudyResult) -> list[tuple[str, str]]:
 
 
 def _verdict(result: StudyResult) -> Iterator[Block]:
-    """Yield what a reader must not miss, and the summary that the terminal shows too."""
+    """Yield important notices and the summary that the terminal also shows."""
     if rejected := rejections(result):
         yield Notice("rejected", "Rejected: the output changed", rejected, "bad")
     if result.warnings:
@@ -113,8 +116,8 @@ def _details(result: StudyResult) -> Iterator[Block]:
     yield Section("evidence", "Evidence", list(_evidence(result)))
     if timeline := timeline_chart(result):
         note = (
-            "All runs in the order in which they were made. A trend of the circles is a change of"
-            " the machine, not of the settings."
+            "All runs in the order in which they were made. A trend in the baseline runs "
+            "(circles) comes from the machine, not from the settings."
         )
         yield Drawings("runs", "Every run", [timeline], note)
     if effects := tunable_effects(result):
@@ -195,10 +198,10 @@ def _evidence(result: StudyResult) -> Iterator[Block]:
         method = f" ({speedup.method})" if speedup.method else ""
         yield _plain(
             "evidence-read",
-            f"Baseline and {'best' if result.improved else 'candidate'} were run in alternation,"
-            " in random order; these pairs are fresh: none of them chose the candidate. The lower"
-            " row shows the speed-up in each pair, its median, and the"
-            f" {100 * speedup.confidence:.0f} % interval{method}.",
+            f"Baseline and {'best' if result.improved else 'candidate'} were run in "
+            "alternation, in random order; these fresh pairs played no part in choosing the "
+            "candidate. The lower row shows the speed-up in each pair, its median, and the "
+            f"{100 * speedup.confidence:.0f} % interval{method}.",
         )
     if result.improved:
         unsynced = result.provenance.get("synced") == "no"
@@ -211,15 +214,16 @@ def _evidence(result: StudyResult) -> Iterator[Block]:
 
 
 def _case_name(view: StudyResult) -> str:
-    """Return the name of the case that a view shows; "" in a study of one command."""
+    """Return the name of the case that a view shows; empty in a study of one command."""
     return view.cases[0].name if view.cases else ""
 
 
 def _effects(effects: Effects) -> Iterator[Block]:
     if figure := effects_chart(effects):
         note = (
-            "Each mark is a trial, the bar is the median. A trial changes several tunables at"
-            " once, so a panel shows what happened with a value, not what it alone did."
+            "Each mark is a trial; the bar is the median. A trial changes several tunables "
+            "at once, so a panel shows the speed-ups seen with a value, not the effect of "
+            "that value alone."
         )
         yield Drawings("effects-chart", "", [figure], note)
     columns = (
@@ -249,14 +253,15 @@ def _effects(effects: Effects) -> Iterator[Block]:
 
 
 def _files(result: StudyResult) -> Iterator[Block]:
-    """Yield the settings of the files of each case, below what a reader should know of them."""
+    """Yield the settings of each case's files, preceded by what readers should know of them."""
     for number, view in enumerate(case_results(result)):
         blocks = file_settings(view, f"file-{number}")
         if blocks and not number:
             yield _plain(
                 "settings-read",
-                "What MPI reports is not proof: Open MPI repeats any hint, valid or not. What"
-                " counts is what was observed: who wrote, how much at a time, how aligned.",
+                "A hint that MPI reports does not prove that it acts: Open MPI repeats any "
+                "hint, valid or not. What counts is what was observed: which ranks wrote, "
+                "in which sizes, and how well aligned.",
             )
         if blocks and (name := _case_name(view)):
             yield Section(f"files-{number}", name, blocks)
@@ -286,12 +291,16 @@ def _trials(result: StudyResult) -> Iterator[Block]:
     rows = [_trial(trial, trial.number == best) for trial in shown]
     yield Table("trials-table", "", columns, rows, total=total)
     details = [
-        {"trial": trial.number, "what": what, "text": text}
+        {"trial": trial.number, "what": _WHAT.get(what, what), "text": text}
         for trial in shown
         for what, text in trial.details.items()
     ]
     if details:
-        heads = (Column("trial", "Trial", "id"), Column("what", "What"), Column("text", "Seen"))
+        heads = (
+            Column("trial", "Trial", "id"),
+            Column("what", "What"),
+            Column("text", "Observed"),
+        )
         table = Table("trials-did", "", heads, details, total="What was observed")
         yield Section("trials-folded", "What each trial did", [table], is_folded=True)
 
@@ -343,7 +352,7 @@ def _verification(result: StudyResult) -> Iterator[Block]:
         points = Points.of("compared-files", "", found.compared[:MOST_ROWS])
         yield Section("compared", title, [points], is_folded=number > _MOST_FILES_OPEN)
     if found.not_verifiable:
-        caption = "Not verifiable: two baselines differ already"
+        caption = "Not verifiable: two baseline runs already differ"
         yield _pairs("not-verifiable", caption, ("File", "Reason"), found.not_verifiable)
     differences = {"Differences": found.differences}
     for trial, one in result.rejected.items():
@@ -360,28 +369,46 @@ def _provenance(result: StudyResult) -> Iterator[Block]:
         title = "Classes of files that behave differently"
         yield Points.of("file-classes", title, texts)
     if result.provenance:
-        caption = "Where, when and with what"
+        caption = "Environment of the study"
         yield _pairs("provenance-facts", caption, ("What", "Value"), result.provenance)
     if facts := _facts(result):
         yield _pairs("first-run", "What the first run showed", ("Fact", "Value"), facts)
     if result.runs:
-        title = f"All {len(result.runs)} runs"
+        title = f"All {plural(len(result.runs), 'run')}"
         yield Section("all-runs", title, [_runs(result)], is_folded=True)
     yield _plain("directory", f"Study directory: `{result.directory}`")
 
 
 def _facts(result: StudyResult) -> dict[str, str]:
-    """Return the facts that say something, in words and without the layout of version texts."""
+    """Return the facts that are informative, in words and without the layout of version texts."""
     return {
-        name.replace("_", " "): _fact(value)
+        _fact_title(name): _fact(name, value)
         for name, value in asdict(result.facts).items()
         if name not in ("patterns", "file_classes") and value not in ("", (), 0, False, None, {})
     }
 
 
-def _fact(value: object) -> str:
+_WHAT = {"observed": "observed with the settings", "observed without": "observed without them"}
+"""Names of details of a trial to words; others are tunables."""
+_TERMS = {"io": "I/O", "mpi": "MPI", "mpiio": "MPI-IO", "posix": "POSIX", "hdf5": "HDF5"} | {
+    "seconds": "time", "n": "number of", "cpus": "CPUs", "pnetcdf": "PnetCDF", "adios2": "ADIOS2",
+}  # fmt: skip
+"""Parts of names of facts to words of the field."""
+
+
+def _fact_title(name: str) -> str:
+    if name == "in_reach":
+        return "library is in the program"
+    return " ".join(_TERMS.get(word, word) for word in name.split("_"))
+
+
+def _fact(name: str, value: object) -> str:
     if value is True:
         return "yes"
+    if isinstance(value, int | float) and name.endswith("_bytes"):
+        return size_text(value)
+    if isinstance(value, float) and name.endswith("_seconds"):
+        return seconds_text(value)
     if isinstance(value, float):
         return number_text(value)
     if isinstance(value, int):
@@ -398,15 +425,16 @@ def _runs(result: StudyResult) -> Table:
         Column("pair", "Pair", "id"),
         Column("status", "Ended", small="message"),
         Column("io", "I/O time", "figure"),
-        Column("whole", "Whole time", "seconds"),
+        Column("whole", "Run time", "seconds"),
         Column("started", "Started", "instant"),
-        Column("identity", "Identity", "code"),
+        Column("identity", "Run ID", "code"),
     )
     rows = []
     for run in result.runs[:MOST_ROWS]:
         made = run.measurement
+        role = ROLE_WORDS[run.role].format(trial=run.trial_number, pair=run.pair_number)
         rows.append({
-            "role": f"{run.case}: {run.role.value}" if run.case else run.role.value,
+            "role": f"{run.case}: {role}" if run.case else role,
             "trial": run.trial_number,
             "pair": run.pair_number,
             "status": made.status.value,

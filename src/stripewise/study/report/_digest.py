@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums up the runs of a study, and of each of its cases, in the figures that reports show."""
+"""Summarises the runs of a study and of each of its cases in the figures of reports."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from stripewise.present import plural
 
 @dataclass(frozen=True)
 class Digest(Figured):
-    """Holds medians over the runs of one configuration.
+    """Medians over the runs of one configuration.
 
     Attributes:
         n_runs: Number of runs that count.
-        seconds: Whole time; NaN without runs.
+        seconds: Elapsed time; NaN without runs.
         io_seconds: I/O time; NaN without runs.
-        total_bytes: What the program asked to move.
+        total_bytes: Bytes that the program requested to move.
         bandwidth_bytes_per_second: Bytes over I/O time; NaN without I/O time.
         io_seconds_minimum / io_seconds_maximum: Range of the I/O time.
-        coefficient_of_variation: Of the I/O time; NaN with fewer than two runs.
-        missing: Figures that are not known, or of which this is the least, and why.
+        coefficient_of_variation: Variation of the I/O time; NaN with fewer than two runs.
+        missing: Figures that are unknown or only a lower bound, with the reason.
     """
 
     n_runs: int
@@ -77,7 +77,7 @@ def digest(measurements: Sequence[Measurement]) -> Digest:
 
 
 def _missing(of_seconds: str, of_bytes: str) -> dict[str, str]:
-    """Return why figures are not, or not all, known; a rate of which a part is missing is not."""
+    """Return why figures are missing or incomplete; an incomplete rate counts as missing."""
     found = {
         "io_seconds": of_seconds,
         "total_bytes": of_bytes,
@@ -92,11 +92,11 @@ def _rate(total_bytes: int, io_seconds: float, missing: Mapping[str, str]) -> fl
 
 
 def baseline_runs(result: StudyResult) -> tuple[Measurement, ...]:
-    """Return the runs that the baseline's figures come from.
+    """Return the runs on which the baseline's figures are based.
 
-    After an improvement these are the baseline runs of the fresh pairs, made at the same
-    time as the winner's, so that the figures and the speed-up belong together; otherwise
-    all baseline runs of the study, also those beside trials.
+    After an improvement these are the baseline runs of the confirmation pairs, made at the same
+    time as the winner's, so that the figures match the speed-up; otherwise all baseline runs of
+    the study, including those beside trials.
     """
     paired = tuple(pair[0] for pair in result.pairs if pair[0].ok)
     if result.improved and paired:
@@ -108,7 +108,7 @@ def baseline_runs(result: StudyResult) -> tuple[Measurement, ...]:
 
 
 def best_runs(result: StudyResult) -> tuple[Measurement, ...]:
-    """Return the runs behind the best configuration's figures; the baseline's if none won."""
+    """Return the runs of the best configuration's figures; the baseline's if nothing won."""
     if not result.improved:
         return baseline_runs(result)
     fresh = tuple(pair[1] for pair in result.pairs if pair[1].ok)
@@ -118,11 +118,11 @@ def best_runs(result: StudyResult) -> tuple[Measurement, ...]:
 
 
 _OF_CASES = {one.name for one in fields(CaseResult)} & {one.name for one in fields(StudyResult)}
-"""What a study and each of its cases have."""
+"""Fields that a study and each of its cases have in common."""
 
 
 def case_results(result: StudyResult) -> tuple[StudyResult, ...]:
-    """Return a result for each case; of a study of one command, that one alone."""
+    """Return a result for each case; in a study of one command, only that result."""
     if not result.is_ensemble:
         return (result,)
     return tuple(_view(result, case) for case in result.cases)
@@ -144,17 +144,17 @@ def _trial(trial: Trial, case: str, known: set[str]) -> Trial:
 
 
 def baseline_figures(result: StudyResult) -> Digest:
-    """Summarise the unchanged program; of several cases the sums of one run of each."""
+    """Summarise the unchanged program; with several cases, as sums of one run of each."""
     return _sum([digest(baseline_runs(case)) for case in case_results(result)])
 
 
 def best_figures(result: StudyResult) -> Digest:
-    """Summarise the program under the answer that the study gives."""
+    """Summarise the program with the configuration that the study recommends."""
     return _sum([digest(best_runs(case)) for case in case_results(result)])
 
 
 def unsynced_figures(result: StudyResult) -> dict[str, Digest] | None:
-    """Summarise the runs without sync, "baseline" and "best"; None unless every case has them."""
+    """Summarise the runs without sync as "baseline" and "best"; None if a case has none."""
     views = case_results(result)
     pairs = [view.unsynced for view in views if view.unsynced]
     if len(pairs) < len(views):
@@ -191,9 +191,9 @@ _SAID = {
     VerificationStatus.SAME_CONTENT: (
         "output has the same content as the baseline's ({files}; HDF5 by element)"
     ),
-    VerificationStatus.DIFFERENT: "OUTPUT DIFFERS from the baseline's in {different} file(s)",
+    VerificationStatus.DIFFERENT: "OUTPUT DIFFERS from the baseline's in {different}",
     VerificationStatus.NOT_VERIFIABLE: (
-        "output not verifiable: two runs without any change differ or write nothing"
+        "output cannot be verified: two unchanged runs differ or write nothing"
     ),
     VerificationStatus.NOT_DONE: "no configuration is recommended, so there is nothing to verify",
 }
@@ -201,7 +201,7 @@ _VERIFIED = (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT)
 
 
 def is_verified(result: StudyResult) -> bool | str:
-    """Tell true, false or "not verifiable" of the answer that the study gives."""
+    """Return true, false or "not verifiable" for the configuration that the study recommends."""
     status = result.verification.status
     if status in _VERIFIED:
         return True
@@ -211,9 +211,10 @@ def is_verified(result: StudyResult) -> bool | str:
 
 
 def describe_verification(verification: Verification) -> str:
-    """Say in one phrase how the winner's files compare with the baseline's."""
+    """Return a phrase on how the winner's files compare with the baseline's."""
     text = _SAID[verification.status].format(
-        files=plural(len(verification.compared), "file"), different=len(verification.differences)
+        files=plural(len(verification.compared), "file"),
+        different=plural(len(verification.differences), "file"),
     )
     skipped = len(verification.not_verifiable) if verification.status in _VERIFIED else 0
-    return f"{text}; {skipped} not verifiable" if skipped else text
+    return f"{text}; {plural(skipped, 'file')} not verifiable" if skipped else text

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what a study of a job script decided, and what follows from it, in plain words."""
+"""Describes the decisions of a job script's study and the conclusions from them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from stripewise.core import JobStorage, JobStudy, RungRun, Speedup
 from stripewise.present import (
+    count_text,
     known,
     plural,
     printable,
@@ -36,13 +37,14 @@ from stripewise.study.report._job_rungs import (
 from stripewise.study.report._verdict import faster, speedup_text
 
 _CLEAR = 0.05
-"""Differences of single runs below this share are not called differences.
+"""Share below which differences of single runs are not reported as differences.
 
-Source: Markomanolis (KAUST), ExPBB, CUG 2017: the threshold of its converted scripts."""
+Source: Markomanolis (KAUST), ExPBB, CUG 2017: the threshold of its converted scripts.
+"""
 
 
 def decisions(study: JobStudy) -> list[str]:
-    """Say every rung in order: what it was, what it gave, and by which rule it was made."""
+    """Return a line for every rung in order: settings, result, and the rule that created it."""
     return [_decision(run) for run in study.runs]
 
 
@@ -55,18 +57,18 @@ def _decision(run: RungRun) -> str:
         text += f"I/O {seconds_text(run.io_seconds)} ({speedup_text(run.io_ratio)})"
         text += f", whole run {known(run.elapsed_seconds)}"
         if run.system_writes:
-            text += f", {run.system_writes} system writes"
+            text += f", {plural(run.system_writes, 'system write')}"
     reason = printable(run.reason).rstrip(".")
     return f"{text}. {reason[:1].upper()}{reason[1:]}." if reason else f"{text}."
 
 
 def against(study: JobStudy) -> list[str]:
-    """Say the speed-up of the best run over each default."""
+    """Return a line for each default with the speed-up of the best run over it."""
     return [f"{printable(one)}: {speedup_words(s)}" for one, s in study.speedups.items()]
 
 
 def speedup_words(speedup: Speedup) -> str:
-    """Say an I/O speed-up with its evidence: pairs with an interval, or single runs."""
+    """Return an I/O speed-up with its evidence: pairs with an interval, or single runs."""
     if speedup.n_pairs:
         return f"I/O {faster(speedup)}"
     kind = "slower" if speedup.median < 1 else "faster"
@@ -74,7 +76,7 @@ def speedup_words(speedup: Speedup) -> str:
 
 
 def conclusions(study: JobStudy) -> list[str]:
-    """Say what follows from the rungs, with the runs that show it."""
+    """Return the conclusions from the rungs, with the runs that support them."""
     every = (
         _best,
         _rungs_left,
@@ -98,7 +100,7 @@ def _best(study: JobStudy) -> Iterator[str]:
         if study.left_open:
             yield f"Nothing was decided: {printable(study.left_open)}. Keep the job as it is."
         elif first is None or not first.ok:
-            yield "The job as it is gave no figure, so there is nothing to compare with."
+            yield "The unchanged job could not be measured, so there is nothing to compare with."
         else:
             yield f"{tried} tried; none was confirmed to be faster. Keep the job as it is."
     elif best.ok and first is not None and first.ok:
@@ -111,7 +113,7 @@ def _best(study: JobStudy) -> Iterator[str]:
 
 
 def _rungs_left(study: JobStudy) -> Iterator[str]:
-    """Say which numbers of burst-buffer nodes were not tried for lack of trials."""
+    """Yield which numbers of burst-buffer nodes were not tried for lack of trials."""
     left = study.rungs_left
     if not left:
         return
@@ -121,12 +123,12 @@ def _rungs_left(study: JobStudy) -> Iterator[str]:
     trials = "trial" if more == "1" else "trials"
     yield (
         f"Rungs not reached: {nodes} burst-buffer nodes ({printable(study.stopped_because)})."
-        f" To reach {which} takes {more} more {trials}: continue with --resume and larger limits."
+        f" Reaching {which} takes {more} more {trials}: continue with --resume and larger limits."
     )
 
 
 def _fewer_nodes(study: JobStudy) -> Iterator[str]:
-    """Say whether few nodes with settings beat many without."""
+    """Yield whether few nodes with settings are faster than many without."""
     found = series(study)
     for tuned in found.get(TUNED_SERIES, ()):
         beaten = [
@@ -147,7 +149,7 @@ def _fewer_nodes(study: JobStudy) -> Iterator[str]:
 
 
 def _scaling(study: JobStudy) -> Iterator[str]:
-    """Say what more nodes alone gave."""
+    """Yield the effect of more nodes without other settings."""
     runs = series(study).get(DEFAULT_SERIES, [])
     if len(runs) < 2:
         return
@@ -188,8 +190,8 @@ def _striping(study: JobStudy) -> Iterator[str]:
         plain = _without_unit(study, sweep.fastest)
         if plain < sweep.fastest.io_seconds:
             yield (
-                "No striping unit that was set was faster than the default's"
-                f" {seconds_text(plain)} ({sweep.where}): {figures}."
+                "No striping unit that was tried was faster than the default "
+                f"({seconds_text(plain)}) ({sweep.where}): {figures}."
             )
         elif _differs(sweep):
             yield (
@@ -201,13 +203,14 @@ def _striping(study: JobStudy) -> Iterator[str]:
         few, many = large.system_writes, small.system_writes
         if few and many and many > few * (1 + _CLEAR):
             yield (
-                f"From {_unit(large)} to {_unit(small)} the system writes rose from"
-                f" {few} to {many} ({ratio_text(many / few)} times as many)."
+                f"A striping unit of {_unit(small)} instead of {_unit(large)} raised the number"
+                f" of system writes from {count_text(few)} to {count_text(many)}"
+                f" ({ratio_text(many / few)}x)."
             )
 
 
 def _without_unit(study: JobStudy, like: RungRun) -> float:
-    """Return the time of the I/O with the same settings but no unit; inf if that was not run."""
+    """Return the I/O time with the same settings but no unit; infinite if it was not run."""
     return min(
         (
             run.io_seconds
@@ -231,7 +234,7 @@ def _unit(run: RungRun) -> str:
 
 
 def _hybrid(study: JobStudy) -> Iterator[str]:
-    """Say whether keeping the small files off the burst buffer helped the whole run."""
+    """Yield whether keeping the small files off the burst buffer made the whole run faster."""
     every = [run for run in study.runs if run.ok and math.isfinite(run.elapsed_seconds)]
     for run in sorted((r for r in every if r.storage == JobStorage.HYBRID), key=_whole):
         same = [
@@ -259,7 +262,7 @@ def _hybrid(study: JobStudy) -> Iterator[str]:
 
 
 def _percent(share: float) -> str:
-    """Write a share of single runs, which know no more digits."""
+    """Return a share from single runs, without more digits than they support."""
     return f"{100 * share:.0f} %"
 
 
@@ -283,4 +286,4 @@ def _failed(study: JobStudy) -> Iterator[str]:
     without = [run for run in was_run if not run.ok]
     if without:
         which = ", ".join(f"{run.number} ({state_word(run)})" for run in without)
-        yield f"{plural(len(without), 'run')} gave no figure: {which}."
+        yield f"{plural(len(without), 'run')} could not be measured: {which}."

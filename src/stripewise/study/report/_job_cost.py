@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what the study of a job script would submit, and when it has paid for itself."""
+"""Describes what the study of a job script would submit, and when it has paid for itself."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from stripewise.study.plan import OutsideUse, use_text
 
 @dataclass(frozen=True)
 class Payback:
-    """Holds what a study cost and what its settings save.
+    """Cost of a study and savings by its settings.
 
     Attributes:
-        spent_node_seconds: By the study.
-        saved_node_seconds: By one run with the best settings; NaN: not known, negative: it
-            costs more.
-        runs: After so many runs the study has paid for itself; None: never, or not known.
-        fewest_runs / most_runs: The interval of that; None: not known, or without end.
-        text: The same in whole sentences.
+        spent_node_seconds: Node-seconds of the study.
+        saved_node_seconds: Node-seconds saved by one run with the best settings; NaN if unknown,
+            negative if it costs more.
+        runs: Number of runs after which the study has paid for itself; None if never or unknown.
+        fewest_runs / most_runs: Interval of `runs`; None if unknown or without end.
+        text: The same figures in whole sentences.
     """
 
     spent_node_seconds: float
@@ -37,10 +37,10 @@ class Payback:
 
 
 def payback(study: JobStudy) -> Payback:
-    """Compare what the study spent with what a run saves, staging counted as part of a run.
+    """Compare what the study spent with what a run saves, including staging.
 
-    The interval is that of the whole step's speed-up from pairs.  Nodes of the burst buffer are
-    not counted: they are not nodes of the job.
+    The interval is based on that of the elapsed time's speed-up from pairs.  Nodes of the burst
+    buffer are not counted, because they are not nodes of the job.
     """
     spent, before = study.node_seconds_spent, study.node_seconds_per_run_before
     after = study.node_seconds_per_run_after
@@ -49,10 +49,10 @@ def payback(study: JobStudy) -> Payback:
     runs = fewest = most = None
     if study.best is None:
         found = "decided nothing" if study.left_open else "found nothing faster"
-        sentences.append(f"It {found}, so there is nothing that could pay for it.")
+        sentences.append(f"It {found}, so its cost cannot be recovered.")
     elif not math.isfinite(saved):
         sentences.append(
-            "What a run costs is not known, so it is not known when that is paid back."
+            "The cost of a run is not known, so it is not known when the study pays for itself."
         )
     elif saved <= 0:
         sentences.append(_costs_more(before, after))
@@ -83,12 +83,12 @@ def _runs(spent: float, saved: float) -> int:
 
 
 def _interval(study: JobStudy, saved: float) -> tuple[int | None, int | None]:
-    """Return the fewest and the most runs: from the ends of the whole step's speed-up."""
+    """Return the fewest and the most runs, from the ends of the elapsed time's speed-up."""
     speedup = study.elapsed_speedup
     if speedup is None or not (math.isfinite(speedup.low) and math.isfinite(speedup.high)):
         return None, None
     share = 1.0
-    if study.runs and study.runs[0].ok:  # staging does not get faster with the step
+    if study.runs and study.runs[0].ok:  # settings do not make staging faster
         first = study.runs[0]
         whole = first.elapsed_seconds + first.staging_seconds
         share = first.elapsed_seconds / whole if 0 < whole < math.inf else 1.0
@@ -102,12 +102,12 @@ def _interval(study: JobStudy, saved: float) -> tuple[int | None, int | None]:
 
 
 def _paid(runs: int, fewest: int | None, most: int | None, speedup: Speedup | None) -> str:
-    text = f"The study has paid for itself after {plural(runs, 'run')}"
+    text = f"The study pays for itself after {plural(runs, 'run')}"
     if fewest is None or speedup is None:
         return f"{text}; this comes from single runs, so it has no interval."
     level = f"{100 * speedup.confidence:.0f} %"
     if most is None:
-        return f"{text}, but at the lower end of the {level} interval never."
+        return f"{text}; at the lower end of the {level} interval it never does."
     if fewest == most:
         return f"{text}, at both ends of the {level} interval."
     return f"{text} ({fewest} to {most}, from the {level} interval of the speed-up)."
@@ -145,7 +145,7 @@ def _staging(study: JobStudy) -> list[str]:
     return [f"Staging is counted as part of the run ({', '.join(parts)})."]
 
 
-# What a study of a job script would submit, for people and for machines.
+# The jobs that a study of a job script would submit, as text and as JSON.
 
 
 def job_plan_to_json(plan: JobsAhead) -> dict[str, Any]:
@@ -185,13 +185,13 @@ def _burst_buffer(plan: JobsAhead) -> str:
 def outside_lines(
     uses: Iterable[OutsideUse], allow: str, warnings: Iterable[str], command: str
 ) -> Iterator[str]:
-    """Yield the lines on what runs would do to the user's own files, and on what is not known.
+    """Yield lines on what runs would do to the user's own files, and what is unknown about it.
 
     Args:
-        uses: As far as it is known.
-        allow: Options that would allow all of it; "": it is allowed.
-        warnings: For the user.
-        command: Of Stripewise, that asks for the options.
+        uses: Known effects.
+        allow: Options that would allow all of them; empty if they are allowed.
+        warnings: Warnings for the user.
+        command: Stripewise command that accepts the options.
     """
     for use in uses:
         yield line("outside", f"{use_text(use)}{', as allowed' if use.allowed else ''}")
@@ -201,7 +201,7 @@ def outside_lines(
 
 
 def _cost(plan: JobsAhead) -> str:
-    """Say what the runs cost at most, and where that is from."""
+    """Return what the runs cost at most, and how this was computed."""
     one = None
     if plan.run_seconds is not None:
         one = f"{plan.nodes * plan.run_seconds / 3600:.3g} node-hours"
@@ -218,7 +218,7 @@ def _cost(plan: JobsAhead) -> str:
 
 
 def _reach(plan: JobsAhead) -> str:
-    """Say how many numbers of burst-buffer nodes the trials reach, as far as that is known."""
+    """Return how many numbers of burst-buffer nodes the trials reach, if it is known."""
     if plan.trials is not None:
         return reach_text(plan.rungs, plan.trials)
     how_many = "how many trials the budget holds is not known before the baseline"
@@ -226,7 +226,7 @@ def _reach(plan: JobsAhead) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return what a script says over several lines, for people."""
+    """Return a multi-line text of a script on one line."""
     return printable(" ".join(text.replace("\\\n", " ").split()))
 
 

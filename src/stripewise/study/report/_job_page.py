@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the study of a job script as charts and as a section of the page."""
+"""Presents the study of a job script as charts and as a section of the page."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _TIPS = {"run": "run", "place": "files", "settings": "settings", "io": "I/O", "w
 
 
 def job_charts(study: JobStudy) -> dict[str, Chart]:
-    """Return the charts that the rungs allow: name of its file without suffix to the chart."""
+    """Return the charts that the rungs allow: file name without suffix to chart."""
     found = {
         "rungs": times_chart(study),
         "bandwidth": bandwidth_chart(study),
@@ -78,7 +78,7 @@ def job_charts(study: JobStudy) -> dict[str, Chart]:
 
 
 def _tooltip(run: RungRun) -> dict[str, Any]:
-    """Return what the tooltip of a run shows."""
+    """Return the content of a run's tooltip."""
     return {
         "run": name(run),
         "place": place(run),
@@ -89,7 +89,7 @@ def _tooltip(run: RungRun) -> dict[str, Any]:
 
 
 def times_chart(study: JobStudy) -> Chart | None:
-    """Draw the I/O time and the whole time of every rung, with staging where it is known."""
+    """Draw the I/O time and elapsed time of every rung, with staging if it is known."""
     shown = study.runs[:_MOST_RUNS]
     rows = [row for run in shown for row in _times(run, study)]
     if not any(run.ok for run in shown):
@@ -99,7 +99,7 @@ def times_chart(study: JobStudy) -> Chart | None:
         "I/O": (chart.BEST, "circle"),
         "whole run": (chart.BASELINE, "square"),
         "with staging": (chart.TRIAL, "diamond"),
-        "no figure": (chart.TROUBLE, "cross"),
+        "not measured": (chart.TROUBLE, "cross"),
     }
     looks = {what: look for what, look in looks.items() if what in used}
     names = [label(run) + (" *" if run.number == study.best else "") for run in shown]
@@ -138,7 +138,7 @@ def _figures(run: RungRun) -> str:
 def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
     row = _tooltip(run) | {"label": label(run) + (" *" if run.number == study.best else "")}
     if not run.ok:
-        return [{**row, "what": "no figure", "seconds": 0.0, "io": state_word(run)}]
+        return [{**row, "what": "not measured", "seconds": 0.0, "io": state_word(run)}]
     times = {"I/O": run.io_seconds, "whole run": run.elapsed_seconds}
     if run.staging_seconds > 0:
         times["with staging"] = run.elapsed_seconds + run.staging_seconds
@@ -150,7 +150,7 @@ def _times(run: RungRun, study: JobStudy) -> list[dict[str, Any]]:
 
 
 def bandwidth_chart(study: JobStudy) -> Chart | None:
-    """Draw bandwidth against burst-buffer nodes; the parallel file system is a line across."""
+    """Draw bandwidth against burst-buffer nodes, with the parallel file system as a line."""
     found = series(study)
     nodes = sorted({run.nodes for runs in found.values() for run in runs if run.nodes})
     if not nodes:
@@ -166,7 +166,7 @@ def bandwidth_chart(study: JobStudy) -> Chart | None:
     looks = {one: look for one, look in _SERIES_LOOKS.items() if one in found}
     tooltip = [*chart.tips(curve="series", **_TIPS), chart.tip("y", f"bandwidth, {unit}")]
     x = _doubling("burst-buffer nodes", {node: str(node) for node in nodes})
-    title = {"text": f"Bandwidth, {unit}", "subtitle": "of the best run with so many nodes"}
+    title = {"text": f"Bandwidth, {unit}", "subtitle": "of the best run at each number of nodes"}
     texts = {
         one: [
             (f"{plural(run.nodes, 'node')} " if run.nodes else "")
@@ -180,7 +180,7 @@ def bandwidth_chart(study: JobStudy) -> Chart | None:
 
 
 def sweep_chart(study: JobStudy, tunable: str) -> Chart | None:
-    """Draw I/O time against the values of one tunable, a line for each sweep; None without one."""
+    """Draw I/O time against the values of one tunable, a line per sweep; None without sweeps."""
     found = list(sweeps(study.runs, tunable))[: len(_COLOURS)]
     if not found:
         return None
@@ -219,7 +219,7 @@ def _curves(
 
 
 def _doubling(title: str, texts: Mapping[int, str]) -> Spec:
-    """Return a logarithmic x axis whose marks are the values that were tried."""
+    """Return a logarithmic x axis with a mark for each value that was tried."""
     values = sorted(texts)
     names = "{" + ",".join(f"'{value}':'{texts[value]}'" for value in values) + "}"
     return chart.number(
@@ -229,7 +229,7 @@ def _doubling(title: str, texts: Mapping[int, str]) -> Spec:
         axis={
             **{"values": values, "labelExpr": f"({names})[datum.value]", "grid": False},
             **{"labelOverlap": "greedy", "labelFlush": False},
-            # Without it Vega leaves out every other value, however much room there is.
+            # Without it Vega omits every other value, however much space there is.
             "tickCount": len(values),
         },
     )
@@ -244,7 +244,7 @@ def _count(number: int | None) -> str:
 
 
 def _names(found: Sequence[Sweep]) -> list[str]:
-    """Name sweeps by where their files lay, and number those of the same place."""
+    """Return names of sweeps by the place of their files, numbered if the place is the same."""
     names: list[str] = []
     for sweep in found:
         same = sum(one.where == sweep.where for one in found)
@@ -285,7 +285,7 @@ def job_lead(study: JobStudy) -> Facts:
 
 
 def job_conclusions(study: JobStudy) -> Facts:
-    """Return the speed-ups against each default, what follows, and when the study is paid for."""
+    """Return speed-ups against each default, conclusions, and when the study has paid off."""
     texts = {
         "against": against(study),
         "result": conclusions(study),
@@ -300,20 +300,20 @@ def job_conclusions(study: JobStudy) -> Facts:
 
 
 def job_hints(study: JobStudy) -> list[Block]:
-    """Return the line that sets the hints for each file, where there are any."""
+    """Return the line that sets the hints for each file, if there are any."""
     if not study.hints:
         return []
-    lost = f"Lost in this form: {'; '.join(study.hints_lost)}" if study.hints_lost else ""
-    title = "The hints for each file, a line for the job script"
+    lost = f"This form cannot express: {'; '.join(study.hints_lost)}" if study.hints_lost else ""
+    title = "Hints for each file, as a line for the job script"
     return [Lines("job-hints", title, study.hints.splitlines(), lost)]
 
 
-MPIIO_TITLE = "What Cray MPICH printed of the last baseline run and of the last best run"
+MPIIO_TITLE = "Output of Cray MPICH in the last baseline run and in the last best run"
 _KINDS = {"B": "bytes", "B/s": "rate", "%": "share"}
 
 
 def mpiio_tables(study: JobStudy) -> list[Table]:
-    """Return a table of what MPI printed of each file."""
+    """Return a table for each file with what MPI printed about it."""
     columns = (
         Column("name", "figure"),
         Column("before", "baseline", "figure", kinds="kind"),

@@ -30,11 +30,11 @@ SHORT_WORDS = "PFS: parallel file system; BB n: burst buffer of n nodes; HY n: h
 
 @dataclass(frozen=True)
 class Sweep:
-    """Rungs that differ in one setting alone.
+    """Rungs that differ in only one setting.
 
     Attributes:
-        tunable: What is varied.
-        runs: By its value, ascending; each value once, the fastest I/O of it.
+        tunable: Tunable that is varied.
+        runs: Runs by its value, ascending; for each value the one with the fastest I/O.
     """
 
     tunable: str
@@ -42,17 +42,17 @@ class Sweep:
 
     @property
     def fastest(self) -> RungRun:
-        """The one with the shortest I/O time."""
+        """Run with the shortest I/O time."""
         return min(self.runs, key=lambda run: run.io_seconds)
 
     @property
     def where(self) -> str:
-        """Where its files lay: "burst buffer, 2 nodes"."""
+        """Place of the files: "burst buffer, 2 nodes"."""
         return place(self.runs[0])
 
 
 def place(run: RungRun) -> str:
-    """Say where the files lay: "parallel file system", "hybrid, burst buffer of 2 nodes"."""
+    """Return the place of a run's files: "parallel file system", "hybrid, burst buffer of ..."."""
     if run.storage == JobStorage.PARALLEL_FILE_SYSTEM or not run.nodes:
         return printable(run.storage)
     between = "burst buffer of " if run.storage == JobStorage.HYBRID else ""
@@ -60,33 +60,33 @@ def place(run: RungRun) -> str:
 
 
 def label(run: RungRun) -> str:
-    """Name a rung where there is little room: "12 BB 4"."""
+    """Return a short name of a rung: "12 BB 4"."""
     short = _SHORT.get(run.storage, run.storage)
     return printable(f"{run.number} {short} {run.nodes or ''}".strip())
 
 
 def name(run: RungRun) -> str:
-    """Name a rung in a sentence: "the baseline", "run 12"."""
+    """Return the name of a rung in a sentence: "the baseline", "run 12"."""
     return f"run {run.number}" if run.number else "the baseline"
 
 
 def what_was_set(run: RungRun) -> str:
-    """Say its settings beside the burst buffer's nodes: "cb_nodes=64", "defaults"."""
+    """Return the settings of a rung without burst-buffer nodes: "cb_nodes=64", "defaults"."""
     beside = {n: v for n, v in run.settings.items() if n != "job.burst_buffer_nodes"}
     return format_settings(beside) or "defaults"
 
 
 def state_word(run: RungRun) -> str:
-    """Say how a rung ended: "measured", "stopped early", "failed"."""
+    """Return how a rung ended: "measured", "stopped early", "failed"."""
     if run.state == TrialState.COMPLETE:
-        return "measured" if run.ok else "no figure"
+        return "measured" if run.ok else "not measured"
     return "stopped early" if run.state == TrialState.HOPELESS else printable(run.state)
 
 
 def series(study: JobStudy) -> dict[str, list[RungRun]]:
-    """Return the three series of bandwidth against nodes: the best run of each, by nodes.
+    """Return the three series of bandwidth by nodes, with the best run for each number of nodes.
 
-    The one of the parallel file system has one run: the fastest.
+    The series of the parallel file system has one run: the fastest.
     """
     found: dict[str, dict[int, RungRun]] = {}
     for run in study.runs:
@@ -110,17 +110,17 @@ def _series_of(run: RungRun) -> str:
 
 
 def swept(run: RungRun, tunable: str) -> int | None:
-    """Return the value of a tunable that is swept."""
+    """Return the value of a tunable that is swept; None without one."""
     return run.aggregators if tunable == AGGREGATORS else run.striping_unit_bytes
 
 
 def settings_but(run: RungRun, tunable: str) -> frozenset[tuple[str, object]]:
-    """Return the settings of a run without one tunable: what it must share to be compared."""
+    """Return the settings of a run except one tunable, which comparable runs share."""
     return frozenset((n, v) for n, v in run.settings.items() if split_scope(n)[0] != tunable)
 
 
 def sweeps(runs: Sequence[RungRun], tunable: str) -> Iterator[Sweep]:
-    """Yield the sweeps of a tunable with two values or more; the one with most values first."""
+    """Yield the sweeps of a tunable with at least two values, the longest sweep first."""
     groups: dict[object, dict[int, RungRun]] = {}
     for run in runs:
         value = swept(run, tunable)
@@ -138,7 +138,7 @@ def sweeps(runs: Sequence[RungRun], tunable: str) -> Iterator[Sweep]:
     yield from sorted(found, key=lambda sweep: -len(sweep.runs))
 
 
-# The rungs of a job script's study as tables: for the terminal, pages, awk and spreadsheets.
+# Tables of a job script's rungs: for the terminal, pages, awk and spreadsheets.
 
 WIDTH = 80
 _FILE_COLUMNS = (
@@ -162,7 +162,7 @@ _FILE_COLUMNS = (
     Column("settings", ""),
     Column("reason", ""),
 )
-"""Columns of `rungs.csv`; pages show those with a title, and the last ones in words."""
+"""Columns of `rungs.csv`; pages show those with a title, and the last ones as words."""
 _OF_CSV_ALONE = ("settings", "reason")
 _WORD_COLUMNS = (Column("set", "Settings"), Column("outcome", "Outcome"))
 _TERMINAL_COLUMNS = (
@@ -179,7 +179,7 @@ MOST_ROWS = 500
 
 
 def page_table(study: JobStudy) -> Table:
-    """Return the table of every rung for a page."""
+    """Return the table of all rungs for a page."""
     columns = [one for one in _FILE_COLUMNS if one.title]
     columns[1:1] = _WORD_COLUMNS
     rows = [_row(run, study) for run in study.runs[:MOST_ROWS]]
@@ -187,7 +187,7 @@ def page_table(study: JobStudy) -> Table:
 
 
 def terminal_table(study: JobStudy) -> Table:
-    """Return the table of every rung for a terminal of 80 columns."""
+    """Return the table of all rungs for a terminal of 80 columns."""
     best = "; *: best" if study.best_run is not None else ""
     rows = [_row(run, study) for run in study.runs]
     return Table("job-runs", "", _TERMINAL_COLUMNS, rows, f"({SHORT_WORDS}{best})")
@@ -232,7 +232,7 @@ def _row(run: RungRun, study: JobStudy) -> dict[str, Any]:
 def rungs_text(study: JobStudy) -> str:
     """Return `rungs.txt`: comments that begin with #, a header, a row for each rung.
 
-    No cell holds a blank, so that awk can read it; "-" is what is not known.
+    No cell contains a blank, so that awk can read it; "-" stands for an unknown value.
     """
     names = [one.name for one in _FILE_COLUMNS if one.name not in _OF_CSV_ALONE]
     rows = [[_word(row[name]) for name in names] for row in _file_table(study).rows]
@@ -246,12 +246,12 @@ def rungs_text(study: JobStudy) -> str:
 
 
 def rungs_csv(study: JobStudy) -> str:
-    """Return `rungs.csv`: the same with the settings and the rule; unknown cells are empty."""
+    """Return `rungs.csv`: also with the settings and the rule; unknown cells are empty."""
     return as_csv(Content("", blocks=[_file_table(study)]))
 
 
 def _word(value: Any) -> str:
-    """Return a cell without blanks; "-" for nothing."""
+    """Return a cell without blanks; "-" for an empty one."""
     if isinstance(value, float):
         return f"{value:.6g}"
     text = "-" if value in (None, "") else printable(str(value))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derives the rungs of a job script's study from its result and what Cray MPICH printed."""
+"""Derives the rungs of a job script's study from its result and Cray MPICH's output."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from stripewise.settings.tunables import split_scope
 from stripewise.study.report._digest import Digest, baseline_runs, best_runs, digest
 
 SINGLE_RUNS = "single runs"
-"""Method of a speed-up that no pairs stand behind."""
+"""Method of a speed-up that is not based on pairs."""
 
 
 def study_of_job(result: StudyResult) -> JobStudy | None:
-    """Return the rungs and costs of a job script's study; None of other studies.
+    """Return the rungs and costs of a job script's study; None for other studies.
 
-    Speed-ups against the baseline are those of the study's pairs, as are those against other
-    defaults that it was paired with; against all else that was run they are ratios of single
-    rungs, without an interval.
+    Speed-ups relative to the baseline, and to other defaults with which the winner was paired, are
+    those of the study's pairs; relative to anything else they are ratios of single runs, without
+    an interval.
     """
     job = result.job
     if job is None:
@@ -52,7 +52,7 @@ def study_of_job(result: StudyResult) -> JobStudy | None:
     hints = get("mpich-hints").write(best.configuration) if best is not None else None
     spent = job.node_seconds
     if spent is None:
-        n_hosts = max(1, result.facts.n_hosts)  # on so many the price is stated
+        n_hosts = max(1, result.facts.n_hosts)  # the price refers to this number
         spent = result.price.node_seconds * job.compute_nodes / n_hosts
     paired = {_same_name(one): one.speedup for one in result.references}
     return JobStudy(
@@ -78,18 +78,18 @@ def study_of_job(result: StudyResult) -> JobStudy | None:
 
 
 def _same_name(reference: Reference) -> str:
-    """Name what the winner was compared with as the default that it is."""
+    """Return the name of the default with which the winner was compared."""
     nodes = _whole(reference.settings.get("job.burst_buffer_nodes")) or 0
     where = JobStorage.BURST_BUFFER if nodes else JobStorage.PARALLEL_FILE_SYSTEM
     return default_name(RungRun(0, where, nodes))
 
 
 _Staging = Mapping[int, tuple[float | None, float | None]]
-"""Trial (0: the baseline) to stage-in and stage-out; None: not known."""
+"""Trial number (0 for the baseline) to stage-in and stage-out seconds; None if unknown."""
 
 
 def _staging(result: StudyResult) -> _Staging:
-    """Return the medians of the copies to and from the burst buffer of each trial."""
+    """Return the medians of the staging times to and from the burst buffer of each trial."""
     made = {0: baseline_runs(result), **{t.number: t.measurements for t in result.trials}}
     return {
         number: (
@@ -106,7 +106,7 @@ def _median(seconds: Sequence[float | None]) -> float | None:
 
 
 def default_name(run: RungRun) -> str:
-    """Name a default: "parallel file system", "burst buffer, 2 nodes, defaults"."""
+    """Return the name of a default: "parallel file system", "burst buffer, 2 nodes, defaults"."""
     if run.storage == JobStorage.PARALLEL_FILE_SYSTEM:
         return str(run.storage)
     return f"{run.storage}, {plural(run.nodes, 'node')}, defaults"
@@ -115,7 +115,7 @@ def default_name(run: RungRun) -> str:
 def _speedups(
     result: StudyResult, runs: Sequence[RungRun], best: Trial | None
 ) -> dict[str, Speedup]:
-    """Compare the best run with each default that gave figures."""
+    """Return the speed-ups of the best run relative to each default that has figures."""
     if best is None:
         return {}
     winner = next(run for run in runs if run.number == best.number)
@@ -140,10 +140,10 @@ class _Rungs:
     """Makes the rungs of one study.
 
     Attributes:
-        result: Of the study.
-        job: What it knows of the job script.
-        studied: Path of the file that the rungs are about.
-        staging: Seconds of each trial.
+        result: Result of the study.
+        job: Figures of its jobs.
+        studied: Path of the studied file.
+        staging: Staging seconds of each trial.
     """
 
     result: StudyResult
@@ -208,7 +208,7 @@ class _Rungs:
     def _hint(
         self, key: str, settings: Mapping[str, Value], file: ObservedFile | None
     ) -> int | None:
-        """Return a hint of the studied file: as set for it, else as MPI reported it."""
+        """Return a hint of the studied file: as set for it, otherwise as reported by MPI."""
         value: Value | None = None
         for name, given in settings.items():
             tunable, scope = split_scope(name)
@@ -233,7 +233,7 @@ def _storage(nodes: int, settings: Mapping[str, Value]) -> JobStorage:
 
 
 def _studied(runs: Sequence[Measurement], studied: str) -> ObservedFile | None:
-    """Return the studied file of the last run that counts: the largest, where it is a glob."""
+    """Return the studied file of the last valid run; the largest one if it is a glob."""
     for run in reversed(runs):
         for file in run.files if run.ok else ():
             if file.path == studied or matches(studied, file.path):
@@ -241,7 +241,7 @@ def _studied(runs: Sequence[Measurement], studied: str) -> ObservedFile | None:
     return None
 
 
-# What Cray MPICH printed of the baseline's files and of the best run's, side by side.
+# Cray MPICH's output for the baseline's files and those of the best run, side by side.
 
 MOST_FILES = 8
 _WHOLE = ("total", "open/close/trunc time")
@@ -262,14 +262,16 @@ _FIELDS = (
 def mpiio_figures(result: StudyResult) -> tuple[MpiioFigure, ...]:
     """Compare the largest files of the last baseline run and of the last best run.
 
-    The best run's are missing where no configuration won; nothing is returned where MPI printed
+    The best run's figures are missing if no configuration won; the result is empty if MPI printed
     nothing.
     """
     before = _printed(baseline_runs(result))
     after = _printed(best_runs(result)) if result.improved else {}
     names = list(dict.fromkeys([*before, *after]))[:MOST_FILES]
     return tuple(
-        figure for name in names for figure in _of_file(name, before.get(name), after.get(name))
+        figure
+        for name in names
+        for figure in _figures_of_file(name, before.get(name), after.get(name))
     )
 
 
@@ -278,7 +280,7 @@ def _printed(runs: Sequence[Measurement]) -> dict[str, MpiioFile]:
     return {file.path: file for file in last}
 
 
-def _of_file(
+def _figures_of_file(
     path: str, before: MpiioFile | None, after: MpiioFile | None
 ) -> Iterator[MpiioFigure]:
     one, two = (_figures(file) if file is not None else {} for file in (before, after))
@@ -289,7 +291,7 @@ def _of_file(
 
 
 _Figures = dict[tuple[str, str], float | None]
-"""Name and unit of a figure to its value; None: not printed."""
+"""Name and unit of a figure to its value; None if it was not printed."""
 
 
 def _figures(file: MpiioFile) -> _Figures:
@@ -304,7 +306,7 @@ def _figures(file: MpiioFile) -> _Figures:
 
 
 def _timed(direction: str, file: MpiioFile) -> _Figures:
-    """Return shares of the time and rates, of all ranks where there is a block of these."""
+    """Return shares of time and rates, over all ranks if MPI printed them."""
     blocks = [block for block in file.timers if block.direction == direction]
     if not blocks:
         return {}

@@ -42,9 +42,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def result_to_json(result: StudyResult, job: JobStudy | None = None) -> dict[str, Any]:
     r"""Convert a study's result to plain data that is always valid JSON.
 
-    Numbers that are unknown or infinite are null; text that is not UTF-8 shows its bytes
-    as `\xNN`.  Where nothing improved, `best` equals `baseline` and the speed-up is 1
-    without an interval.  `job` is there for the study of a job script alone.
+    Unknown or infinite numbers are null; bytes that are not UTF-8 are shown as `\xNN`.  If nothing
+    improved, `best` equals `baseline` and the speed-up is 1 without an interval.  `job` is only
+    present for the study of a job script.
     """
     winner = result.winner if result.improved else None
     document = {
@@ -116,7 +116,7 @@ def _figures(figures: Digest) -> dict[str, Any]:
 
 
 def _speedup(speedup: Speedup | None) -> dict[str, Any]:
-    """Return a speed-up; None means that the answer is the baseline, which is 1 by identity."""
+    """Return a speed-up; None means that the answer is the baseline, with speed-up 1."""
     if speedup is None:
         same = Speedup(1.0, 1.0, 1.0, 0, method="identity: nothing is changed")
         return {**asdict(same), "confidence": None}
@@ -124,7 +124,7 @@ def _speedup(speedup: Speedup | None) -> dict[str, Any]:
 
 
 def _outcome(view: StudyResult) -> dict[str, Any]:
-    """Return what a study, or one case of it, found; without improvement `best` is `baseline`."""
+    """Return the result of a study or of one case; without improvement `best` is `baseline`."""
     improved, unsynced = view.improved, unsynced_figures(view)
     return {
         "baseline": _figures(baseline_figures(view)),
@@ -158,7 +158,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
 
 
 def _times_faster(ratio: float) -> float | None:
-    """Return the speed-up of an I/O time that is `ratio` of the baseline's; None: not known."""
+    """Return the speed-up of an I/O time that is `ratio` of the baseline's; None if unknown."""
     return 1 / ratio if math.isfinite(ratio) and ratio > 0 else None
 
 
@@ -200,11 +200,11 @@ def _plain(value: object) -> Any:
     return value
 
 
-# The study of a job script as the key `job` of the result's document.
+# The study of a job script as the key `job` of the document.
 
 
 def job_to_json(study: JobStudy) -> dict[str, Any]:
-    """Convert to plain data; numbers that are unknown or infinite are null."""
+    """Convert to plain data; unknown or infinite numbers are null."""
     paid = payback(study)
     document = {
         "script": study.script,
@@ -223,7 +223,7 @@ def job_to_json(study: JobStudy) -> dict[str, Any]:
             "text": paid.text,
         },
         "jobs": study.n_jobs,
-        "queue_seconds": None,  # the schema has it, and no study asks for it
+        "queue_seconds": None,  # part of the schema, but never measured
         "controller_requests": study.controller_requests,
         "hints": study.hints,
         "hints_lost": list(study.hints_lost),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the files that a study leaves for the user."""
+"""Writes the output files of a study."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from stripewise.study.report._job_rungs import WIDTH, rungs_csv, rungs_text, ter
 from stripewise.study.report._json import result_to_json
 
 BEST_FILES = {"best.toml": "toml", "best.xml": "h5tuner", "hints.txt": "mpich-hints"}
-"""File to the format that it is in; the TOML one holds everything."""
+"""File name to its format; only the TOML file contains everything."""
 
 
 def write_outputs(result: StudyResult, job: JobStudy | None = None) -> tuple[list[str], list[str]]:
     """Write settings (only if they are an improvement), report and result.
 
     Args:
-        result: What the study found.
-        job: Its rungs, if it is the study of a job script; `write_job_outputs` is called too.
+        result: Result of the study.
+        job: Rungs of a job script's study; then `write_job_outputs` is called too.
 
     Returns:
-        Names of the files, and notes on what a format could not hold.
+        Names of the files, and notes on what a format cannot express.
 
     Raises:
         StorageError: A file cannot be written.
@@ -52,7 +52,9 @@ def write_outputs(result: StudyResult, job: JobStudy | None = None) -> tuple[lis
         for name, format_name in BEST_FILES.items():
             written = get(format_name).write(result.winner.configuration)
             if not written.text:
-                notes.append(f"{name} is not written, it cannot hold: {', '.join(written.lost)}")
+                notes.append(
+                    f"{name} is not written, as it cannot hold: {', '.join(written.lost)}"
+                )
                 continue
             directory.write(name, os.fsencode(written.text))
             notes += [f"{name} cannot hold: {text}" for text in written.lost]
@@ -72,7 +74,7 @@ def write_outputs(result: StudyResult, job: JobStudy | None = None) -> tuple[lis
     return names, notes
 
 
-# What the study of a job script leaves for people: lines for the terminal, and files.
+# Output of a job script's study for people: lines for the terminal, and files.
 
 _PICTURES = (".svg", ".png")
 
@@ -81,8 +83,9 @@ def job_lines(study: JobStudy, *, encoding: str | None = None) -> list[str]:
     """Summarise the study of a job script for a terminal of 80 columns.
 
     Args:
-        study: What it found.
-        encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
+        study: Rungs of the study.
+        encoding: Encoding of the terminal; unsupported characters are replaced.  None for that
+            of stdout.
     """
     table = block_lines(terminal_table(study), WIDTH - 1)
     lines = [
@@ -96,7 +99,7 @@ def job_lines(study: JobStudy, *, encoding: str | None = None) -> list[str]:
 
 
 def script_lines(result: StudyResult) -> list[str]:
-    """Say which script a study left, and how it is submitted."""
+    """Return lines on the script that a study wrote, and how it is submitted."""
     job = result.job
     if job is None:
         return []
@@ -111,20 +114,20 @@ def script_lines(result: StudyResult) -> list[str]:
 
 
 def write_job_outputs(study: JobStudy, directory: Path) -> list[str]:
-    """Write the tables, decisions and pictures into the directory of the study.
+    """Write the tables, decisions and charts into the directory of the study.
 
-    Every file is for the user alone and is written whole or not at all.  Pictures need the extra
-    `report`; without it they are left out.
+    Every file is private to the user and written atomically.  Charts need the extra `report`;
+    without it they are left out.
 
     Args:
-        study: What it found.
-        directory: Made by Stripewise for the study.
+        study: Rungs of the study.
+        directory: Directory that Stripewise created for the study.
 
     Returns:
         Names of the files.
 
     Raises:
-        StudyError: The directory is not one that Stripewise made.
+        StudyError: Stripewise did not create the directory.
         StorageError: A file cannot be written.
     """
     texts = {
@@ -147,7 +150,7 @@ def write_job_outputs(study: JobStudy, directory: Path) -> list[str]:
 
 
 def decisions_text(study: JobStudy) -> str:
-    """Return `decisions.txt`: every rung with the rule by which it was made, and what follows."""
+    """Return `decisions.txt`: every rung with the rule that created it, and the conclusions."""
     lines = [f"Job script {printable(study.script)}, step {study.step}", ""]
     lines += [*decisions(study), ""]
     if study.stopped_because:
@@ -158,7 +161,7 @@ def decisions_text(study: JobStudy) -> str:
 
 
 def mpiio_text(study: JobStudy) -> str:
-    """Return `mpiio.txt`: a table of each file."""
+    """Return `mpiio.txt`: a table for each file."""
     lines = [MPIIO_TITLE]
     for table in mpiio_tables(study):
         lines += ["", printable(table.title), *block_lines(replace(table, total=""))]

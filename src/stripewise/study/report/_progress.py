@@ -45,11 +45,11 @@ from stripewise.study.report._verdict import (
 )
 
 _ALONE = (RunRole.WARM_UP, RunRole.UNSYNCED_BASELINE, RunRole.UNSYNCED_WINNER)
-"""Runs that are no part of a trial, a baseline or a pair; those are reported together."""
+"""Roles of runs that are not part of a trial, a baseline or a pair and are shown as one."""
 
 
 class ProgressObserver(Observer):
-    """Reports each event in a line; on a terminal a bar below them fills with the trials."""
+    """Shows each event as a line; on a terminal a progress bar of the trials is below them."""
 
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, soft_wrap=True)
@@ -69,7 +69,7 @@ class ProgressObserver(Observer):
     def began(self, directory: str, runs_done: int) -> None:
         self._bar.start()
         if runs_done:
-            self._say("resumed", f"{plural(runs_done, 'finished run')} kept")
+            self._print_line("resumed", f"{plural(runs_done, 'finished run')} kept")
 
     def run_started(self, slot: RunSlot) -> None:
         doing = f"{_role_name(slot)}  {format_settings(slot.settings)}".rstrip()
@@ -78,25 +78,27 @@ class ProgressObserver(Observer):
     def run_waits(self, text: str) -> None:
         self._update(waits=escape(self._fit(printable(text))))
         if text and not self._console.is_interactive:
-            self._say("", f"- {text}", "dim")
+            self._print_line("", f"- {text}", "dim")
 
     def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
         self._update(doing="", waits="")
         if slot.role in _ALONE or not measurement.ok:
-            self._say("run", f"{_role_name(slot)}   {run_line(measurement)}")
+            self._print_line("run", f"{_role_name(slot)}   {run_line(measurement)}")
 
     def facts_known(self, facts: ProgramFacts, case: str = "") -> None:
-        self._say("program", _before(case) + facts_phrase(facts))
+        self._print_line("program", _before(case) + facts_phrase(facts))
 
     def remembered(self, text: str) -> None:
-        self._say("memory", text)
+        self._print_line("memory", text)
 
     def baseline_known(
         self, measurements: Sequence[Measurement], resolution: str, case: str = ""
     ) -> None:
-        self._say("baseline", _before(case) + figures_phrase(digest(measurements), with_runs=True))
+        self._print_line(
+            "baseline", _before(case) + figures_phrase(digest(measurements), with_runs=True)
+        )
         if resolution:
-            self._say("", resolution, "dim")
+            self._print_line("", resolution, "dim")
 
     def trial_started(self, number: int, most: int) -> None:
         self._update(total=most, completed=number - 1)
@@ -106,17 +108,17 @@ class ProgressObserver(Observer):
         if not 0 < best_ratio < 1:
             best = "none better so far"
         number = f"trial {f'{trial.number}/{most}':>5}"
-        self._say(number, f"{_trial_phrase(trial)}   ({best})", _style(trial))
+        self._print_line(number, f"{_trial_phrase(trial)}   ({best})", _style(trial))
         self._update(total=most, completed=trial.number, best=best)
 
     def trial_repeated(self, trial: Trial) -> None:
         text = f"{_trial_phrase(trial)}   (run again: medians of its runs)"
-        self._say(f"trial {trial.number:>5}", text, _style(trial))
+        self._print_line(f"trial {trial.number:>5}", text, _style(trial))
 
     def verified(self, trial: Trial, verification: Verification, case: str = "") -> None:
         bad = verification.status is VerificationStatus.DIFFERENT
         text = f"trial {trial.number}: {_before(case)}{describe_verification(verification)}"
-        self._say("verified", text, "bold red" if bad else "")
+        self._print_line("verified", text, "bold red" if bad else "")
 
     def pair_finished(
         self,
@@ -127,22 +129,22 @@ class ProgressObserver(Observer):
     ) -> None:
         text = ", ".join(f"{_before(n)}{ratio_text(s.median)}x" for n, s in (cases or {}).items())
         text = f"{faster(speedup)}   ({text})" if cases else faster(speedup)
-        self._say(f"pair {f'{done}/{most}':>6}", text)
+        self._print_line(f"pair {f'{done}/{most}':>6}", text)
 
     def decided(self, text: str) -> None:
-        self._say("", f"- {text}", "dim")
+        self._print_line("", f"- {text}", "dim")
 
     def warned(self, text: str) -> None:
-        self._say("warning", text, "yellow")
+        self._print_line("warning", text, "yellow")
 
     def close(self) -> None:
-        """Take the bar away; safe to call twice."""
+        """Remove the progress bar; may be called twice."""
         self._bar.stop()
 
     def _update(self, **fields: Any) -> None:
         self._bar.update(self._task, **fields)
 
-    def _say(self, label: str, text: str, style: str = "") -> None:
+    def _print_line(self, label: str, text: str, style: str = "") -> None:
         self._console.print(Text(self._fit(line(label, printable(text))), style))
 
     def _fit(self, text: str) -> str:
@@ -155,13 +157,13 @@ def _style(trial: Trial) -> str:
 
 
 def _before(case: str) -> str:
-    """Return the name of a case, to stand before a text; "" in a study of one command."""
+    """Return the prefix for texts about a case; empty in a study of one command."""
     return f"{printable(case)}: " if case else ""
 
 
-# What happened, in words that fit on one line.
+# Events in words that fit on one line.
 
-_ROLE = {
+ROLE_WORDS = {
     RunRole.WARM_UP: "warm-up run (not counted)",
     RunRole.BASELINE: "baseline run",
     RunRole.TRIAL: "trial {trial}",
@@ -175,12 +177,12 @@ _ROLE = {
 
 
 def _trial_phrase(trial: Trial) -> str:
-    """Say one ended trial: its outcome against the baseline, its settings."""
+    """Return a line on a finished trial: its result relative to the baseline, its settings."""
     return f"{_outcome(trial):<42} {format_settings(trial.settings) or 'defaults'}"
 
 
 def run_line(measurement: Measurement) -> str:
-    """Say the figures of one run, or how it ended."""
+    """Return the figures of one run, or how it ended."""
     if not measurement.ok:
         return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
     if measurement.total_amount == NOTHING:
@@ -206,8 +208,10 @@ def _outcome(trial: Trial) -> str:
 
 
 def _role_name(slot: RunSlot) -> str:
-    """Say which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
+    """Return the name of a run: "trial 4", "fresh pair 2: best", "small: baseline run"."""
     where = f"{printable(slot.case)}: " if slot.case else ""
     if slot.role is RunRole.BASELINE and slot.trial_number is not None:
         return f"{where}baseline beside trial {slot.trial_number}"
-    return where + _ROLE[slot.role].format(trial=slot.trial_number, pair=slot.pair_number or "")
+    return where + ROLE_WORDS[slot.role].format(
+        trial=slot.trial_number, pair=slot.pair_number or ""
+    )

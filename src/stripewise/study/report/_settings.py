@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows which settings each file got and what they did, and how the best ones are applied."""
+"""Presents the settings of each file with their effects, and how to apply the best ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from stripewise.settings.tunables import setting_name
 from stripewise.study.report._digest import baseline_runs, best_runs, case_results
 from stripewise.study.report._summary import classes_with_settings, run_commands
 
-# Settings per file: requested, applied, reported by MPI, and what was observed.
+# Settings per file: requested, applied, reported by MPI, and observed.
 
 MOST_FILES = 20
 _MOST_OPEN = 12
@@ -43,11 +43,11 @@ def file_settings(result: StudyResult, prefix: str) -> list[Block]:
     """Compare the files of one baseline run with those of one run of the best, largest first.
 
     Args:
-        result: Of a study, or of one case of it.
-        prefix: Of the names of the blocks.
+        result: Result of a study, or of one case.
+        prefix: Prefix of the blocks' names.
 
     Returns:
-        A section for each file; none without files.
+        A section for each file; empty without files.
     """
     before = _last_with_files(baseline_runs(result)) or _last_with_files(
         [run.measurement for run in result.runs]
@@ -62,7 +62,7 @@ def file_settings(result: StudyResult, prefix: str) -> list[Block]:
         for number, path in enumerate(paths[:MOST_FILES])
     ]
     if (more := len(paths) - MOST_FILES) > 0:
-        text = f"{plural(more, 'more file')} of these runs, smaller than those shown."
+        text = f"{plural(more, 'more file')} of these runs not shown; all are smaller."
         blocks.append(Notice(f"{prefix}-more", "", [text], "plain"))
     return blocks
 
@@ -87,7 +87,7 @@ def _last_with_files(runs: Sequence[Measurement]) -> Measurement | None:
 def _file_section(
     name: str, path: str, runs: Sequence[str], files: Sequence[ObservedFile | None]
 ) -> Section:
-    """Return what was observed of a file in one or two runs, and its hints folded below."""
+    """Return what was observed of a file in one or two runs, with its hints folded below."""
     sides = list(enumerate(files[: len(runs)]))
     observed = [_observed(file) for _, file in sides]
     columns = [Column("what", "Observed"), *(Column(f"run{n}", runs[n]) for n, _ in sides)]
@@ -145,7 +145,7 @@ by MPI."""
 
 
 def _hint_rows(files: Sequence[ObservedFile | None]) -> list[dict[str, str]]:
-    """Return a row for each hint: what Stripewise applied first, then what was asked for."""
+    """Return a row for each hint, starting with those that Stripewise applied."""
     values = {
         f"{source}{number}": getattr(file or ObservedFile(""), source)
         for number, file in enumerate(files)
@@ -163,13 +163,13 @@ def _hint_rows(files: Sequence[ObservedFile | None]) -> list[dict[str, str]]:
     )
 
 
-# How to apply the best settings: with Stripewise, and without it.
+# Ways to apply the best settings, with and without Stripewise.
 
 _WITHOUT = "Without Stripewise"
 
 
 def recipes(result: StudyResult) -> list[Block]:
-    """Return the best settings and the ways to apply them; nothing if nothing won."""
+    """Return the best settings and the ways to apply them; empty if nothing won."""
     if not result.improved or result.winner is None:
         return []
     settings = result.winner.settings.items()
@@ -177,13 +177,13 @@ def recipes(result: StudyResult) -> list[Block]:
     lines = [f"{setting_name(name)} = {value_text(value)}" for name, value in settings]
     allowed = ""
     if result.facts.mpi_family == "openmpi" and os.geteuid() == 0:
-        # Stripewise by itself lets root start Open MPI, which plain mpiexec refuses.
+        # Stripewise allows root to start Open MPI, which plain mpiexec refuses.
         allowed = "".join(f"export {name}=1\n" for name in launch_environment({}))
     blocks: list[Block] = [Lines("apply-settings", "", lines, own)]
     for number, (title, text, lost) in enumerate(_ways(result, result.winner.configuration)):
         if text and allowed and title.startswith(_WITHOUT):
             title, text = f"{title}, as root", allowed + text
-        note = f"Lost in this form: {'; '.join(lost)}" if lost else ""
+        note = f"This form cannot express: {'; '.join(lost)}" if lost else ""
         name = f"apply-{number}"
         blocks.append(
             Lines(name, title, text.splitlines(), note)
@@ -194,12 +194,12 @@ def recipes(result: StudyResult) -> list[Block]:
 
 
 _Way = tuple[str, str, Sequence[str]]
-"""Title of a way to apply settings, lines for a shell, and what it cannot carry."""
+"""Title of a way to apply settings, lines for a shell, and settings that it cannot apply."""
 
 
 def _ways(result: StudyResult, configuration: Configuration) -> Iterator[_Way]:
     """Yield the ways to apply a configuration."""
-    yield "With Stripewise, the same binary", "\n".join(run_commands(result)), ()
+    yield "With Stripewise (same binary)", "\n".join(run_commands(result)), ()
     if configuration.job.resources:
         yield _resources(result, configuration)
     openmpi = result.facts.mpi_family == "openmpi"
@@ -208,10 +208,10 @@ def _ways(result: StudyResult, configuration: Configuration) -> Iterator[_Way]:
             f"export {name}={shlex.quote(printable(value))}"
             for name, value in formats.job_environment(configuration).items()
         ]
-        yield f"{_WITHOUT}: Open MPI's parameters", "\n".join(exports), ()
+        yield f"{_WITHOUT}: MCA parameters of Open MPI", "\n".join(exports), ()
     if not any(rule.mpiio for rule in configuration.files):
         return
-    # ROMIO alone reads ROMIO_HINTS.
+    # Only ROMIO reads ROMIO_HINTS.
     mpiio = str(configuration.job.mca.get("io", result.facts.mpiio_implementation))
     if mpiio.startswith("romio"):
         written = formats.get("romio-hints").write(configuration)
@@ -223,11 +223,15 @@ def _ways(result: StudyResult, configuration: Configuration) -> Iterator[_Way]:
         yield f"{_WITHOUT}: a hints file for ROMIO", text, written.lost
     if not openmpi:
         written = formats.get("mpich-hints").write(configuration)
-        yield f"{_WITHOUT}: Cray MPICH's variable", written.text.strip(), written.lost
+        yield (
+            f"{_WITHOUT}: the environment variable of Cray MPICH",
+            written.text.strip(),
+            written.lost,
+        )
 
 
 def _resources(result: StudyResult, configuration: Configuration) -> _Way:
-    """Return the commands with the ranks and threads; the rest of the settings is not in them."""
+    """Return the commands with ranks and threads, which do not include other settings."""
     title = f"{_WITHOUT}: ranks and threads"
     job = configuration.job
     lines = [f"export {name}={value}" for name, value in resource_environment(job).items()]

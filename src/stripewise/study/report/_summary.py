@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums up a study, in real or in virtual time: the facts that its report begins with."""
+"""Summarises a study in real or virtual time: the facts at the top of its report."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from stripewise.study.report._verdict import (
 )
 
 MOST_COMMANDS = 3
-"""Commands that the summary shows for the winner's settings, one for each case."""
+"""Maximum number of commands in the summary for the winner's settings, one per case."""
 
 
 def summary_lines(
@@ -68,9 +68,10 @@ def summary_lines(
     """Summarise a study for the terminal.
 
     Args:
-        result: What the study found.
+        result: Result of the study.
         wrote: Names of the files written into the study's directory, for the last line.
-        encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
+        encoding: Encoding of the terminal; unsupported characters are replaced.  None for that
+            of stdout.
     """
     lines = list(block_lines(summary(result)))
     lines += [line("REJECTED", text) for text in rejections(result)]
@@ -83,7 +84,7 @@ def summary_lines(
 
 
 def summary(result: StudyResult) -> Facts:
-    """Return what a study measured and decided, the most important facts of its report."""
+    """Return what a study measured and decided, starting with the most important facts."""
     found = [
         ("storage", storage_phrase(result)),
         ("baseline", figures_phrase(baseline_figures(result), with_runs=True)),
@@ -131,7 +132,7 @@ def _outcome(result: StudyResult) -> Iterator[tuple[str, str]]:
 
 
 def _whole_seconds(result: StudyResult) -> str:
-    """Say how long a run of the program takes, and with the best settings."""
+    """Return how long a run of the program takes, without and with the best settings."""
     before, after = baseline_figures(result), best_figures(result)
     if not before.n_runs:
         return ""
@@ -140,19 +141,19 @@ def _whole_seconds(result: StudyResult) -> str:
 
 
 def _without_sync(result: StudyResult) -> str:
-    """Say what the runs took that did not wait for the storage; "" without such runs."""
+    """Return the times of runs that did not wait for the storage; empty without such runs."""
     unsynced = unsynced_figures(result)
     if unsynced is None:
         return ""
     before, after = (amount_words(one, "io_seconds") for one in unsynced.values())
     return (
-        f"I/O {before} → {after} (one run each, for the record; data may still be in memory when"
-        " the clock stops)"
+        f"I/O {before} → {after} (one run each, for information only; data may still be in "
+        "memory when the clock stops)"
     )
 
 
 def run_commands(result: StudyResult) -> list[str]:
-    """Return the commands that run the program under the winner's settings, one for each case."""
+    """Return the commands that run the program with the winner's settings, one per case."""
     best = command_line([str(PurePath(result.directory) / "best.toml")])
     if words := result.provenance.get("emulated as", ""):
         best += f" {words}"
@@ -163,7 +164,7 @@ def run_commands(result: StudyResult) -> list[str]:
 
 
 def price_phrase(price: Price) -> str:
-    """Say how many runs a study made and what they cost."""
+    """Return how many runs a study made and what they cost."""
     text = f"{plural(price.n_runs, 'run')} in all"
     if isfinite(price.ratio):
         text += f"; total cost: {plural(round(price.ratio), 'normal run')}"
@@ -171,21 +172,21 @@ def price_phrase(price: Price) -> str:
 
 
 def figures_phrase(figures: Digest, *, with_runs: bool = False) -> str:
-    """Say runs, I/O time and bandwidth."""
+    """Return runs, I/O time and bandwidth as a phrase."""
     if not figures.n_runs:
-        return "no run that counts"
+        return "no usable run"
     runs = f"{plural(figures.n_runs, 'run')}   " if with_runs else ""
     return f"{runs}I/O {amount_words(figures, 'io_seconds')}   {bandwidth_words(figures)}"
 
 
 def classes_with_settings(result: StudyResult) -> list[str]:
-    """Describe the classes of files to which the winner gives settings of their own."""
+    """Return descriptions of the classes of files to which the winner gives own settings."""
     own = scopes(result.winner.settings) if result.winner is not None else ()
     return [class_phrase(one) for one in result.facts.file_classes if one.match in own]
 
 
 def case_io(case: StudyResult) -> str:
-    """Say the I/O time of one case from its view: "0.9 s → 0.3 s" where there are pairs."""
+    """Return the I/O time of one case from its view: "0.9 s → 0.3 s" if there are pairs."""
     if not case.pairs:
         return amount_words(digest(baseline_runs(case)), "io_seconds")
     first, second = (digest(runs) for runs in zip(*case.pairs, strict=True))
@@ -194,7 +195,7 @@ def case_io(case: StudyResult) -> str:
 
 
 def _case_phrase(case: StudyResult) -> str:
-    """Say what the study gained for one case, from its view.
+    """Return the gain of one case from its view.
 
     "I/O 0.9 s → 0.3 s   3.0x faster [2.8–3.3, 95 %, 6 paired runs]    whole program 1.9x"
     """
@@ -215,17 +216,17 @@ def _wrote(directory: str, names: Sequence[str]) -> str:
     return f"{folder}/{shown[0]}" if len(shown) == 1 else f"{folder}/{{{', '.join(shown)}}}"
 
 
-# A study in virtual time, in words and as JSON.
+# A study in virtual time, as text and as JSON.
 
 
 @dataclass(frozen=True)
 class SimulatedStudy:
-    """What a strategy found on a described storage.
+    """Result of a strategy on a described storage.
 
     Attributes:
-        program: That was tuned.
-        strategy: Its name.
-        result: Of the study.
+        program: Program that was tuned.
+        strategy: Name of the strategy.
+        result: Result of the study.
     """
 
     program: SimulatedProgram
@@ -234,7 +235,7 @@ class SimulatedStudy:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """What was confirmed; empty: nothing was."""
+        """Confirmed settings; empty if there are none."""
         winner = self.result.winner if self.result.improved else None
         return dict(winner.settings) if winner else {}
 
@@ -245,12 +246,12 @@ class SimulatedStudy:
 
     @property
     def seconds(self) -> float:
-        """I/O time under what was confirmed, without noise."""
+        """I/O time with the confirmed settings, without noise."""
         return self.program.seconds(self.settings) or 0.0
 
 
 def simulated_study_lines(study: SimulatedStudy) -> Iterator[str]:
-    """Say what a strategy found, and after how many simulated runs."""
+    """Yield what a strategy found, and after how many simulated runs."""
     program, result = study.program, study.result
     work = program.workload
     yield line("storage", printable(f"{program.storage.name}: {program.storage.title}"))
@@ -270,7 +271,7 @@ def simulated_study_lines(study: SimulatedStudy) -> Iterator[str]:
 
 
 def simulated_study_json(study: SimulatedStudy) -> dict[str, Any]:
-    """Return the same as JSON; times are those of the model, without noise."""
+    """Return the result as JSON; times are those of the model, without noise."""
     program, result = study.program, study.result
     speedup = result.speedup
     document = {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in plain words what a study concluded, and what it rests on."""
+"""Describes the conclusion of a study and its evidence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from stripewise.study.report._digest import (
 
 
 def headline(result: StudyResult) -> str:
-    """Conclude in a few words."""
+    """Return the conclusion in a few words."""
     where = f" on emulated {result.emulated}" if result.emulated else ""
     if result.left_open:
         return f"{result.outcome.capitalize()}{where}"
@@ -50,19 +50,19 @@ def headline(result: StudyResult) -> str:
 
 
 def conclusion(result: StudyResult) -> str:
-    """Conclude in one or two sentences with the evidence."""
+    """Return the conclusion in one or two sentences with the evidence."""
     return _evidence(result) if result.improved else _why_not(result)
 
 
 def storage_phrase(result: StudyResult) -> str:
-    """Say which storage was emulated, and what that means; "" if none was."""
+    """Return which storage was emulated, and what that means; empty if none was."""
     if not result.emulated:
         return ""
-    return f"emulated: {result.emulated}; the results apply to that storage, not to this host's"
+    return f"emulated: {result.emulated}; results apply to that storage, not to this host's"
 
 
 def limits_phrase(result: StudyResult) -> str:
-    """Say what the requests waited for before and after, on an emulated storage; "" if none."""
+    """Return what requests on an emulated storage waited for, before and after; may be empty."""
     before, after = (
         next((run.limits for run in runs if run.limits), "")
         for runs in (baseline_runs(result), best_runs(result))
@@ -73,7 +73,7 @@ def limits_phrase(result: StudyResult) -> str:
 
 
 def traffic(result: StudyResult) -> str:
-    """Say how much more or less reaches the storage with the best settings; "" if as much."""
+    """Return the change of what reaches the storage with the best settings; empty if none."""
     before, after = (
         statistics.median([_system_bytes(run) for run in runs]) if runs else 0
         for runs in (baseline_runs(result), best_runs(result))
@@ -92,31 +92,31 @@ def _system_bytes(run: Measurement) -> int:
 
 
 def wide(speedup: Speedup) -> str:
-    """Say what helps where an improvement is sure but its size is not; "" otherwise."""
+    """Return advice if an improvement is certain but not its size; empty otherwise."""
     if not speedup.high > 3 * speedup.low:
         return ""
     return (
-        "the size of the gain is uncertain, because the runs differ widely; a larger problem or a "
-        "quieter machine would show more"
+        "the size of the gain is uncertain, because run times vary widely; a larger problem "
+        "or a quieter machine would narrow it down"
     )
 
 
 def faster(speedup: Speedup) -> str:
-    """Say a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]".
+    """Return a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]".
 
-    A median below 1 is said as "0.43x, slower".
+    A median below 1 is written as "0.43x, slower".
     """
     kind = ", slower" if speedup.median < 1 else " faster" if speedup.median > 1 else ""
     return f"{ratio_text(speedup.median)}x{kind} {interval_text(speedup)}"
 
 
 def speedup_text(ratio: float) -> str:
-    """Write the speed-up of a time that is `ratio` of the baseline's: 3.8x; "–" without one."""
+    """Return the speed-up of a time that is `ratio` of the baseline's: 3.8x; "–" without one."""
     return f"{ratio_text(1 / ratio)}x" if 0 < ratio < math.inf else "–"
 
 
 def whole_program(speedup: Speedup | None) -> str:
-    """Say the whole program's speed-up; "" if it is not known."""
+    """Return the whole program's speed-up; empty if unknown."""
     if speedup is None or not math.isfinite(speedup.median):
         return ""
     return f"whole program {ratio_text(speedup.median)}x"
@@ -124,7 +124,7 @@ def whole_program(speedup: Speedup | None) -> str:
 
 def _evidence(result: StudyResult) -> str:
     before, after = baseline_figures(result), best_figures(result)
-    whose = f"Over {len(result.cases)} cases I/O" if result.is_ensemble else "The program's I/O"
+    whose = f"Over {len(result.cases)} cases, I/O" if result.is_ensemble else "The program's I/O"
     text = (
         f"{whose} takes {amount_words(after, 'io_seconds')} instead of"
         f" {amount_words(before, 'io_seconds')}"
@@ -149,10 +149,8 @@ def _why_not(result: StudyResult) -> str:
         tried = more if not result.trials else "the settings that you have stay as they are"
         return f"{printable(result.left_open)}. {tried.capitalize()}."
     if not result.trials:
-        return (
-            "No configuration was tried: none of the known and allowed tunables can act"
-            " on this program as it was run. Its settings stay as they are."
-        )
+        why = result.stopped_because or "no tunable acts on this program"
+        return f"No configuration was tried: {printable(why)}. The settings stay as they are."
     if result.speedup is not None and result.winner is not None:
         return _not_confirmed(result, result.speedup)
     tried = plural(len(result.trials), "configuration")
@@ -168,19 +166,24 @@ def _why_not(result: StudyResult) -> str:
 def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
     settings = format_settings(result.winner.settings) if result.winner else ""
     measured = f"{ratio_text(speedup.median)}x {interval_text(speedup)}"
-    text = (
-        f"The most promising of {plural(len(result.trials), 'configuration')} ({settings})"
-        f" measured {measured} in fresh paired runs"
+    tried = len(result.trials)
+    which = (
+        f"The most promising of {tried} configurations" if tried > 1 else "The only configuration"
     )
+    text = f"{which} ({settings}) reached a speed-up of {measured} in fresh runs"
     losses = _slower_phrase(result)
     if speedup.low > 1 and losses:
         return (
-            f"{text} over all cases, but {losses}. A configuration must not make any case worse,"
-            " so it is not kept; tune that case apart from the others to use it for them."
+            f"{text} over all cases, but {losses}. A configuration must not make any case "
+            "slower, so it is not kept. To use it for the other cases, tune that case "
+            "separately."
         )
     if speedup.low > 1 and any(case.outcome is CaseOutcome.OPEN for case in result.cases):
         names = ", ".join(printable(c.name) for c in result.cases if c.outcome is CaseOutcome.OPEN)
-        return f"{text} over all cases, but the budget ended before it was clear of {names}."
+        return (
+            f"{text} over all cases, but the budget ran out before the effect on {names} was "
+            "clear."
+        )
     if speedup.low > 1:
         return f"{text}, but the whole program got slower with it, so it is not kept."
     if math.isfinite(speedup.low):
@@ -189,13 +192,13 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
             f" that you have.{_more_would_help(speedup)}"
         )
     return (
-        f"{text}, after which more pairs would hardly have shown an improvement. Keep the settings"
+        f"{text}; more pairs were unlikely to show an improvement. Keep the settings"
         " that you have."
     )
 
 
 def _slower_phrase(result: StudyResult) -> str:
-    """Say which cases got slower, with their intervals; "" if none did."""
+    """Return which cases got slower, with their intervals; empty if none did."""
     losses = []
     for case in result.cases if result.is_ensemble else ():
         if case.outcome is not CaseOutcome.SLOWER:
@@ -211,23 +214,26 @@ def _slower_phrase(result: StudyResult) -> str:
 
 
 def _more_would_help(speedup: Speedup) -> str:
-    """Say what would tell more, where the interval is so wide that it says little."""
+    """Return how to learn more, if the interval is too wide to be informative."""
     if speedup.high < 2 * speedup.low:
         return ""
     return (
-        " The runs differ widely among themselves: a larger problem (more I/O in a run) or a"
+        " Run times vary widely: a larger problem (more I/O in a run) or a"
         " quieter machine would narrow the interval."
     )
 
 
 def trials_phrase(result: StudyResult) -> str:
-    """Say how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
+    """Return how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
     counts = Counter(trial.state for trial in result.trials)
     parts = [f"{len(result.trials)} tried"]
     for state, words in (
         (TrialState.HOPELESS, "stopped early as clearly slower"),
         (TrialState.FAILED, "failed"),
-        (TrialState.LOST, "not known (ended from outside, or an output that differs by chance)"),
+        (
+            TrialState.LOST,
+            "unknown (ended from outside, or with an output that differs by chance)",
+        ),
         (TrialState.REJECTED, "REJECTED"),
     ):
         if counts[state]:
@@ -239,7 +245,7 @@ def trials_phrase(result: StudyResult) -> str:
 
 
 def rejections(result: StudyResult) -> list[str]:
-    """Say loudly which configurations were rejected, and why."""
+    """Return warnings on which configurations were rejected, and why."""
     return [_rejection(result, number, found) for number, found in result.rejected.items()]
 
 
@@ -257,13 +263,13 @@ def _rejection(result: StudyResult, number: int, verification: Verification) -> 
 
 
 def outcome_word(case: StudyResult) -> str:
-    """Say how a case fared: "faster", "SLOWER", "no significant change"."""
+    """Return the outcome of a case: "faster", "SLOWER", "no significant change"."""
     outcome = case.cases[0].outcome
     return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
 
 
 def part_ratios(trial: Trial) -> str:
-    """Say the speed-ups of the cases, or of the classes of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
+    """Return speed-ups per case or class of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
     return ", ".join(
         f"{printable(name)} {speedup_text(ratio)}"
         for name, ratio in (trial.case_ratios or trial.class_ratios).items()
@@ -272,7 +278,7 @@ def part_ratios(trial: Trial) -> str:
 
 
 def facts_phrase(facts: ProgramFacts) -> str:
-    """Say in one line what the first run showed."""
+    """Return one line on what the first run showed."""
     mpiio = facts.mpiio_implementation
     how = {
         {"romio": "ROMIO", "ompio": "OMPIO"}.get(mpiio, mpiio): mpiio,
@@ -297,6 +303,6 @@ def facts_phrase(facts: ProgramFacts) -> str:
 
 
 def _mpi_name(version: str) -> str:
-    """Shorten what an MPI says of itself: "Open MPI v4.1.4", "MPICH 4.0.2"."""
+    """Shorten the version text of an MPI: "Open MPI v4.1.4", "MPICH 4.0.2"."""
     words = version.strip().partition(",")[0].split()
     return printable(" ".join(word for word in words if word != "Version:"))

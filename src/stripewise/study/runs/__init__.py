@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Carries out the runs of a study and measures them from their evidence."""
+"""Carries out the runs of a study and derives measurements from their evidence."""
 
 from typing import TYPE_CHECKING
 

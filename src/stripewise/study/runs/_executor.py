@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the slots of the plan side by side, and ends in order on Ctrl-C or SIGTERM."""
+"""Runs the slots of the plan concurrently, and stops cleanly on Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from stripewise.study.runs._looking import comparable
 from stripewise.study.runs._tools import Tools
 from stripewise.study.workspace import Place
 
-# Ctrl-C, SIGTERM and a lost terminal, taken where a run can be cancelled in order.
+# Ctrl-C, SIGTERM and a lost terminal, handled where a run can be cancelled cleanly.
 
 
 class Interrupts:
-    """Notes a signal; the study raises it at its next checkpoint."""
+    """Records a signal; the study raises it at its next checkpoint."""
 
     def __init__(self) -> None:
         self._signal: int | None = None
 
     def checkpoint(self) -> None:
-        """Raise KeyboardInterrupt if a signal has come."""
+        """Raise KeyboardInterrupt if a signal was received."""
         if self._signal is not None:
             raise KeyboardInterrupt(signal.Signals(self._signal).name)
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Catch SIGINT, SIGTERM and SIGHUP meanwhile (in the main thread; elsewhere do nothing).
+        """Catch SIGINT, SIGTERM and SIGHUP in the context (only in the main thread).
 
-        A SIGHUP that is ignored, as under nohup, stays so.
+        A SIGHUP that is ignored, for example with nohup, stays ignored.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -72,18 +72,18 @@ class Interrupts:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-# Runs the slots of the plan: place, submission, wait, evidence, record.
+# Execution of the plan's slots: place, submission, waiting, evidence, record.
 
 CAPTURE_OF_FIRST = "fold"
-"""What is recorded of the first run: single calls, from which its access patterns follow."""
+"""Recording mode of the first run: single calls, from which its access patterns follow."""
 _CHECKPOINT_SECONDS = 0.2
 _SAY_AFTER_SECONDS = 3.0
-"""A job that waits for less is not worth a word."""
+"""Waiting time below which a waiting job is not reported."""
 
 
 @dataclass(frozen=True)
 class Running:
-    """A run that was submitted."""
+    """Run that was submitted."""
 
     slot: RunSlot
     run_id: str
@@ -92,14 +92,14 @@ class Running:
 
 @dataclass
 class Executor:
-    """Gets the measurements of slots, from the journal or by runs.
+    """Gets the measurements of slots from the journal or by running them.
 
     Attributes:
         tools: Tools by the name of their case.
-        keep: What runs made is not removed.
-        keep_removed: What they remove is kept until it is compared.
-        facts: Facts of all cases together, once they are known: one configuration is made for all.
-        budget: Budget that no run may exceed; None: there is none.
+        keep: Whether files that runs created are kept.
+        keep_removed: Whether files that runs remove are kept until they were compared.
+        facts: Facts of all cases together, once known: all cases share one configuration.
+        budget: Budget that no run may exceed; None if there is none.
     """
 
     ledger: Ledger
@@ -113,13 +113,13 @@ class Executor:
     _begun: dict[str, float] = field(default_factory=dict)
 
     def begin(self, slot: RunSlot, place: int) -> Measurement | Running:
-        """Return the slot's measurement if the journal holds it; otherwise begin its run.
+        """Return the slot's measurement if the journal contains it; otherwise begin its run.
 
         Raises:
             ProgramError: The command cannot be started.
-            StorageError: There is no room.
-            BudgetSpentError: It is expected to exceed a limit.
-            KeyboardInterrupt: A signal came.
+            StorageError: There is not enough space.
+            BudgetSpentError: The run is expected to exceed a limit.
+            KeyboardInterrupt: A signal was received.
         """
         done = self.ledger.measurement(slot.name)
         if done is not None:
@@ -140,30 +140,30 @@ class Executor:
         return Running(slot, run_id, handle)
 
     def wait(self, runs: Sequence[Running]) -> list[Running]:
-        """Wait until runs have ended; return those.
+        """Wait until at least one of the runs has ended; return those that have.
 
         Raises:
-            BudgetSpentError: One of them exceeded a limit, and was ended.
-            KeyboardInterrupt: A signal came.
+            BudgetSpentError: A run exceeded a limit and was ended.
+            KeyboardInterrupt: A signal was received.
         """
         launcher = self.tools[runs[0].slot.case].launcher
-        said, begun = "", time.monotonic()
+        reported, begun = "", time.monotonic()
         while True:
             ended = [r for r in runs if self.tools[r.slot.case].launcher.poll(r.handle)]
             if ended:
                 return ended
             waits = "; ".join(filter(None, (launcher.describe(run.handle) for run in runs)))
-            if waits != said and time.monotonic() - begun > _SAY_AFTER_SECONDS:
+            if waits != reported and time.monotonic() - begun > _SAY_AFTER_SECONDS:
                 self.observer.run_waits(waits)
-                said = waits
+                reported = waits
             self._check_budget(runs)
             self._pause(launcher, [run.handle for run in runs])
 
     def _check_budget(self, runs: Sequence[Running]) -> None:
-        """End a run with which a limit is exceeded; it counts as never made.
+        """End a run that exceeds a limit; it counts as never made.
 
         Raises:
-            BudgetSpentError: There is one.
+            BudgetSpentError: There is such a run.
         """
         if self.budget is None or not self.budget.is_timed:
             return
@@ -179,11 +179,11 @@ class Executor:
                 raise
 
     def end(self, run: Running) -> Measurement:
-        """Return what a run gave that has ended.
+        """Return the result of a run that has ended.
 
         Raises:
-            StorageError: There is no room; a run that failed for that does not count.
-            BudgetSpentError: It was ended since nothing was left for it.
+            StorageError: There is not enough space; a run that failed for that does not count.
+            BudgetSpentError: The run was ended because its budget was used up.
         """
         tools = self.tools[run.slot.case]
         outcome = tools.launcher.collect(run.handle)
@@ -192,7 +192,7 @@ class Executor:
         if why := self._why_cut(run.slot.role, measurement):
             self.abandon_all(why)
             raise BudgetSpentError(why)
-        self._say_replaced(run.run_id)
+        self._warn_replaced(run.run_id)
         if measurement.status is RunStatus.FAILED:
             tools.workspace.check_after_failure(run.run_id)
         self.ledger.finished(run.run_id, measurement)
@@ -202,12 +202,12 @@ class Executor:
         return measurement
 
     def _comparable(self, case: str, run: Measurement) -> Measurement:
-        """Return a run as it counts beside the first good one of its case."""
+        """Return a run in a form comparable with the first good one of its case."""
         good = (one.measurement for one in self.ledger.entries if one.case == case)
         return comparable(run, next((one for one in good if one.ok), None))
 
     def _why_cut(self, role: RunRole, run: Measurement) -> str:
-        """Say which limit a run met that reached its time limit; "" if that was its own."""
+        """Return which limit ended a run that reached its time limit; empty if it was its own."""
         if self.budget is None or run.status is not RunStatus.TIMEOUT:
             return ""
         try:
@@ -216,8 +216,8 @@ class Executor:
             return str(spent)
         return ""
 
-    def _say_replaced(self, run_id: str) -> None:
-        """Warn of files that did not stay on the burst buffer, though a link led them there."""
+    def _warn_replaced(self, run_id: str) -> None:
+        """Warn about files that a program replaced, so that they left the burst buffer."""
         record = self._tools_of(run_id).workspace.find(run_id).record_directory
         if names := links_replaced(record):
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -227,26 +227,26 @@ class Executor:
             )
 
     def configure(self, settings: Mapping[str, Value]) -> Configuration:
-        """Return what is applied in every case to set these."""
+        """Return the configuration that applies settings in every case."""
         return build_configuration(settings, self.facts)
 
     def place(self, measurement: Measurement) -> Place:
-        """Return where a run took place."""
+        """Return the place of a run."""
         return self._tools_of(measurement.run_id).workspace.find(measurement.run_id)
 
     def release(self, measurement: Measurement, *, evidence: bool = True) -> None:
-        """Remove what a run made, when it is needed no longer."""
+        """Remove the files of a run when they are no longer needed."""
         if not self.keep:
             workspace = self._tools_of(measurement.run_id).workspace
             workspace.release(measurement.run_id, evidence=evidence)
 
     def recover(self) -> None:
-        """Record runs that ended before a restart; cancel those that do not outlive the tuner."""
+        """Record runs that ended before a restart; cancel those that cannot outlive the tuner."""
         for run in self.ledger.open_runs:
             launcher = self.tools[run.case].launcher
             handle = run.handle or self._find_again(run)
             if handle is not None and launcher.poll(handle):
-                self._take_in(run, handle)
+                self._record_ended(run, handle)
             elif handle is None or not launcher.outlives_tuner:
                 self._abandon(run, "the tuner was stopped")
         kept = [entry.measurement.run_id for entry in self.ledger.entries]
@@ -292,7 +292,7 @@ class Executor:
         return Resources(facts.n_hosts or None, _count(ranks))
 
     def _pause(self, launcher: Launcher, handles: Sequence[Handle]) -> None:
-        """Sleep until runs should be looked at again, awake for signals."""
+        """Sleep until runs should be checked again, or until a signal arrives."""
         look_at = time.monotonic() + launcher.poll_seconds
         while (rest := look_at - time.monotonic()) > 0:
             self.interrupts.checkpoint()
@@ -307,7 +307,7 @@ class Executor:
             self.ledger.submitted(run.run_id, handle)
         return handle
 
-    def _take_in(self, run: OpenRun, handle: Handle) -> None:
+    def _record_ended(self, run: OpenRun, handle: Handle) -> None:
         tools = self.tools[run.case]
         outcome = tools.launcher.collect(handle)
         if outcome.status is RunStatus.CANCELLED:
@@ -326,7 +326,7 @@ class Executor:
             self._abandon(run, reason)
 
     def close(self) -> None:
-        """Give back what launchers hold between runs."""
+        """Release what launchers keep between runs."""
         for tools in self.tools.values():
             tools.launcher.close()
 
@@ -343,20 +343,20 @@ def _count(value: Value) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-# Units of runs side by side: a loop that gives each a place and its runs one after another.
+# Units of runs side by side: a loop that assigns each unit a place and runs its slots in turn.
 #
-# A unit is a generator that yields the runs it wants and is sent what they gave.  The two runs of
-# a pair are in one unit, so they follow one another in one place, however many places there are.
-# With one place the units are carried out as if they were called.
+# A unit is a generator that yields the runs it needs and is sent their measurements.  The two runs
+# of a pair are in one unit, so they follow each other in one place, however many places there are.
+# With one place the units are executed as if they were ordinary functions.
 
 T = TypeVar("T")
 MakeUnit = Callable[[int], Steps[T]]
-"""Makes a unit for the place that it gets."""
+"""Creates a unit for the place that it is assigned."""
 
 
 @dataclass
 class _Unit(Generic[T]):
-    """A unit that was begun; its `result` is there when it ended."""
+    """Unit that was begun; its `result` is available when it has ended."""
 
     place: int
     steps: Steps[T]
@@ -365,7 +365,7 @@ class _Unit(Generic[T]):
 
 
 class Places(Generic[T]):
-    """Carries out as many units at a time as a launcher has places."""
+    """Executes as many units at a time as a launcher has places."""
 
     def __init__(self, executor: Executor, places: int) -> None:
         self._executor = executor
@@ -374,23 +374,23 @@ class Places(Generic[T]):
 
     @property
     def busy(self) -> int:
-        """How many units were begun and not taken."""
+        """Number of units that were begun and whose results were not taken."""
         return len(self._units)
 
     @property
     def free(self) -> int:
-        """How many more may begin."""
+        """Number of further units that may begin."""
         return max(0, len(self._places) - self.busy)
 
     def start(self, key: int, make: MakeUnit[T]) -> None:
-        """Begin a unit, up to its first run that is not known yet."""
+        """Begin a unit, up to its first run whose result is not yet known."""
         taken = {unit.place for unit in self._units.values()}
         place = next((p for p in self._places if p not in taken), len(taken))
         self._units[key] = _Unit(place, make(place))
         self._advance(self._units[key], None)
 
     def take(self, key: int | None = None) -> tuple[int, T]:
-        """Wait for a unit to end, for that of a key if one is given; return key and result."""
+        """Wait for a unit, or for that with a given key, to end; return key and result."""
         while True:
             for found, unit in self._units.items():
                 if unit.result is not None and key in (None, found):
@@ -399,10 +399,10 @@ class Places(Generic[T]):
             self._wait()
 
     def each(self, units: Iterable[MakeUnit[T]]) -> Iterator[T]:
-        """Carry out units; yield their results in the order of the units.
+        """Execute units; yield their results in the order of the units.
 
-        The next one is asked for when a place is free.  If the caller breaks off, those in flight
-        end before this returns, and none begins any more.
+        The next unit is requested when a place is free.  If the caller stops early, units in
+        flight end before this returns, and no further ones begin.
         """
         waiting, results = enumerate(units), dict[int, T]()
         try:
@@ -433,7 +433,7 @@ class Places(Generic[T]):
             unit.result = [stop.value]
 
     def _wait(self) -> None:
-        """Wait until at least one run has ended, and let its unit go on."""
+        """Wait until at least one run has ended, and continue its unit."""
         runs = [unit.running for unit in self._units.values() if unit.running]
         ended = self._executor.wait(runs)
         for unit in list(self._units.values()):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what tells of a script's runs beside the library: MPI's output and Darshan's logs."""
+"""Reads evidence about a script's runs besides the library's: MPI's output, Darshan's logs."""
 
 from __future__ import annotations
 
@@ -26,47 +26,48 @@ from stripewise.run.launch import asked_to_print, job_of, worked_in
 from stripewise.study.workspace import Place, Workspace
 
 _VARIABLES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_PATH", "DARSHAN_LOG_DIR_PATH", "DARSHAN_LOGDIR")
-"""Names under which sites and modules tell where logs go.  The first is the usual one of
-`--with-logpath-by-env`; the others are those of sites' modules (assumed)."""
+"""Variables with which sites and modules specify the directory of logs.  The first is the usual
+one of `--with-logpath-by-env`; the others are those of sites' modules (assumed).
+"""
 _WHOLE_SECOND = 1.0
-"""Logs of old versions tell the start without a fraction: it was within that second."""
+"""Resolution of the start time in logs of old versions, in seconds."""
 _BY_NOBODY = dict.fromkeys(("writers", "readers"), "Darshan's log keeps all ranks together")
 _LOOK_SECONDS = 1.0
 _WAIT_SECONDS = 5.0
-"""A log gets its name when MPI_Finalize is over, and may be seen here a moment later."""
+"""Time to wait for a log: it gets its name after MPI_Finalize and may appear here later."""
 
 
 def darshan_directory(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Return where Darshan's logs go, by a variable or `darshan-config --log-path`.
+    """Return the directory of Darshan's logs, from a variable or `darshan-config --log-path`.
 
-    None: it is not told, or is not there.
+    None if it is not specified or does not exist.
     """
     named = [environment.get(name, "") for name in _VARIABLES]
-    for text in (*named, _asked(environment)):
+    for text in (*named, _configured_directory(environment)):
         if os.path.isabs(text) and os.path.isdir(text):
             return Path(text)
     return None
 
 
-def _asked(environment: Mapping[str, str]) -> str:
+def _configured_directory(environment: Mapping[str, str]) -> str:
     answer = ask(["darshan-config", "--log-path"], timeout_seconds=10, environment=environment)
     return answer.text.strip() if answer.exit_code is not None else ""
 
 
 @dataclass(frozen=True)
 class JobEvidence:
-    """Reads what MPI printed and Darshan logged of runs.
+    """Reads MPI's output and Darshan's logs of runs.
 
     Attributes:
         workspace: Workspace of the runs.
-        darshan: Where the site keeps Darshan's logs; None: nowhere.
+        darshan: Directory of the site's Darshan logs; None if there is none.
     """
 
     workspace: Workspace
     darshan: Path | None = None
 
     def printed(self, run_id: str, place: Place) -> MpiioOutput:
-        """Return what MPI printed of a run: to its outputs, or to a log beside its files."""
+        """Return what MPI printed in a run, in its outputs or in a log beside its files."""
         record = place.record_directory
         paths = [record / "stderr", record / "stdout"]
         if asked_to_print(record):
@@ -76,9 +77,9 @@ class JobEvidence:
         return read_job_output(paths, place.directory, worked_in(record))
 
     def logged(self, place: Place, run: Measurement) -> tuple[Evidence, ...]:
-        """Return what Darshan logged of the tuned program in a run, in the order of its starts.
+        """Return Darshan's logs of the tuned program in a run, in order of their start.
 
-        It has several logs if the script starts it several times.
+        There are several logs if the script starts the program several times.
         """
         number = job_of(place.record_directory)
         if self.darshan is None or not number:
@@ -110,13 +111,13 @@ class JobEvidence:
                 yield found
 
     def added(self, run_id: str, place: Place, run: Measurement, absent: bool) -> Measurement:
-        """Return a measurement with what the library could not tell.
+        """Return a measurement completed with what the library could not observe.
 
         Args:
             run_id: Identity of the run.
             place: Place of the run.
-            run: What the library told.
-            absent: It was not in the program at all.
+            run: Measurement by the library.
+            absent: Whether the library was not in the program at all.
         """
         if absent and run.status is RunStatus.UNSEEN and (logs := self.logged(place, run)):
             run = from_logs(run, logs, place.directory)
@@ -127,10 +128,10 @@ class JobEvidence:
 
 
 def from_logs(run: Measurement, logs: Sequence[Evidence], directory: Path) -> Measurement:
-    """Return a run that the library did not see as Darshan's logs tell of it.
+    """Return the measurement of a run according to Darshan's logs, without the library.
 
-    Programs that the script starts one after the other add up.  How many processes made the
-    system calls is not known: of shared files Darshan keeps all ranks together.
+    The figures of programs that the script starts one after another are added.  The number of
+    processes that made system calls is unknown: Darshan merges all ranks for shared files.
     """
     profiles = [one.profile for one in logs]
     files = [
@@ -152,7 +153,7 @@ def from_logs(run: Measurement, logs: Sequence[Evidence], directory: Path) -> Me
 
 
 def _missing(profiles: Sequence[RunProfile]) -> dict[str, str]:
-    """Return, by name, the figures that some log lacks or has in part, and why."""
+    """Return the names of figures that are missing or incomplete in a log, with the reason."""
     names = dict.fromkeys(name for profile in profiles for name in profile.missing)
     return {name: reasons(one.missing.get(name, "") for one in profiles) for name in names}
 
@@ -163,6 +164,6 @@ def largest(logs: Sequence[Evidence]) -> Evidence:
 
 
 def _program(evidence: Evidence) -> str:
-    """Return the name of the program that a log is of."""
+    """Return the name of the program of a log."""
     words = evidence.profile.command.split()
     return os.path.basename(words[0]) if words else ""

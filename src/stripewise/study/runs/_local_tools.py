@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes what a study needs from outside, on this machine."""
+"""Creates the tools of a study on this machine."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ from stripewise.study.workspace import InputSnapshot, Workspace
 
 
 def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
-    """Return the local launcher, the sandbox and the rest.
+    """Return the tools of a local study: launcher, workspace and the rest.
 
     Raises:
         RuntimeMissingError: The runtime library is not built.
-        UsageError: A tunable that does not exist is named.
+        UsageError: A given tunable does not exist.
     """
     for name in (*options.only, *options.exclude):
         get(name)
     texts = resource_warnings(options)
     if options.job is None:
-        texts = [*texts, *checked_command(options).told]
+        texts = [*texts, *checked_command(options).messages]
     for text in texts:
         ledger.warn(text)
     runtime = find_runtime()
@@ -126,7 +126,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
 def _launcher(
     options: StudyOptions, runtime: Runtime, ledger: Ledger
 ) -> tuple[Launcher, PreparedJob | None]:
-    """Return what runs the command, or jobs made of a job script."""
+    """Return the launcher of the command, or of jobs made from a job script."""
     if options.job is None:
         return create_launcher(options.launcher, runtime), None
     return job_launcher(options, runtime, ledger)
@@ -139,14 +139,14 @@ def _leave(
     workspace: Workspace,
     launcher: Launcher,
 ) -> Callable[[StudyResult], JobFigures | None]:
-    """Return what writes the script that a study of a job script leaves."""
+    """Return the function that writes the script of a job script's study."""
     if prepared is None or options.job is None:
         return lambda result: None
     return partial(leave_script, options, prepared, runtime, workspace.snapshot, launcher)
 
 
 def known_here(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
-    """Return the description that stands for the study's file system; say what is wrong."""
+    """Return the description assigned to the study's file system; warn about errors in it."""
     if options.machine:
         return None
     known, problems = known_storage(options.study_directory)
@@ -156,7 +156,7 @@ def known_here(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
 
 
 def striping(options: StudyOptions, known: KnownStorage | None) -> Striping | None:
-    """Return how new files are striped, by the description that is named or known."""
+    """Return the striping of new files according to the given or known description."""
     if not find_mount(options.study_directory).is_parallel:
         return None
     if options.machine not in ("", NO_MACHINE):
@@ -168,7 +168,7 @@ def _storage(options: StudyOptions, launcher: Launcher) -> EmulatedStorage | Non
     """Return the storage to emulate.
 
     Raises:
-        UsageError: The launcher cannot, or the description has changed.
+        UsageError: The launcher cannot emulate storage, or the description has changed.
     """
     if options.storage is None:
         return None
@@ -180,13 +180,13 @@ def _storage(options: StudyOptions, launcher: Launcher) -> EmulatedStorage | Non
 
 
 def open_workspace(options: StudyOptions) -> Workspace:
-    """Take the snapshot of the inputs, or find the one again that the study was begun with.
+    """Take the snapshot of the inputs, or open that of a resumed study.
 
-    Where there are several cases, runs and records are in `<study>/cases/<case>`.  They share
-    the snapshot; a case that names inputs of its own has one of its own there.
+    With several cases, runs and records are in `<study>/cases/<case>`.  The cases share the
+    snapshot; a case with its own inputs has its own one there.
 
     Raises:
-        StripewiseError: The inputs cannot be copied, or the study's directory is not its own.
+        StripewiseError: The inputs cannot be copied, or the directory belongs to another study.
     """
     study = OwnedDirectory.find(options.study_directory)
     part = study.inside(*options.part.parts)
@@ -205,13 +205,13 @@ def open_workspace(options: StudyOptions) -> Workspace:
 def search_space(
     options: StudyOptions, policy: Policy, facts: ProgramFacts, *, own_hints: bool = False
 ) -> Space:
-    """Return the tunables that may be tried on a program.
+    """Return the tunables that may be tried with a program.
 
     Args:
         options: Options of the study.
-        policy: What the site and the user allow.
+        policy: Policy of the site and the user.
         facts: Facts of the program.
-        own_hints: The job script itself gives Cray MPICH its hints.
+        own_hints: Whether the job script itself sets hints for Cray MPICH.
     """
 
     def why_not(tunable: Tunable) -> str:
@@ -231,14 +231,14 @@ def search_space(
 
 
 def acts_from_outside(tunable: Tunable, facts: ProgramFacts, own_hints: bool) -> bool:
-    """Return whether Slurm or a variable brings a setting to a program without the library."""
+    """Return whether a setting reaches a program without the library, by Slurm or a variable."""
     if tunable.layer is Layer.MPIIO:
         return facts.uses_cray_mpich and not own_hints
     return tunable.layer is Layer.JOB and tunable.name != FILES
 
 
 def _comparison(workspace: Workspace) -> Compare:
-    """Return what compares two baselines with one another once, and candidates with them."""
+    """Return a function that compares two baselines once, and candidates with them."""
 
     @lru_cache(maxsize=1)
     def reference(baselines: tuple[str, ...], traced: str) -> BaselineOutputs:
@@ -284,7 +284,7 @@ def _provenance(
 
 
 def other_file_system(options: StudyOptions) -> str:
-    """Warn if the runs work on another storage than the user's directory; "" if not."""
+    """Return a warning if runs are on another storage than the user's directory; or empty."""
     study = options.study_directory
     if os.stat(study).st_dev == os.stat(options.origin).st_dev:
         return ""
@@ -295,7 +295,7 @@ def other_file_system(options: StudyOptions) -> str:
 
 
 def resource_warnings(options: StudyOptions) -> list[str]:
-    """Try to put every value into the command; return what a user should know.
+    """Insert every resource value into the command; return warnings for the user.
 
     Raises:
         UsageError: The launcher or one of its options is not understood.
@@ -319,7 +319,7 @@ def _jobs(options: StudyOptions) -> Iterator[JobSettings]:
 
 
 def _oversubscribed(options: StudyOptions) -> list[str]:
-    """Warn of more ranks or threads than cores, as far as one host tells."""
+    """Return a warning for more ranks or threads than cores, judging by this host."""
     cores = len(os.sched_getaffinity(0))
     several_hosts = os.environ.get("SLURM_JOB_NUM_NODES", "1") not in ("", "1")
     ranks = max(options.ranks, default=1)

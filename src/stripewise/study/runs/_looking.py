@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns the evidence of an ended run into a measurement and facts of the program."""
+"""Converts the evidence of a finished run to a measurement and facts of the program."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ REFUSED = "Stripewise refused to"
 _REFUSED = re.compile("refused to (change|make) (.*): it (?:existed before|is outside)")
 _RELATIVE = "give the program a relative path, or write {run_dir}/ before the name in the command"
 OUT_OF_REACH = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
-"""The library is not in the program: nothing of it is known, and nothing can be set there."""
+"""States in which the library is not in the program: nothing can be observed or set."""
 NOT_SEEN = "the run was not seen"
 _OF_A_PROFILE = ("io_seconds", "read_bytes", "write_bytes")
 _NOT_STARTED = re.compile(r"^stripewise-task: ([^;\n]+: [^:;\n]+)$", re.MULTILINE)
-"""What `native/task` says of a program that it cannot start."""
+"""Message of `native/task` about a program that it cannot start."""
 _MOST_READ = 1 << 20
 _MOST_TOLD = 3
 _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
@@ -60,13 +60,13 @@ _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 def look(
     run_id: str, place: Place, outcome: Outcome, job: JobEvidence | None = None
 ) -> Measurement:
-    """Return what one run gave; its profile is dropped at once.
+    """Return the measurement of one run; its profile is removed at once.
 
     Args:
         run_id: Identity of the run.
         place: Place of the run.
-        outcome: What the launcher knows of it.
-        job: What else tells of it; None: nothing does.
+        outcome: Outcome of the run according to the launcher.
+        job: Other evidence of a job's runs; None if there is none.
     """
     run, state = _captured(run_id, place, outcome)
     if run.cause in (FailureCause.PROGRAM, FailureCause.LAUNCH) and not run.ok:
@@ -75,10 +75,10 @@ def look(
 
 
 def comparable(run: Measurement, first: Measurement | None) -> Measurement:
-    """Return a run of whose time more is unknown than of the first one as one not seen.
+    """Return a run as not observed if more of its time is unknown than of the first run.
 
-    What is known of its time is the least that it can be: against the whole time of others it
-    would be a gain that nobody measured.
+    Its known time is only a lower bound: compared with the complete times of others it would
+    appear as a gain that was not measured.
     """
     why = run.missing.get("io_seconds", "")
     if not run.ok or first is None or not why or "io_seconds" in first.missing:
@@ -87,14 +87,14 @@ def comparable(run: Measurement, first: Measurement | None) -> Measurement:
 
 
 def _with_refusal(run: Measurement, guarded: Guarded) -> Measurement:
-    """Return a run that failed with what it was kept from, which may be why."""
+    """Return a failed run with the changes that the guard refused, which may be the cause."""
     if run.message.startswith(REFUSED) or not (why := _refused_text(guarded)):
         return run
     return replace(run, message=f"{why} ({run.message})" if run.message else why)
 
 
 def _refused_text(guarded: Guarded) -> str:
-    """Say what a run was kept from changing, and what allows it; "" if nothing."""
+    """Return what the guard refused in a run, and what allows it; empty if nothing."""
     if not guarded.refused:
         return ""
     path, more = guarded.refused[0], len(guarded.refused) - 1
@@ -110,7 +110,7 @@ def _refused_text(guarded: Guarded) -> str:
 def _captured(
     run_id: str, place: Place, outcome: Outcome
 ) -> tuple[Measurement, HandshakeState | None]:
-    """Return what the library saw of a run, and whether it was there; None: it was not asked."""
+    """Return the library's measurement of a run, and its state; None if it was not loaded."""
     measured = Measurement(
         run_id=run_id,
         missing=dict.fromkeys(_OF_A_PROFILE, NOT_SEEN) if outcome.io_seconds is None else {},
@@ -160,7 +160,7 @@ def _captured(
 
 
 def _on_emulated(run: Measurement, seen: EmulatedRun) -> Measurement:
-    """Return a run with what limited it; where the host did, it says nothing of its settings."""
+    """Return a run with its limiting resource; if it is the host, the run is not valid."""
     run = replace(run, limits=seen.limits_text, bypassed=seen.warnings)
     if not run.ok or not seen.problem:
         return run
@@ -176,9 +176,9 @@ def _as_hung(run: Measurement, why: str) -> Measurement:
 
 
 def _as_not_started(run: Measurement, message: str) -> Measurement:
-    """Return a run some of whose ranks died before the program had begun: it says nothing.
+    """Return a run in which ranks died before the program began as one that is not valid.
 
-    The command may have ended well all the same, as a script does whose last line is another.
+    The command may still have ended well, like a script whose last line is another command.
     """
     if run.ok:
         return replace(run, status=RunStatus.FAILED, cause=FailureCause.LAUNCH, message=message)
@@ -188,7 +188,7 @@ def _as_not_started(run: Measurement, message: str) -> Measurement:
 
 
 def refusal(profile: RunProfile) -> str:
-    """Say which file outside of its directory a run was kept from changing; "" if none."""
+    """Return which file outside of its directory a run must not change; empty if none."""
     found = [match for text in profile.troubles if (match := _REFUSED.search(text))]
     old = [match[2] for match in found if match[1] == "change"]
     return _refused_text(Guarded(tuple(old), tuple(m[2] for m in found if m[1] == "make")))
@@ -212,11 +212,11 @@ def look_first(
         place: Place of the run.
         measurement: Measurement of the run.
         storage: Storage that was emulated.
-        nodes: Compute nodes of a job, where that is known.
-        burst_buffer_nodes: Number of burst-buffer nodes of the job as it is.
-        job_cpus: Number of processors of the ranks of a job script together; 0: not known.
-        striping: Striping of new files, where the storage that is there is described.
-        job: What tells of a run beside the library; None: nothing does.
+        nodes: Compute nodes of a job, if known.
+        burst_buffer_nodes: Number of burst-buffer nodes of the unchanged job.
+        job_cpus: Total number of processors of a job script's ranks; 0 if unknown.
+        striping: Striping of new files, if the real storage is described.
+        job: Other evidence of a job's runs; None if there is none.
     """
     evidence = _evidence(place)
     seen = handshake(evidence.profile, place.command, place.directory)
@@ -277,25 +277,25 @@ def look_first(
 
 
 def _guard_warnings(guarded: Guarded) -> Iterator[str]:
-    """Yield what the guard told of a run that ended well all the same."""
+    """Yield messages of the guard in a run that ended well."""
     if guarded.refused:
         yield (
-            f"runs are prevented from changing {_some(guarded.refused)}, outside of their "
-            "directory, but continue: whatever depends on such a change is missing in them; if "
-            "they may change it, start over with --allow-outside PATH"
+            f"runs are kept from changing {_some_names(guarded.refused)}, outside of their "
+            "directory, and go on all the same: what follows from that is missing in them; if "
+            "they may do so, begin anew with --allow-outside PATH"
         )
     if guarded.escaped:
         programs = [f"{path} {why}" for path, why in guarded.escaped]
-        yield f"nothing prevents these programs from changing your own files: {_some(programs)}"
+        yield f"nothing keeps these programs from changing your own files: {_some_names(programs)}"
 
 
-def _some(names: Sequence[str]) -> str:
+def _some_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
     return ", ".join(map(printable, names[:_MOST_TOLD])) + more
 
 
 def _with_mpi(facts: ProgramFacts, profile: RunProfile, version: str) -> ProgramFacts:
-    """Return facts with the MPI that printed its version, or that some MPI was used."""
+    """Return facts with the MPI that printed its version, or only that an MPI was used."""
     family = "mpich" if version else "other" if profile.is_mpi else ""
     implementation = (
         "romio" if version and facts.collective_bytes + facts.independent_bytes else ""
@@ -309,7 +309,7 @@ def _with_mpi(facts: ProgramFacts, profile: RunProfile, version: str) -> Program
 
 
 def _out_of_reach(why: str, job: JobEvidence) -> str:
-    """Tell the user what a study of a program without the library is worth."""
+    """Return what a study of a program without the library can show."""
     return (
         f"{why}; its I/O is read from Darshan's logs in {printable(str(job.darshan))}, without "
         "waiting for data to reach the storage, and only what can be set from outside is tried"
@@ -317,7 +317,7 @@ def _out_of_reach(why: str, job: JobEvidence) -> str:
 
 
 def what_was_written(place: Place) -> dict[str, Written]:
-    """Return what the first run wrote of each of its files, as far as its trace is whole."""
+    """Return what the first run wrote to each of its files, if its trace is complete."""
     try:
         return written_by(_evidence(place), place.directory)
     except ContainerError:
@@ -325,7 +325,7 @@ def what_was_written(place: Place) -> dict[str, Written]:
 
 
 def _evidence(place: Place) -> Evidence:
-    """Return what was recorded of a run, its files where they are now."""
+    """Return the recorded evidence of a run, with the present paths of its files."""
     evidence = read_run(_containers(place))
     elsewhere = worked_in(place.record_directory)
     return relocated(evidence, elsewhere, place.directory) if elsewhere else evidence
@@ -336,32 +336,32 @@ def _containers(place: Place) -> list[Path]:
 
 
 def _why_unseen(seen: Handshake, place: Place) -> str:
-    """Say why the program was not seen: nothing is wrong with the library if it never started."""
+    """Return why the program was not observed; if it never started, it is not the library."""
     is_dropped = seen.state is HandshakeState.DROPPED
     return (_not_started(place) if is_dropped else "") or _as_given(seen.message, place)
 
 
 def _not_started(place: Place) -> str:
-    """Say why a task of a job script was not started, as its run's output tells; "" if it was."""
+    """Return why a task of a job script did not start, from its run's output; empty if it did."""
     try:
         with (place.record_directory / "stderr").open("rb") as stream:
-            said = stream.read(_MOST_READ).decode("utf-8", "replace")
+            output = stream.read(_MOST_READ).decode("utf-8", "replace")
     except OSError:
         return ""
-    found = _NOT_STARTED.search(said)
+    found = _NOT_STARTED.search(output)
     return f"the program was not started: {printable(found[1])}" if found else ""
 
 
 def _as_given(message: str, place: Place) -> str:
-    """Name files as the user's command does, not by the run's own directory."""
+    """Return a message with files named as in the user's command, not by the run's directory."""
     return message.replace(str(place.directory), ".")
 
 
 def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], list[str]]:
     """Return absolute paths that were written, and those of temporary or allowed files.
 
-    A file that the command names is not temporary where the run leaves it: the next run, which
-    may not change it, would fail.  Names that a program makes up are new in every run.
+    A file that the command names and the run leaves behind is not temporary: the next run, which
+    must not change it, would fail.  Names that a program generates are new in every run.
     """
     temporaries = {Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())}
     outside: list[str] = []
@@ -383,7 +383,7 @@ def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], li
 
 
 def _unseen(run: Measurement, message: str) -> Measurement:
-    """Return a run that ended well but was not seen; others failed for a reason of their own."""
+    """Return a run that ended well but was not observed; others failed for their own reason."""
     if not run.ok:
         return run
     return replace(run, status=RunStatus.UNSEEN, cause=FailureCause.PROGRAM, message=message)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines what the procedure of a study needs from outside; tests put in their own."""
+"""Defines the tools that the procedure of a study needs; tests replace them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from stripewise.study.workspace import Place, Workspace
 
 @dataclass(frozen=True)
 class FirstLook:
-    """What the first run showed.
+    """Observations from the first run.
 
     Attributes:
-        facts: What the program does.
-        problem: Why it cannot be tuned, with the remedy; "" if it can.
-        no_plugin: The problem is that the plug-in for the program's MPI is not built.
+        facts: Facts about what the program does.
+        problem: Why it cannot be tuned, with the remedy; empty if it can.
+        no_plugin: Whether the problem is that the plug-in for the program's MPI is not built.
         written_inputs: Inputs that it opened for writing (relative to the run).
         replaced_inputs: Those of them whose content did not matter: outputs of an earlier run.
-        output_bytes: Size of the files that it made.
-        warnings: For the user.
+        output_bytes: Size of the files that it created.
+        warnings: Warnings for the user.
     """
 
     facts: ProgramFacts
@@ -43,38 +43,39 @@ class FirstLook:
 
 
 Look = Callable[[str, Place, Outcome], Measurement]
-"""Turn an ended run into a measurement: run_id, place, outcome."""
+"""Converts a finished run to a measurement: run_id, place, outcome."""
 LookFirst = Callable[[Place, Measurement], FirstLook]
-"""Find out from an ended first run what the program does."""
+"""Determines from a finished first run what the program does."""
 Compare = Callable[[Sequence[str], str, bool, str], Verification]
-"""Compare outputs, by run_id: two baselines, a candidate; whether layout may differ; and the
-traced run, which tells what the program writes."""
+"""Compares outputs, given by run_id: two baselines, a candidate; whether the layout may differ;
+and the traced run, which shows what the program writes.
+"""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """Everything from outside.
+    """Interfaces of a study to the outside.
 
     Attributes:
         launcher: Runs commands.
-        workspace: Makes their places.
+        workspace: Creates the places of runs.
         look / look_first: Read evidence.
         compare: Verifies outputs.
-        models: Reads the trained models of this user and site; asked where one may be used.
-        ground: Ground that models are asked for; None: what storage and facts say.
-        unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; "" if
-            it can.
-        find_space: Tunables for a program, by its facts.
-        policy: What the site and the user allow.
+        models: Reads the trained models of the user and the site, when one may be used.
+        ground: Ground to which models must apply; None to derive it from storage and facts.
+        unreadable: Returns why the content of outputs, given by run_id, cannot be compared here;
+            empty if it can.
+        find_space: Returns the tunables for a program, given its facts.
+        policy: Policy of the site and the user.
         provenance: Versions, host, storage; text to text.
-        memory: What earlier studies found; None: nothing is remembered, nor kept.
-        places: Of a job script, where the files of its trials may lie; None: of other studies.
-        storage: Storage that runs are to find below their directory; None: what is there.
-        leave: Writes what a study of a job script leaves to submit; returns what is known of its
-            jobs; None: of other studies.
-        nodes: Compute nodes of one run.
-        run_seconds: Time after which Slurm would end it, of a job script; None: never.
-        known: Description that stands for what is there; None: there is none, or the storage is
+        memory: Results of earlier studies; None if nothing is remembered or stored.
+        places: Places for the files of a job script's trials; None for other studies.
+        storage: Storage to emulate below the runs' directory; None to use the real storage.
+        leave: Writes the resulting script of a job script's study and returns figures of its
+            jobs; None for other studies.
+        nodes: Number of compute nodes of one run.
+        run_seconds: Time after which Slurm would end a run of a job script; None for no limit.
+        known: Description assigned to the real storage; None if there is none or the storage is
             emulated.
     """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Search strategies: ask for a point, tell what it gave."""
+"""Search strategies, which propose points and receive the results of their trials."""
 
 from typing import TYPE_CHECKING
 

@@ -37,19 +37,20 @@ from stripewise.study.strategies._studied_file import (
 # Rules for a job whose burst buffer is searched: nodes with aggregators, then the rest.
 
 WRITERS_OF_A_NODE = 4
-"""Aggregators for each burst-buffer node to begin with.
+"""Initial number of aggregators per burst-buffer node.
 
 Source: NERSC's documentation of Cori's burst buffer, at least 4 writers for each node.
+
 """
 _PATIENCE = 10
-"""Trials without a gain that are allowed beyond the rungs, as a study does by default."""
+"""Number of trials without a gain allowed beyond the rungs, as in a study by default."""
 
 
 class BurstBufferRules(RulesStrategy):
-    """Climbs on the burst buffer first, where one is searched; as `RulesStrategy` otherwise.
+    """Climbs on the burst buffer first, if one is searched; otherwise like `RulesStrategy`.
 
-    The search of `expbb` with fewer runs: aggregators grow with the nodes, and unit and buffer
-    are varied once, on the number of nodes that was best.
+    This is the search of `expbb` with fewer runs: the aggregators grow with the nodes, and unit
+    and buffer are varied only once, on the best number of nodes.
     """
 
     climbs_nodes = True
@@ -60,22 +61,22 @@ class BurstBufferRules(RulesStrategy):
         return with_powers_of_two(space, facts)
 
     def begin(self) -> None:
-        """Begin with nothing of the burst buffer tried."""
+        """Start without any trial on the burst buffer."""
         super().begin()
         self.climbed: frozenset[str] = frozenset()
-        """Tunables that were searched on the burst buffer, or that act on nothing else."""
+        """Tunables that were searched on the burst buffer, or only have an effect there."""
         self.is_on_burst_buffer = False
         self._by_name = dimensions_by_name(self.space)
 
     @property
     def least_patience(self) -> float:
-        """The least nodes may be slower than the baseline, and the next ones too."""
+        """Trials needed because even several rungs may be slower than the baseline."""
         return len(node_rungs(self.space, self.facts)) + _PATIENCE if NODES in self._by_name else 0
 
     def on_burst_buffer(self) -> Climb:
-        """Search on the burst buffer, from what is best there, whatever the baseline takes.
+        """Search on the burst buffer from the best point there, even if the baseline is faster.
 
-        If nothing there is faster than what was best before, the search goes on from that.
+        If nothing there is faster than the previous best point, the search continues from that.
         """
         if not is_on_request(self.space):
             return
@@ -94,7 +95,7 @@ class BurstBufferRules(RulesStrategy):
         self.climbed = frozenset(names)
 
     def _from(self, rungs: list[int]) -> Climb:
-        """Climb from the first number of nodes on which the program runs."""
+        """Climb from the first number of nodes with which the program runs."""
         reason = "start: the burst buffer with the least nodes, four aggregators for each"
         point: Settings = {}
         for least in rungs:
@@ -120,7 +121,7 @@ class BurstBufferRules(RulesStrategy):
         yield from self._unit_and_buffer(defaults)
 
     def _defaults(self) -> Defaults:
-        """Return what acts by default, as the first trial on the burst buffer shows."""
+        """Return the defaults in effect according to the first trial on the burst buffer."""
         studied = StudiedFile(self.noise)
         score = studied.score(self.last_trial) if self.last_trial else None
         return Defaults.of(studied.example(score) if score else None, self.facts)
@@ -137,10 +138,10 @@ class BurstBufferRules(RulesStrategy):
             yield from self._ladder(BUFFER, below, f"smaller striping buffers ({why})", patience=0)
 
     def _hybrid(self) -> Generator[Batch, list[Trial], bool]:
-        """Put large files alone on the burst buffer, if the last trial has a costly small one.
+        """Place only large files on the burst buffer, if the last trial has a costly small file.
 
         Returns:
-            Whether that was better than what was best.
+            Whether that was better than the best point.
         """
         trial, files = self.last_trial, self._by_name.get(FILES)
         if trial is None or files is None or FILES in trial.settings:
@@ -165,15 +166,15 @@ class BurstBufferRules(RulesStrategy):
         enough = [n for n in values if n >= WRITERS_OF_A_NODE * nodes]
         return {AGGREGATORS: (enough or values[-1:])[0]} if values else {}
 
-    def _with(self, name: str, value: Value) -> Settings:
-        """Let aggregators grow with the nodes."""
-        point = super()._with(name, value)
+    def _with_setting(self, name: str, value: Value) -> Settings:
+        """Return the best point with one more setting, and aggregators that match the nodes."""
+        point = super()._with_setting(name, value)
         if name != NODES or not isinstance(value, int) or not value:
             return point
         return {**point, **self._aggregators(value)}
 
 
-# Rules whose start and order come from what the first run's counters show.
+# Rules whose start and order depend on the counters of the first run.
 
 SMALL_CALL_BYTES = 64 * 1024
 """Mean size of a data call below which buffers are expected to matter (assumed)."""
@@ -181,7 +182,7 @@ SMALL_CALL_BYTES = 64 * 1024
 
 @dataclass(frozen=True)
 class Hint:
-    """One tunable that the counters point at; value None: no preferred value."""
+    """Tunable that the counters suggest; value None if no value is preferred."""
 
     name: str
     value: Value | None
@@ -189,20 +190,19 @@ class Hint:
 
 
 class AutoStrategy(BurstBufferRules):
-    """Rules, but the tunables that the counters point at come first.
+    """Rules that start with the tunables suggested by the counters.
 
-    Where they point at more than one value, the combination of these is tried before the
-    ladders; the ladders then go on from it if it is better than the default.  Where the burst
-    buffer of a job is searched, that comes before all; where that is faster, only what the
-    counters point at follows.
+    If they suggest more than one value, the combination of these is tried before the ladders, and
+    the ladders continue from it if it is better than the default.  If the burst buffer of a job is
+    searched, that comes first; if it is faster, only the suggested tunables follow.
     """
 
     name = "auto"
-    summary = "rules that begin with what the first run's counters point at"
+    summary = "rules, starting with what the counters of the first run point to"
     uses_models = True
 
     def begin(self) -> None:
-        """Work out what the counters point at."""
+        """Derive the hints from the counters."""
         super().begin()
         known = {dimension.tunable.name for dimension in self.space.dimensions}
         hints = [hint for hint in hints_for(self.facts) if hint.name in known]
@@ -217,18 +217,18 @@ class AutoStrategy(BurstBufferRules):
         hinted = [self._preferred_first(by_name[name]) for name in self._hints if name in by_name]
         if self.is_on_burst_buffer:
             self.what_was_tried = (
-                "all that acts on a burst buffer, and what the counters point at, was tried"
+                "everything that acts on a burst buffer, and that the counters point to, was tried"
             )
             return [self._preferred_only(dimension) for dimension in hinted]
         rest = [d for d in left if d.tunable.name not in self._hints]
         return [*hinted, *rest]
 
     def why(self, name: str) -> str:
-        """Return what the counters showed."""
+        """Return what the counters showed about a tunable; empty if nothing."""
         return self._hints[name].reason if name in self._hints else ""
 
     def start(self) -> Climb:
-        """Search on the burst buffer; otherwise try what the counters point at together."""
+        """Search on the burst buffer; otherwise try the hinted values together."""
         yield from self.on_burst_buffer()
         if self._best:
             return
@@ -257,7 +257,7 @@ class AutoStrategy(BurstBufferRules):
 
 
 def hints_for(facts: ProgramFacts) -> Iterator[Hint]:
-    """Yield the hints, most promising first; a tunable may come more than once."""
+    """Yield the hints, most promising first; a tunable may occur more than once."""
     yield from _implementation(facts)
     yield from _pattern(facts)
     yield from _independent(facts)
@@ -273,7 +273,7 @@ def _implementation(facts: ProgramFacts) -> Iterator[Hint]:
 
 
 def _pattern(facts: ProgramFacts) -> Iterator[Hint]:
-    """Yield hints to gather parts that interleave: by collective calls, or one to a chunk."""
+    """Yield hints to gather interleaved parts: by collective calls, or one per chunk."""
     if not facts.interleaved:
         return
     reason = f"the ranks' parts interleave in the file: {facts.pattern}"
@@ -333,5 +333,5 @@ def _mean_call_bytes(facts: ProgramFacts) -> float:
 
 
 def _operation(facts: ProgramFacts) -> str:
-    """Return what the program does more of."""
+    """Return "read" or "write", whichever the program does more."""
     return "write" if facts.write_bytes >= facts.read_bytes else "read"

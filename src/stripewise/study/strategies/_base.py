@@ -21,13 +21,13 @@ OptionValue = int | float | str
 
 @dataclass(frozen=True)
 class StrategyOption:
-    """One option.
+    """Option of a strategy.
 
     Attributes:
         name: Words joined by `_`.
-        default: Also tells its type.
-        summary: One line.
-        choices: Allowed texts; empty otherwise.
+        default: Default value, which also determines the type.
+        summary: One line of description.
+        choices: Allowed texts; empty if the option is not a choice.
         minimum / maximum: Bounds of a number.
     """
 
@@ -40,7 +40,7 @@ class StrategyOption:
 
     @property
     def expected(self) -> str:
-        """What a value must be, for people."""
+        """Description of valid values, for users."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         kind = "an integer" if isinstance(self.default, int) else "a number"
@@ -50,7 +50,7 @@ class StrategyOption:
         """Read a value.
 
         Raises:
-            UsageError: It is none.
+            UsageError: The text is not a valid value.
         """
         wrong = UsageError(f"strategy option {self.name}={text!r}: give {self.expected}")
         if self.choices:
@@ -69,10 +69,10 @@ class StrategyOption:
 def parse_options(
     strategy: str, declared: Sequence[StrategyOption], given: Mapping[str, str]
 ) -> dict[str, OptionValue]:
-    """Return every declared option's value.
+    """Return the values of all declared options.
 
     Raises:
-        UsageError: The strategy has no such option, or that option no such value.
+        UsageError: The strategy has no such option, or the value is invalid.
     """
     known = {option.name: option for option in declared}
     for name in given:
@@ -97,25 +97,25 @@ def _hint(name: str, known: Mapping[str, StrategyOption]) -> str:
 class Strategy(ABC):
     """Proposes points and learns from their trials.
 
-    A strategy is deterministic: the same space, facts, seed and sequence of ask and tell
-    give the same proposals, so that a study is resumed by telling it the journal.
+    A strategy is deterministic: the same space, facts, seed and sequence of ask and tell give the
+    same proposals, so that a study is resumed by passing it the results of the journal.
     """
 
     name: str
     summary: str
-    """One line for people."""
+    """Description in one line."""
     declared: tuple[StrategyOption, ...] = ()
-    """Options that the user may give."""
+    """Options that users can set."""
     climbs_nodes: bool = False
-    """Whether it tries the numbers of burst-buffer nodes one after the other, as rungs."""
+    """Whether it tries the numbers of burst-buffer nodes in order, as rungs."""
     tunes_classes: bool = False
-    """Whether it can give classes of files settings of their own."""
+    """Whether it can give classes of files their own settings."""
     uses_models: bool = False
-    """Whether a study with it begins with what trained models promise, without being asked."""
+    """Whether a study starts it with predictions of trained models by default."""
     noise: float = 0.05
-    """Relative difference of `io_ratio` that means nothing; the study sets it before `tell`."""
+    """Relative difference of `io_ratio` within the noise; the study sets it before `tell`."""
     baseline: Measurement | None = None
-    """A run of the default, with its files; the study sets it before the first `ask`."""
+    """Run of the default with its files; the study sets it before the first `ask`."""
 
     def __init__(
         self,
@@ -124,10 +124,10 @@ class Strategy(ABC):
         seed: int,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        """Keep the space; draw nothing yet.
+        """Store the arguments without drawing random numbers.
 
         Raises:
-            UsageError: There is no such option, or it has no such value.
+            UsageError: There is no such option, or its value is invalid.
         """
         self.space = self.refine(space, facts)
         self.facts = facts
@@ -138,69 +138,69 @@ class Strategy(ABC):
         self.begin()
 
     def begin(self) -> None:  # noqa: B027 - most need nothing
-        """Prepare what the first question needs; what the strategy was made with is set."""
+        """Prepare for the first `ask`; all arguments of the strategy are already set."""
 
     @classmethod
     def refine(cls, space: Space, facts: ProgramFacts) -> Space:
-        """Return the space with the values that the strategy tries; most leave it as it is.
+        """Return the space with the values that the strategy tries, usually unchanged.
 
-        Only values may differ, and only of tunables whose ladder the user did not give.
+        Only values may differ, and only for tunables whose ladder the user did not set.
         """
         del facts
         return space
 
     @classmethod
     def problem(cls) -> str:
-        """Return why it cannot be used here, with the remedy; "" if it can."""
+        """Return why it cannot be used here, with the remedy; empty if it can."""
         return ""
 
     def number(self, name: str) -> float:
-        """Return the value of an option that is a number."""
+        """Return the value of a numeric option."""
         return float(self.options[name])
 
     @property
     def least_patience(self) -> float:
-        """Least number of trials without improvement before a study may give up."""
+        """Least number of trials without improvement before a study may stop."""
         return 0
 
     @abstractmethod
     def ask(self, n: int) -> list[Proposal]:
-        """Propose up to `n` points not asked before.
+        """Propose up to `n` new points.
 
-        Points that were asked and not told yet are in flight: it proposes what it can without
-        their outcomes, fewer points or none if it needs them.  When nothing is in flight, none
-        means that it has finished.  To ask for n is to ask n times for one.
+        Points without a result yet are in flight: the strategy proposes what it can without their
+        results, and fewer points or none if it needs them.  If nothing is in flight, no proposal
+        means that it has finished.  Asking for n points is equivalent to asking n times for one.
         """
 
     @abstractmethod
     def tell(self, trial: Trial) -> None:
-        """Learn an outcome (`io_ratio`, `elapsed_ratio`; inf for a failure), in any order."""
+        """Learn a result (`io_ratio`, `elapsed_ratio`; inf for a failure), in any order."""
 
     def prime(self, trials: Sequence[Trial]) -> None:
-        """Learn of trials that were not asked here, once, before the first ask.
+        """Learn trials that it did not propose, once, before the first `ask`.
 
-        A strategy that can begin with what they show does so; without this it begins as ever.
+        A strategy that can use them to start does so; the default implementation ignores them.
         """
         del trials
 
     @property
     @abstractmethod
     def finished_because(self) -> str:
-        """Why there is nothing more to ask; "" while there is."""
+        """Reason why there are no more proposals; empty while there are some."""
 
 
-# A strategy written as one generator: yields proposals, receives their trials.
+# A strategy written as one generator, which yields proposals and receives their trials.
 
 Batch = list[Proposal]
 Steps = Generator[Batch, list[Trial], str]
-"""Yields what can be tried side by side, is sent the outcomes, returns why there is no more."""
+"""Generator that yields independent proposals, receives their trials, and returns why it ended."""
 
 
 class StepwiseStrategy(Strategy):
-    """Turns `steps` into ask and tell."""
+    """Strategy that implements ask and tell with the generator `steps`."""
 
     def begin(self) -> None:
-        """Keep the space; the generator starts at the first question."""
+        """Store the space; the generator starts at the first `ask`."""
         self._steps: Steps | None = None
         self._batch: Batch = []
         self._n_asked = 0
@@ -219,12 +219,12 @@ class StepwiseStrategy(Strategy):
     def ask(self, n: int) -> list[Proposal]:
         """Propose the next points of the batch."""
         self._start()
-        asked = self._batch[self._n_asked : self._n_asked + n]
-        self._n_asked += len(asked)
-        return asked
+        proposals = self._batch[self._n_asked : self._n_asked + n]
+        self._n_asked += len(proposals)
+        return proposals
 
     def tell(self, trial: Trial) -> None:
-        """Send the outcomes to the generator when all of the batch are there."""
+        """Send the results of a batch to the generator once all of them are there."""
         self._outcomes[key_of(trial.settings)] = trial
         keys = [key_of(proposal.settings) for proposal in self._batch]
         if self._steps is not None and keys and all(key in self._outcomes for key in keys):
@@ -232,7 +232,7 @@ class StepwiseStrategy(Strategy):
 
     @property
     def finished_because(self) -> str:
-        """Why there is nothing more to ask."""
+        """Reason why there are no more proposals."""
         self._start()
         return self._finished
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives the ladders of a job on a burst buffer: nodes, aggregators, units, buffers."""
+"""Provides the ladders of a job on a burst buffer: nodes, aggregators, units, buffers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ AGGREGATORS, UNIT, BUFFER = "mpiio.cb_nodes", "mpiio.striping_unit", "mpiio.cb_b
 RANKS, RANKS_PER_NODE, THREADS = "job.ranks", "job.ranks_per_node", "job.threads"
 KIB, MIB = 1024, 1 << 20
 LEAST_UNIT = 256 * KIB
-"""Smaller requests are poor on every burst buffer (documented: NERSC, from 512 KiB on)."""
+"""Least useful request size: smaller ones are slow (documented: NERSC, from 512 KiB on)."""
 DATAWARP_UNIT = 8 * MIB
-"""Stripe size of files on DataWarp by default.  Source: Markomanolis (KAUST), ExPBB, CUG 2017."""
+"""Default stripe size of files on DataWarp.  Source: Markomanolis (KAUST), ExPBB, CUG 2017."""
 ROMIO_BUFFER = 16 * MIB
 """Default of cb_buffer_size (measured: ROMIO_PRINT_HINTS=1, MPICH 4.0.2; Cray MPICH's too)."""
 _UNITS = (16 * MIB, 8 * MIB, 4 * MIB, 2 * MIB, MIB, 512 * KIB, LEAST_UNIT)
@@ -31,15 +31,15 @@ def dimensions_by_name(space: Space) -> dict[str, Dimension]:
 
 
 def is_on_request(space: Space) -> bool:
-    """Return whether the nodes of the job's burst buffer are searched."""
+    """Return whether the number of the job's burst-buffer nodes is searched."""
     return NODES in dimensions_by_name(space)
 
 
 def with_powers_of_two(space: Space, facts: ProgramFacts) -> Space:
-    """Return the space with the ladders of a burst buffer, where one is searched.
+    """Return the space with the ladders of a burst buffer, if one is searched.
 
-    Aggregators, striping unit and buffer get powers of two in place of ladders that were made
-    for a parallel file system; values that the user gave stay.
+    Aggregators, striping unit and buffer get powers of two instead of ladders for a parallel file
+    system; values from the user are kept.
     """
     if not is_on_request(space):
         return space
@@ -65,7 +65,7 @@ def _powers_up_to(most: int) -> Iterator[int]:
 
 
 def node_rungs(space: Space, facts: ProgramFacts) -> list[int]:
-    """Return the numbers of burst-buffer nodes to try, ascending; the script's own is one."""
+    """Return the burst-buffer nodes to try in ascending order, including the script's own."""
     dimension = dimensions_by_name(space).get(NODES)
     values = numbers(dimension.values) if dimension else []
     rungs = sorted({*values, facts.burst_buffer_nodes} - {0})
@@ -73,7 +73,7 @@ def node_rungs(space: Space, facts: ProgramFacts) -> list[int]:
 
 
 def on_nodes(nodes: int, facts: ProgramFacts) -> dict[str, Value]:
-    """Return the setting of a number of nodes; none where the script has that number."""
+    """Return the setting of a number of nodes; empty if the script already has that number."""
     return {} if nodes == facts.burst_buffer_nodes else {NODES: nodes}
 
 
@@ -83,7 +83,7 @@ def numbers(values: Sequence[Value]) -> list[int]:
 
 
 def default_unit(file: ObservedFile | None, facts: ProgramFacts) -> tuple[int, str]:
-    """Return the default striping unit on a burst buffer, and where that is from."""
+    """Return the default striping unit on a burst buffer, and its source."""
     if unit := _reported(file, "striping_unit"):
         return unit, f"reported for {file.path if file else ''}"
     if facts.burst_buffer_nodes and facts.striping is not None:
@@ -92,17 +92,17 @@ def default_unit(file: ObservedFile | None, facts: ProgramFacts) -> tuple[int, s
 
 
 def default_buffer(file: ObservedFile | None) -> tuple[int, str]:
-    """Return the bytes that an aggregator moves in a round by default, and where that is from."""
+    """Return the default bytes that an aggregator moves per round, and their source."""
     if size := _reported(file, "cb_buffer_size"):
         return size, f"reported for {file.path if file else ''}"
     return ROMIO_BUFFER, "not reported: the default of ROMIO and Cray MPICH"
 
 
 def default_aggregators(file: ObservedFile | None, facts: ProgramFacts) -> tuple[int, str]:
-    """Return the default number of aggregators, and where that is from; 0: not known.
+    """Return the default number of aggregators, and its source; 0 if unknown.
 
-    Where an MPI reports only what was set (ROMIO in Open MPI), it is taken from the ranks that
-    made system calls on the file.  If all did, the calls were independent, and say nothing.
+    If an MPI reports only what was set (ROMIO in Open MPI), it is the number of ranks that made
+    system calls on the file.  If all ranks did, the calls were independent and do not count.
     """
     if number := _reported(file, "cb_nodes"):
         return number, "reported"
@@ -115,23 +115,23 @@ def _reported(file: ObservedFile | None, key: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-# Which values the loops of ExPBB try on a rung, in which order.
+# Values that the loops of ExPBB try on a rung, in their order.
 
 Change = dict[str, Value]
 _ONE_A_NODE = "by default, one a burst-buffer node,"
 _FIRST_BUFFER = 8
-"""The buffers begin at this part of the default.  Source: the script on ExPBB's slides."""
+"""Divisor of the default for the first buffer size.  Source: the script on ExPBB's slides."""
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """Values that act on the burst buffer where nothing is set.
+    """Values in effect on the burst buffer if nothing is set.
 
     Attributes:
-        unit / buffer: Bytes.
-        unit_from / buffer_from: Where each is from, for people.
-        aggregators / aggregators_from: As reported or observed; 0: one for each burst-buffer
-            node, as Cray MPICH has.
+        unit / buffer: Striping unit and buffer size in bytes.
+        unit_from / buffer_from: Source of each value, for users.
+        aggregators / aggregators_from: Reported or observed number and its source; 0 means one
+            per burst-buffer node, as in Cray MPICH.
     """
 
     unit: int
@@ -143,10 +143,10 @@ class Defaults:
 
     @classmethod
     def of(cls, file: ObservedFile | None, facts: ProgramFacts, nodes: int = 0) -> Defaults:
-        """Take them from what was observed of the studied file, as far as it tells.
+        """Derive them from what was observed of the studied file.
 
         Args:
-            file: File as a run shows it that has so many burst-buffer nodes and nothing else set.
+            file: File from a run with the given burst-buffer nodes and no other settings.
             facts: Facts of the program.
             nodes: Number of nodes of the burst buffer.
         """
@@ -157,33 +157,33 @@ class Defaults:
 
 @dataclass(frozen=True)
 class Ladders:
-    """The values of the space, and the loops over them."""
+    """Values of a space, and the loops over them."""
 
     dimensions: Mapping[str, Dimension]
     facts: ProgramFacts
 
     def values(self, name: str) -> list[int]:
-        """Return the values of a tunable, ascending; none where it is not searched."""
+        """Return the values of a tunable, ascending; empty if it is not searched."""
         dimension = self.dimensions.get(name)
         return sorted(numbers(dimension.values)) if dimension else []
 
     def aggregators(
         self, best: Mapping[str, Value], defaults: Defaults, nodes: int
     ) -> list[Change]:
-        """Return the numbers of aggregators to try: more than now."""
+        """Return the numbers of aggregators to try, all above the present one."""
         now = _number(best, AGGREGATORS, defaults.aggregators or max(nodes, 1))
         return [{AGGREGATORS: n} for n in self.values(AGGREGATORS) if n > now]
 
     def units(self, best: Mapping[str, Value], default: int) -> tuple[int, list[Change]]:
-        """Return the striping unit now, and what is tried: smaller ones."""
+        """Return the present striping unit, and smaller ones to try."""
         now = _number(best, UNIT, default)
         return now, [{UNIT: size} for size in reversed(self.values(UNIT)) if size < now]
 
     def small_buffers(self, best: Mapping[str, Value], defaults: Defaults) -> list[Change]:
-        """Return buffers from an eighth of the default on, below it; none smaller than a stripe.
+        """Return buffer sizes from an eighth of the default up to it, not smaller than a stripe.
 
-        Cray MPICH makes the buffer a multiple of the stripe.  Where a buffer was chosen already
-        there are none.
+        Cray MPICH rounds the buffer to a multiple of the stripe.  Empty if a buffer was already
+        selected.
         """
         if BUFFER in best:
             return []
@@ -191,12 +191,12 @@ class Ladders:
         return [{BUFFER: n} for n in self.values(BUFFER) if least <= n < defaults.buffer]
 
     def large_buffers(self, best: Mapping[str, Value], defaults: Defaults) -> list[Change]:
-        """Return buffers above the present one."""
+        """Return buffer sizes above the present one."""
         now = _number(best, BUFFER, defaults.buffer)
         return [{BUFFER: size} for size in self.values(BUFFER) if size > now]
 
     def resources(self) -> dict[str, list[Change]]:
-        """Return fewer ranks with more threads each; fewer ranks on each node."""
+        """Return changes to fewer ranks with more threads each, or fewer ranks per node."""
         fewer = [n for n in reversed(self.values(RANKS)) if n < self.facts.n_ranks]
         threads = self.values(THREADS)
         paired = [self._with_threads(ranks, threads) for ranks in fewer]
@@ -217,7 +217,7 @@ def _number(settings: Mapping[str, Value], name: str, default: int) -> int:
 
 
 def change_text(change: Mapping[str, Value], best: Mapping[str, Value], defaults: Defaults) -> str:
-    """Say what is changed: "striping unit 8 MiB -> 4 MiB"."""
+    """Return a change in words: "striping unit 8 MiB -> 4 MiB"."""
     return ", ".join(_one_change(name, value, best, defaults) for name, value in change.items())
 
 

@@ -16,15 +16,15 @@ from stripewise.study.strategies._base import Strategy, StrategyOption
 
 Settings = dict[str, Value]
 MOST_SHUFFLED = 2_000_000
-"""Larger spaces are not shuffled whole; nobody measures them whole either."""
+"""Size up to which a space is shuffled as a whole; larger ones are never measured entirely."""
 
 
 class ExhaustiveStrategy(Strategy):
-    """All valid points; those that set few tunables first, in the order of likely effect.
+    """Proposes all valid points, those with few settings first, in the order of likely effect.
 
-    With `order=most` those that set many first; with `order=random` in a random order that the
-    seed decides.  It ends when every point was
-    tried; the study's budget usually ends it earlier.
+    With `order=most` those with many settings come first; with `order=random` the order is random
+    and determined by the seed.  It ends when every point was tried; the study's budget usually
+    ends it earlier.
     """
 
     name = "exhaustive"
@@ -40,31 +40,31 @@ class ExhaustiveStrategy(Strategy):
 
     @property
     def least_patience(self) -> float:
-        """It is meant to see everything."""
+        """Number of all points: the strategy is meant to try everything."""
         return inf
 
     def begin(self) -> None:
-        """Begin the list of points at the first question."""
+        """Create the list of points at the first `ask`."""
         self._done = {key_of({})}
         self._listed = self._proposals()
         self._next: list[Proposal] = []
 
     def prime(self, trials: Sequence[Trial]) -> None:
-        """Leave out what is known."""
+        """Leave out points that are already known."""
         self._done |= {key_of(trial.settings) for trial in trials}
 
     def ask(self, n: int) -> list[Proposal]:
         """Propose the next points of the list."""
-        asked = self._next + list(islice(self._listed, max(0, n - len(self._next))))
-        self._next = asked[n:]
-        return asked[:n]
+        proposals = self._next + list(islice(self._listed, max(0, n - len(self._next))))
+        self._next = proposals[n:]
+        return proposals[:n]
 
     def tell(self, trial: Trial) -> None:
-        """Learn nothing: all points are tried."""
+        """Learn nothing, because all points are tried."""
 
     @property
     def finished_because(self) -> str:
-        """Why there is nothing more to ask."""
+        """Reason why there are no more proposals."""
         self._next = self._next or list(islice(self._listed, 1))
         return "" if self._next else "every valid configuration has been tried"
 

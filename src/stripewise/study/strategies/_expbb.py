@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches as ExPBB does: loops over the parameters on each rung of nodes.
+"""Searches like ExPBB: loops over the parameters on each rung of burst-buffer nodes.
 
 Source: Markomanolis (KAUST), "ExPBB: A framework to explore the performance of Burst Buffer",
-Cray User Group 2017.  docs/design/strategies.md has the rules, and what is different here.
+Cray User Group 2017.  docs/design/strategies.md has the rules, and the differences here.
 """
 
 from __future__ import annotations
@@ -53,28 +53,28 @@ Walk = Generator[Batch, list[Trial], Score | None]
 Asking = Generator[Batch, list[Trial], bool]
 Ladder = Generator[Batch, list[Trial], str]
 _CALLS_GREW = 0.75
-"""System calls that grew by this part of the factor by which the unit fell are its doing."""
+"""Part of the factor by which the unit fell from which on more system calls are its effect."""
 
 
 class ExpbbStrategy(StepwiseStrategy):
-    """Doubles the nodes of the burst buffer; on each rung varies one parameter after another.
+    """Doubles the burst-buffer nodes; on each rung varies one parameter after another.
 
-    Points are judged against the best so far, by the studied file and by the whole run.
+    Points are compared with the best so far, by the studied file and by the whole run.
     """
 
     name = "expbb"
     summary = "burst-buffer nodes, aggregators, striping unit and buffer, by the rules of ExPBB"
     declared = (
         StrategyOption(
-            "tolerance", 0.05, "relative difference of two times that counts", maximum=1
+            "tolerance", 0.05, "smallest relative difference of two times that counts", maximum=1
         ),
         StrategyOption(
-            "small_bytes", SMALL_BYTES, "files of at most so many bytes are small", minimum=1,
+            "small_bytes", SMALL_BYTES, "largest size of a small file, bytes", minimum=1,
             maximum=1e15,
         ),
         StrategyOption(
             "small_cost", LEAST_COST,
-            "share of the run above which a small file that all ranks share is costly", maximum=1,
+            "share of the run above which a small file shared by all ranks is costly", maximum=1,
         ),
     )  # fmt: skip
     climbs_nodes = True
@@ -86,7 +86,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return with_powers_of_two(space, facts)
 
     def begin(self) -> None:
-        """Find the rungs; nothing is known but the baseline."""
+        """Determine the rungs; only the baseline is known so far."""
         super().begin()
         self._studied = StudiedFile(self.number("tolerance"), int(self.number("small_bytes")))
         self._best: Score | None = None
@@ -108,7 +108,7 @@ class ExpbbStrategy(StepwiseStrategy):
         self._skipped: list[Callable[[], Walk]] = []
 
     def _acts(self, dimension: Dimension) -> bool:
-        """Return whether a tunable acts without another that ExPBB does not vary."""
+        """Return whether a tunable has an effect without others that ExPBB does not vary."""
         if not dimension.tunable.requires(self.facts):
             return True
         name, values = dimension.tunable.name, dimension.values
@@ -116,12 +116,12 @@ class ExpbbStrategy(StepwiseStrategy):
 
     @property
     def least_patience(self) -> float:
-        """Its rules end it: least nodes may be slower than the parallel file system for long."""
+        """Number of all points: its rules end it, as the least nodes may be slow for long."""
         values = sum(len(dimension.values) for dimension in self.space.dimensions)
         return len(self._rungs) * (values + 2) + values
 
     def steps(self) -> Steps:
-        """Climb the ladder of nodes; then what was left out there; then each class of files."""
+        """Climb the ladder of nodes; then run the loops left out; then each class of files."""
         for trial in self.primed:
             self._learn(trial)
         if self._zero:
@@ -138,7 +138,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return f"{ended or self._all_rungs()}; {self._kept()}"
 
     def _try(self, settings: Settings, reason: str) -> Trying:
-        """Run a point unless that was done."""
+        """Run a point unless it was already run."""
         key = key_of(settings)
         if not settings:
             return self._default_score()
@@ -151,7 +151,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return self._seen[key]
 
     def _default_score(self) -> Score:
-        """Return what the default gave, which is never asked for."""
+        """Return the score of the default, which is never proposed."""
         return self._studied.baseline(self.baseline)
 
     def _learn(self, trial: Trial) -> None:
@@ -166,7 +166,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return self._studied.judge(score, self._best or self._default_score(), self._least_run)
 
     def _is_better(self, score: Score) -> bool:
-        """Return whether the studied file is faster, or no slower in a shorter run."""
+        """Return whether the studied file is faster, or equally fast in a shorter run."""
         best = self._best or self._default_score()
         is_faster = self._judge(score) is Comparison.FASTER
         return is_faster or self._studied.shortens_run(score, best, self._least_run)
@@ -189,7 +189,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return nodes if isinstance(nodes, int) else 0
 
     def _hybrid_of_kept(self) -> Walk:
-        """Try a hybrid run on the rung that was kept, whether or not one lost on another rung."""
+        """Try a hybrid run on the rung that was kept, even if one failed on another rung."""
         best = self._best
         is_known = best is None or FILES in best.settings or self._hybrid_fails
         if best is None or is_known or self._nodes not in self._rungs:
@@ -200,7 +200,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return None
 
     def _left_out(self) -> Walk:
-        """Run the loops that rule 4 left out, on the rung that was kept."""
+        """Run the loops that rule 4 skipped, on the rung that was kept."""
         skipped, self._skipped = self._skipped, []
         if self._nodes in self._rungs:
             self._place = self._rungs.index(self._nodes)
@@ -211,7 +211,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return None
 
     def _compose(self) -> Walk:
-        """Give each class of files what was best for it: the slides' hints name files too."""
+        """Combine the best settings of each class of files; the slides' hints name files too."""
         point = self._classes.compose(dict(self._settings), self.noise)
         if point is None or self._best is None:
             return None
@@ -225,7 +225,7 @@ class ExpbbStrategy(StepwiseStrategy):
         """Try a number of nodes with the best settings so far, then the loops on it.
 
         Returns:
-            Why the ladder ends; "" where it goes on.
+            Why the ladder ends; empty if it continues.
         """
         before = self._best
         start = dict(on_nodes(nodes, self.facts))
@@ -244,7 +244,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return (yield from self._more_nodes(before, score))
 
     def _first(self, score: Score) -> Asking:
-        """Begin from the defaults on the least nodes; they may need a hybrid run already."""
+        """Start from the defaults on the least nodes, which may already need a hybrid run."""
         self._keep(score)
         self._defaults = Defaults.of(self._studied.example(score), self.facts, self._nodes)
         change = self._studied.change(self._default_score(), score)
@@ -254,7 +254,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return (yield from self._try_hybrid(score, "rule 5"))
 
     def _more_nodes(self, before: Score, score: Score) -> Ladder:
-        """Judge a rung by its first trial: loops, hybrid run, or the end of the ladder."""
+        """Decide by a rung's first trial: loops, a hybrid run, or the end of the ladder."""
         verdict = self._judge(score)
         change = self._studied.change(before, score)
         if verdict is Comparison.FASTER:
@@ -276,11 +276,11 @@ class ExpbbStrategy(StepwiseStrategy):
         return ""
 
     def _may_be_faster(self, score: Score, io: float) -> bool:
-        """Return whether the noise alone hides a gain that would count by the tolerance."""
+        """Return whether a gain above the tolerance may be hidden only by noise."""
         return self._studied.io(score) < io * (1 - self.number("tolerance"))
 
     def _loops(self) -> Walk:
-        """Vary one parameter after another; leave the rung where the unit's rule says so."""
+        """Vary one parameter after another; leave the rung if the rule of the unit says so."""
         self._skipped = []
         yield from self._aggregators()
         if (yield from self._units()):
@@ -314,7 +314,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return True
 
     def _buffers(self) -> Walk:
-        """Double the buffer from an eighth of the default on, and on while it improves."""
+        """Double the buffer from an eighth of the default on, as long as it improves."""
         previous: Score | None = None
         below = self._ladders.small_buffers(self._settings, self._defaults)
         for change in below:
@@ -340,9 +340,9 @@ class ExpbbStrategy(StepwiseStrategy):
     def _walk(self, changes: Sequence[Change], *, by_run: bool = False) -> Walk:
         """Try changes of the best point as long as each is kept; return the last trial.
 
-        A difference within the tolerance says nothing, nor does a run that was lost: one more
-        value is tried then.  Gains that the noise alone hides do not count as one: several of
-        them together may show.
+        A difference within the tolerance, or a lost run, decides nothing: one more value is tried
+        then.  Gains hidden only by noise are not counted as such: several of them together may
+        become visible.
         """
         score, patience, least = None, 1, inf
         for change in changes:
@@ -364,31 +364,31 @@ class ExpbbStrategy(StepwiseStrategy):
         """Try one change of the best point, and keep it by rules 1 and 2.
 
         Args:
-            change: Settings.
-            by_run: Whether a shorter run is enough where the studied file is no slower.
+            change: Settings to change.
+            by_run: Whether a shorter run is enough if the studied file is not slower.
         """
         best = self._best or self._default_score()
         text = change_text(change, best.settings, self._defaults)
         reason = f"{self._where()}: {text}; {self._before}"
         score = yield from self._try({**best.settings, **change}, reason)
-        verdict, said = self._judge(score), self._studied.change(best, score)
+        verdict, comparison = self._judge(score), self._studied.change(best, score)
         if verdict is Comparison.FASTER:
             both = score.run_ratio < best.run_ratio
             how = "both faster" if both else "I/O faster, the whole run no slower"
-            self._keep(score, f"{said}: {how}, next value (rules 1 and 2)")
+            self._keep(score, f"{comparison}: {how}, next value (rules 1 and 2)")
         elif by_run and self._studied.shortens_run(score, best, self._least_run):
-            self._keep(score, f"{said}: the whole run is faster, next value (rule 2)")
+            self._keep(score, f"{comparison}: the whole run is faster, next value (rule 2)")
         elif verdict is Comparison.IO_ONLY:
-            self._because = f"{said}: I/O faster, whole run slower (rule 3)"
+            self._because = f"{comparison}: I/O faster, whole run slower (rule 3)"
             yield from self._try_hybrid(score, "rule 3")
         elif score.is_failed:
-            self._because = said
+            self._because = comparison
         else:
-            self._because = f"{said}: {verdict} (rule 1)"
+            self._because = f"{comparison}: {verdict} (rule 1)"
         return score
 
     def _try_hybrid(self, score: Score, rule: str) -> Asking:
-        """Put large files alone on the burst buffer, if a small one is costly; return if kept."""
+        """Place only large files on the burst buffer if a small one is costly; return if kept."""
         small = self._costly(score)
         if small is None:
             self._because += "; no small file that the ranks share is costly"
@@ -404,12 +404,12 @@ class ExpbbStrategy(StepwiseStrategy):
         tried = yield from self._try({**score.settings, FILES: globs}, reason)
         self._hybrid_fails = tried.is_failed
         best = self._best or self._default_score()
-        said = f"hybrid: {self._studied.change(best, tried)}"
+        because = f"hybrid: {self._studied.change(best, tried)}"
         is_kept = self._is_better(tried)
         if is_kept:
-            self._keep(tried, f"{said}: kept")
+            self._keep(tried, f"{because}: kept")
         else:
-            self._because = f"{said}: not kept"
+            self._because = f"{because}: not kept"
         return is_kept
 
     def _costly(self, score: Score) -> SmallFile | None:
@@ -420,7 +420,7 @@ class ExpbbStrategy(StepwiseStrategy):
         )
 
     def _globs(self, score: Score) -> str:
-        """Return which files lie on the burst buffer in a hybrid run; "": it is not asked for."""
+        """Return the globs of files on the burst buffer in a hybrid run; may be empty."""
         if self._files is None or not score.settings.get(NODES, self.facts.burst_buffer_nodes):
             return ""
         if self._files.values:
@@ -429,7 +429,7 @@ class ExpbbStrategy(StepwiseStrategy):
 
     @property
     def _before(self) -> str:
-        """What the run before showed: a reason tells what led to it, not what it gave."""
+        """Result of the previous run: a reason says what led to a trial, not its result."""
         return f"the run before: {self._because}"
 
     def _where(self) -> str:

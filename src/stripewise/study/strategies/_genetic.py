@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches by a genetic algorithm with the options and defaults of H5Evolve."""
+"""Searches with a genetic algorithm that has the options and defaults of H5Evolve."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from stripewise.study.strategies._base import Batch, Steps, StepwiseStrategy, St
 
 # The parts of a genetic algorithm: scaling of fitness, selection, crossover.
 #
-# Pure functions; a genome is a tuple of places on the tunables' ladders, 0 for the default.
+# Pure functions; a genome is a tuple of indices on the tunables' ladders, 0 for the default.
 #
 # Source: Goldberg, Genetic Algorithms in Search, Optimization and Machine Learning, chapters 3
 # and 4 (linear scaling with multiple 1.2 to 2, sigma truncation); the choice of operators is that
-# of Pyevolve 0.6, on which H5Evolve stood.
+# of Pyevolve 0.6, on which H5Evolve is based.
 
 Genome = tuple[int, ...]
 Scale = Callable[[Sequence[float]], list[float]]
@@ -27,20 +27,20 @@ Select = Callable[[Sequence[float], Random], int]
 Cross = Callable[[Genome, Genome, Random], tuple[Genome, Genome]]
 
 LINEAR_MULTIPLE = 1.2
-"""Expected copies of the best in linear scaling; Pyevolve's default."""
+"""Expected copies of the best genome in linear scaling; Pyevolve's default."""
 SIGMA_MULTIPLE = 2.0
 POWER = 2.0
 TOURNAMENT_SIZE = 2
-"""Pyevolve's default."""
+"""Number of genomes in a tournament; Pyevolve's default."""
 
 
 def unscaled(fitness: Sequence[float]) -> list[float]:
-    """Leave the fitness as it is."""
+    """Return the fitness unchanged."""
     return list(fitness)
 
 
 def linear(fitness: Sequence[float]) -> list[float]:
-    """Stretch so that the mean stays and the best is `LINEAR_MULTIPLE` times the mean."""
+    """Scale linearly so that the mean stays and the best is `LINEAR_MULTIPLE` times the mean."""
     average, top = mean(fitness), max(fitness)
     if top <= average:
         return [1.0] * len(fitness)
@@ -52,18 +52,18 @@ def linear(fitness: Sequence[float]) -> list[float]:
 
 
 def sigma(fitness: Sequence[float]) -> list[float]:
-    """Subtract what lies `SIGMA_MULTIPLE` deviations below the mean."""
+    """Subtract the value that is `SIGMA_MULTIPLE` deviations below the mean."""
     floor = mean(fitness) - SIGMA_MULTIPLE * pstdev(fitness)
     return [max(0.0, value - floor) for value in fitness]
 
 
 def power(fitness: Sequence[float]) -> list[float]:
-    """Square the fitness."""
+    """Return the squared fitness."""
     return [value**POWER for value in fitness]
 
 
 def exponential(fitness: Sequence[float]) -> list[float]:
-    """Weigh by exp((f - mean) / deviation)."""
+    """Return the weights exp((f - mean) / deviation)."""
     deviation = pstdev(fitness)
     if not deviation:
         return [1.0] * len(fitness)
@@ -71,31 +71,31 @@ def exponential(fitness: Sequence[float]) -> list[float]:
 
 
 def roulette(weights: Sequence[float], random: Random) -> int:
-    """Draw in proportion to the weights."""
+    """Draw an index with probability proportional to its weight."""
     if sum(weights) <= 0:
         return random.randrange(len(weights))
     return random.choices(range(len(weights)), weights)[0]
 
 
 def tournament(weights: Sequence[float], random: Random) -> int:
-    """Draw a few, take the best of them."""
+    """Draw a few indices and return the best of them."""
     drawn = [random.randrange(len(weights)) for _ in range(TOURNAMENT_SIZE)]
     return max(drawn, key=lambda index: weights[index])
 
 
 def rank(weights: Sequence[float], random: Random) -> int:
-    """Draw in proportion to the place in the order, the worst having 1."""
+    """Draw an index with probability proportional to its rank, the worst having rank 1."""
     order = sorted(range(len(weights)), key=lambda index: weights[index])
     return random.choices(order, range(1, len(order) + 1))[0]
 
 
 def uniform(weights: Sequence[float], random: Random) -> int:
-    """Draw any; elites alone press on."""
+    """Draw any index with equal probability; only elites are favoured."""
     return random.randrange(len(weights))
 
 
 def single_point(first: Genome, second: Genome, random: Random) -> tuple[Genome, Genome]:
-    """Swap all that follows one place."""
+    """Exchange all genes after a random position."""
     if len(first) < 2:
         return first, second
     cut = random.randrange(1, len(first))
@@ -103,7 +103,7 @@ def single_point(first: Genome, second: Genome, random: Random) -> tuple[Genome,
 
 
 def two_point(first: Genome, second: Genome, random: Random) -> tuple[Genome, Genome]:
-    """Swap what lies between two places."""
+    """Exchange the genes between two random positions."""
     if len(first) < 3:
         return single_point(first, second, random)
     low, high = sorted(random.sample(range(1, len(first) + 1), 2))
@@ -114,7 +114,7 @@ def two_point(first: Genome, second: Genome, random: Random) -> tuple[Genome, Ge
 
 
 def uniform_cross(first: Genome, second: Genome, random: Random) -> tuple[Genome, Genome]:
-    """Swap each gene by the toss of a coin."""
+    """Exchange each gene with probability one half."""
     swaps = [random.random() < 0.5 for _ in first]
     pairs = [(b, a) if swap else (a, b) for a, b, swap in zip(first, second, swaps, strict=True)]
     return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
@@ -143,18 +143,18 @@ CROSSOVERS: dict[str, Cross] = {
 # A genetic algorithm with the options and defaults of H5Evolve.
 
 _FRUITLESS_DRAWS = 400
-"""Number of random genomes that make no sense after which one is repaired instead."""
+"""Number of invalid random genomes after which one is repaired instead."""
 
 Evaluate = Generator[Batch, list[Trial], None]
 
 
 class GeneticStrategy(StepwiseStrategy):
-    """Populations that breed; a configuration is run once, however often it is born.
+    """Breeds generations; a configuration is run only once, however often it is bred.
 
-    Defaults are those of H5Evolve: population 15, up to 40 generations, mutation 0.15, 3
-    elites, roulette wheel; where it left a choice to Pyevolve, they are Pyevolve's (crossover at
+    The defaults are those of H5Evolve: population 15, up to 40 generations, mutation 0.15, 3
+    elites, roulette wheel; where H5Evolve relies on Pyevolve, they are Pyevolve's (crossover at
     one point at a rate of 0.9, linear scaling).  Fitness is the speed-up.  Offspring whose
-    settings cannot act together lose settings at random until they can.
+    settings are invalid together lose settings at random until they are valid.
 
     Source: H5Tuner, evo/h5evolve (options and defaults, read); Behzad et al., ACM TOPC 5(4):15.
     """
@@ -162,9 +162,7 @@ class GeneticStrategy(StepwiseStrategy):
     name = "genetic"
     summary = "a genetic algorithm like that of H5Evolve"
     declared = (
-        StrategyOption(
-            "population", 15, "number of genomes in a generation", minimum=2, maximum=10_000
-        ),
+        StrategyOption("population", 15, "genomes per generation", minimum=2, maximum=10_000),
         StrategyOption(
             "generations", 40, "maximum number of generations", minimum=1, maximum=100_000
         ),
@@ -172,13 +170,13 @@ class GeneticStrategy(StepwiseStrategy):
         StrategyOption("crossover", "single-point", "how parents are combined", tuple(CROSSOVERS)),
         StrategyOption("crossover_rate", 0.9, "probability that parents are combined", maximum=1),
         StrategyOption("selector", "roulette", "how parents are chosen", tuple(SELECTORS)),
-        StrategyOption("scaling", "linear", "scaling of the fitness", tuple(SCALINGS)),
-        StrategyOption("elites", 3, "number of the best genomes that are kept", maximum=10_000),
+        StrategyOption("scaling", "linear", "how fitness is scaled", tuple(SCALINGS)),
+        StrategyOption("elites", 3, "number of best genomes that survive", maximum=10_000),
     )
 
     @property
     def least_patience(self) -> float:
-        """Two generations: the first is random, and breeding begins with the second."""
+        """Size of two generations: the first is random, and breeding begins with the second."""
         return 2 * self.number("population")
 
     def steps(self) -> Steps:
@@ -213,7 +211,7 @@ class GeneticStrategy(StepwiseStrategy):
             self._fitness |= {g: _fitness(trial) for g, trial in zip(new, trials, strict=True)}
 
     def _first_population(self) -> list[Genome]:
-        """Draw genomes, different ones as far as there are; known good ones come first."""
+        """Draw genomes that differ as far as possible; known good ones come first."""
         size = int(self.number("population"))
         good = sorted(self.primed, key=lambda trial: trial.io_ratio)[:size]
         found = [genome for trial in good if (genome := self._genome(trial)) is not None]
@@ -248,7 +246,7 @@ class GeneticStrategy(StepwiseStrategy):
         )
 
     def _draw(self) -> Genome:
-        """Draw a genome that makes sense, uniformly; repair one if they are too rare."""
+        """Draw a valid genome uniformly; repair one if valid ones are too rare."""
         genome = self._default
         for _ in range(_FRUITLESS_DRAWS):
             genome = tuple(
@@ -260,14 +258,14 @@ class GeneticStrategy(StepwiseStrategy):
         return self._repaired(genome)
 
     def _repaired(self, genome: Genome) -> Genome:
-        """Put genes back to their default, at random, until the settings can act together."""
+        """Reset random genes to their default until the settings are valid together."""
         genes = list(genome)
         while not is_valid(self.space.at(tuple(genes)), self.facts):
             genes[self._random.choice([i for i, gene in enumerate(genes) if gene])] = 0
         return tuple(genes)
 
     def _genome(self, trial: Trial) -> Genome | None:
-        """Return the genome of a known trial; None if it lies outside of the space."""
+        """Return the genome of a known trial; None if it is outside of the space."""
         genome = self.space.places(trial.settings)
         if genome is not None:
             self._fitness[genome] = _fitness(trial)
@@ -275,6 +273,6 @@ class GeneticStrategy(StepwiseStrategy):
 
 
 def _fitness(trial: Trial) -> float:
-    """Return the speed-up of a trial; 0 where its ratio is none."""
+    """Return the speed-up of a trial; 0 if its ratio is not valid."""
     ratio = trial.io_ratio
     return 1 / ratio if isfinite(ratio) and ratio > 0 else 0.0

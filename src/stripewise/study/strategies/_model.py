@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs first the points that a model, or an earlier study, predicts to be best."""
+"""Tries first the points that a model, or an earlier study, predicts to be best."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from stripewise.study.strategies._auto import AutoStrategy
 from stripewise.study.strategies._base import Strategy, StrategyOption
 from stripewise.study.strategies._rules import RulesStrategy
 
-# A strategy that is given its first points, and points that are to come last.
+# A strategy with given first points, and points to try last.
 
 
 class SeededStrategy(Strategy):
-    """Asks given points first, then another strategy, which is told of them.
+    """Proposes given points first, then those of another strategy, which learns their results.
 
-    A point that the other strategy proposes again is not asked again: it is told the outcome
-    that is known.  A point to be avoided counts as failed for it, and is asked when it has
-    nothing more.
+    A point that the other strategy proposes again is not run again: it gets the known result.  A
+    point to avoid counts as failed for it, and is proposed when it has finished.
     """
 
     def __init__(
@@ -40,12 +39,12 @@ class SeededStrategy(Strategy):
         seeds: Sequence[Proposal],
         avoided: Sequence[Mapping[str, Value]] = (),
     ) -> None:
-        """Take the points.
+        """Store the points.
 
         Args:
-            inner: Goes on after the seeds; nothing was asked of it yet.
-            seeds: Points of its space; those given twice count once.
-            avoided: Points to be asked last.
+            inner: Strategy to continue with after the seeds; it must not have been started.
+            seeds: Points of its space; duplicates count once.
+            avoided: Points to propose last.
         """
         self.name = inner.name
         self.summary = inner.summary
@@ -61,14 +60,14 @@ class SeededStrategy(Strategy):
         self._of_inner: set[PointKey] = set()
 
     def ask(self, n: int) -> list[Proposal]:
-        """Propose the next points; the other strategy begins when all seeds are told."""
-        asked: list[Proposal] = []
-        while len(asked) < n and (proposal := self._next()) is not None:
-            asked.append(proposal)
-        return asked
+        """Propose the next points; the other strategy begins when all seeds have results."""
+        proposals: list[Proposal] = []
+        while len(proposals) < n and (proposal := self._next()) is not None:
+            proposals.append(proposal)
+        return proposals
 
     def tell(self, trial: Trial) -> None:
-        """Pass the outcome on, to the strategy that asked for it."""
+        """Pass the result to the strategy that proposed the point."""
         key = key_of(trial.settings)
         self._known[key] = trial
         if key in self._of_inner:
@@ -77,12 +76,12 @@ class SeededStrategy(Strategy):
 
     @property
     def least_patience(self) -> float:
-        """What the other strategy needs, and the seeds."""
+        """Patience of the other strategy plus the number of seeds."""
         return self._inner.least_patience + self._n_seeds
 
     @property
     def finished_because(self) -> str:
-        """Why there is nothing more to ask."""
+        """Reason why there are no more proposals."""
         if self._seeds or self._last or not self._is_primed:
             return ""
         return self._inner.finished_because
@@ -96,16 +95,16 @@ class SeededStrategy(Strategy):
             self._is_primed = True
             self._inner.noise = self.noise
             self._inner.prime(tuple(self._known.values()))
-        asked = self._ask_inner()
-        if asked is not None:
-            self._of_inner.add(key_of(asked.settings))
-            return asked
+        proposal = self._ask_inner()
+        if proposal is not None:
+            self._of_inner.add(key_of(proposal.settings))
+            return proposal
         return self._last.popleft() if self._last and self._inner.finished_because else None
 
     def _ask_inner(self) -> Proposal | None:
         """Return a new point of the other strategy; None if it has none."""
-        while asked := self._inner.ask(1):
-            proposal = asked[0]
+        while proposals := self._inner.ask(1):
+            proposal = proposals[0]
             key = key_of(proposal.settings)
             if key in self._known:
                 self._inner.tell(replace(self._known[key], settings=proposal.settings))
@@ -122,36 +121,36 @@ def _failed(proposal: Proposal) -> Trial:
     return Trial(0, proposal.settings, Configuration(), TrialState.FAILED, io_ratio=inf)
 
 
-# Points that a model of the storage promises most of, corrected by every run; then the rest.
+# Best points according to a model of the storage, corrected by every run; then the rest.
 
 PATIENCE = 3
-"""Runs in a row, chosen by the model and no better, after which its part ends (assumed)."""
+"""Number of successive runs without a gain after which the model's part ends (assumed)."""
 LEAST_GAIN = 0.005
-"""A run that is not expected to cut the best time by so much is not made for it (assumed)."""
+"""Least expected relative gain over the best time for which a run is made (assumed)."""
 LEAST_CHANCE = 0.02
-"""Steps of ladders that are less likely to be an improvement are not run (assumed)."""
+"""Least probability of an improvement for which a step of a ladder is run (assumed)."""
 
 
 class PredictedStrategy(SeededStrategy):
-    """Asks what the model predicts to be best, learns where it errs, then lets another go on.
+    """Proposes the best predictions of a model while learning its errors, then lets another go on.
 
-    The model's error is itself a smooth function of the settings: after each run, what it
-    predicts is corrected by the errors seen nearby (Kriging of log ratios), so a model that is
-    wrong by a factor still ranks, and one that ranks wrongly is noticed after a few runs.  What
-    is asked is the point with the greatest expected improvement: one that the model takes for
-    nearly as good as the best is tried where the model may be wrong by as much.
+    The model's error is modelled as a smooth function of the settings: after each run, predictions
+    are corrected by the errors observed nearby (Kriging of log ratios), so a model that is wrong
+    by a factor still ranks well, and one that ranks wrongly is detected after a few runs.  The
+    proposal is the point with the greatest expected improvement: a point predicted nearly as good
+    as the best is tried if the model may be wrong by that much.
 
-    Of another strategy that climbs ladders, steps that the corrected model rules out are not
-    run; it is told what the model says of them.
+    Steps of a ladder-climbing strategy that the corrected model rules out are not run; the
+    strategy gets the model's prediction for them.
     """
 
     def __init__(self, inner: Strategy, prediction: Prediction) -> None:
-        """Predict the points that differ in what the model knows.
+        """Predict the points that differ in tunables that the model knows.
 
         Args:
-            inner: Goes on with the tunables that the model does not know, from the best point
-                found; nothing was asked of it yet.
-            prediction: The model.
+            inner: Strategy for the tunables that the model does not know, starting from the best
+                point found; it must not have been started.
+            prediction: Model of the program.
         """
         super().__init__(inner, ())
         self._is_primed = False
@@ -170,32 +169,32 @@ class PredictedStrategy(SeededStrategy):
 
     @property
     def least_patience(self) -> float:
-        """What the other strategy needs, and the model's part."""
+        """Patience of the other strategy plus that of the model's part."""
         return self._inner.least_patience + (0 if self._is_over else PATIENCE)
 
     @property
     def finished_because(self) -> str:
-        """Why there is nothing more to ask."""
+        """Reason why there are no more proposals."""
         return self._inner.finished_because if self._is_over and self._is_primed else ""
 
     def ask(self, n: int) -> list[Proposal]:
-        """Propose what the corrected model promises most of; the other strategy afterwards."""
-        asked: list[Proposal] = []
-        while len(asked) < n and not self._is_over:
+        """Propose the best points of the corrected model; then those of the other strategy."""
+        proposals: list[Proposal] = []
+        while len(proposals) < n and not self._is_over:
             proposal = self._most_promising()
             if proposal is None:
                 if self._open:
-                    return asked
+                    return proposals
                 self._is_over = True
             else:
                 self._open[key_of(proposal.settings)] = proposal
-                asked.append(proposal)
-        if self._open or len(asked) == n:
-            return asked
-        return asked + super().ask(n - len(asked))
+                proposals.append(proposal)
+        if self._open or len(proposals) == n:
+            return proposals
+        return proposals + super().ask(n - len(proposals))
 
     def tell(self, trial: Trial) -> None:
-        """Correct the model, or pass the outcome on."""
+        """Correct the model, or pass the result on."""
         key = key_of(trial.settings)
         places = self.space.places(trial.settings)
         if places in self._predicted and 0 < trial.io_ratio < inf:
@@ -211,7 +210,7 @@ class PredictedStrategy(SeededStrategy):
         self._is_over = self._is_over or (self._is_fruitless() and not self._open)
 
     def _is_fruitless(self) -> bool:
-        """Return whether so many runs that the model chose were no better that its part ends."""
+        """Return whether the model's part ends because too many of its runs were no better."""
         return self._since_gain >= PATIENCE
 
     def _next(self) -> Proposal | None:
@@ -222,14 +221,14 @@ class PredictedStrategy(SeededStrategy):
         return super()._next()
 
     def _most_promising(self) -> Proposal | None:
-        """Return the point that is expected to gain most over the best run; None: too little."""
+        """Return the point with the largest expected gain over the best run; None if too small."""
         if self._since_gain + len(self._open) >= PATIENCE:
             return None
         best = max(self._worth_a_run(), key=lambda one: one.gain(self._best), default=None)
         return None if best is None else self._proposal(best)
 
     def _worth_a_run(self) -> list[Corrected]:
-        """Return the points not asked yet that are expected to gain enough over the best run."""
+        """Return the untried points whose expected gain over the best run is large enough."""
         taken = {*self._known, *self._open}
         promised = self._errors.corrected(self._ratios, self.noise)
         if not taken and all(one.ratio > 1 - self.noise / 2 for one in promised):
@@ -260,7 +259,7 @@ class PredictedStrategy(SeededStrategy):
         return None
 
     def _ruled_out(self, settings: Mapping[str, Value]) -> float | None:
-        """Return what the model says of a step that is no improvement; None: it may be one."""
+        """Return the model's ratio for a step that is no improvement; None if it may be one."""
         step = self.space.places(settings)
         has_ladders = isinstance(self._inner, RulesStrategy)
         if step is None or not has_ladders or not self._was_asked:
@@ -281,38 +280,41 @@ def _predicted_trial(proposal: Proposal, ratio: float) -> Trial:
     return Trial(0, proposal.settings, Configuration(), state, io_ratio=ratio, elapsed_ratio=1.0)
 
 
-# All values, pruned by a trained model: the best few are run, and the model is fitted again.
+# All points, pruned by a trained model: the best few are run, and the model is refitted.
 
 YES, NO = "yes", "no"
 
 
 class ModelStrategy(AutoStrategy):
-    """The strategy `auto`, which a study begins with the choice of a trained model if one fits.
+    """Strategy `auto`, which a study starts with the points of a trained model if one applies.
 
     Source of the options: Behzad et al., "Dynamic Model-driven Parallel I/O Performance Tuning",
     IEEE Cluster 2015: the model prunes all possible values to the top 20 (also 5), these are run,
-    and the user controls whether the model is fitted again with them.
+    and the user controls whether the model is refitted with them.
     """
 
     name = "model"
-    summary = "what a trained model of this storage predicts to be best; auto where no model fits"
+    summary = (
+        "configurations that a trained model of this storage predicts to be best; auto "
+        "where no model fits"
+    )
     declared = (
         StrategyOption(
-            "top", 20, "how many configurations the model chooses at a time", minimum=1,
+            "top", 20, "number of configurations that the model proposes at a time", minimum=1,
             maximum=1000,
         ),
         StrategyOption(
-            "refit", YES, "fit the model again with their runs, and choose again", (YES, NO)
+            "refit", YES, "fit the model again with their runs, and propose again", (YES, NO)
         ),
     )  # fmt: skip
 
 
 class PrunedStrategy(PredictedStrategy):
-    """Asks the points of least predicted time, a number at a time, and refits in between.
+    """Proposes the points of least predicted time in batches, and refits after each batch.
 
-    To fit again is to correct the model by the errors that its choice showed: their logarithm is
-    taken for a smooth function of the settings.  The other strategy goes on when no point is
-    expected to gain anything, or when a whole choice of the corrected model was no better.
+    Refitting corrects the model by the errors at its batch: their logarithm is assumed to be a
+    smooth function of the settings.  The other strategy continues when no point is expected to
+    gain anything, or when a whole batch of the corrected model was no better.
     """
 
     def __init__(self, inner: ModelStrategy, prediction: Prediction) -> None:
@@ -323,12 +325,12 @@ class PrunedStrategy(PredictedStrategy):
 
     @property
     def least_patience(self) -> float:
-        """What two choices of the model need: the second may correct the first."""
+        """Number of trials of two batches: the second may correct the first."""
         choices = 2 if self._refits else 1
         return self._inner.least_patience + (0 if self._is_over else choices * self._top)
 
     def _most_promising(self) -> Proposal | None:
-        """Return the next point of the choice; a new choice is made when all runs are known."""
+        """Return the next point of the batch; a new batch is made when all results are known."""
         if not self._batch and not self._open and (self._refits or not self._was_asked):
             best = sorted(self._worth_a_run(), key=lambda one: one.ratio)[: self._top]
             self._batch.extend(map(self._proposal, best))

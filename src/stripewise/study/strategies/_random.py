@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proposes points drawn uniformly, none twice."""
+"""Proposes points drawn uniformly, without repetition."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from stripewise.settings.tunables import is_valid
 from stripewise.study.strategies._base import Strategy
 
 ENUMERATED_POINTS = 4096
-"""Up to this many points are listed and shuffled; above it they are drawn and looked up."""
+"""Number of points up to which they are listed and shuffled; otherwise they are drawn."""
 FRUITLESS_DRAWS = 5000
-"""Draws in a row without a new valid point that count as "nothing more to try"."""
+"""Number of draws in a row without a new valid point after which the strategy ends."""
 
 
 class RandomStrategy(Strategy):
-    """Uniform over the valid points, without repetition; the default point is left out."""
+    """Draws uniformly from the valid points without repetition, leaving out the default."""
 
     name = "random"
-    summary = "configurations drawn uniformly, none twice"
+    summary = "points drawn uniformly at random, none twice"
 
     def begin(self) -> None:
-        """Prepare the order; small spaces are shuffled whole."""
+        """Prepare the order; small spaces are shuffled as a whole."""
         self._random = Random(f"random:{self.seed}")
         self._drawn: set[int] = {0}
         self._order: list[int] | None = None
@@ -41,12 +41,12 @@ class RandomStrategy(Strategy):
         return proposals
 
     def tell(self, trial: Trial) -> None:
-        """Learn nothing: the draw is blind."""
+        """Learn nothing: draws do not depend on results."""
 
     @property
     def finished_because(self) -> str:
-        """Why there is nothing more to ask."""
-        return "" if self._next is not None else "every valid configuration has been tried"
+        """Reason why there are no more proposals."""
+        return "" if self._next is not None else "every valid point has been tried"
 
     def _draw(self) -> int | None:
         if self._order is not None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the strategies by name."""
+"""Finds strategies by name."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _STRATEGIES: dict[str, type[Strategy]] = {
 
 
 def strategy_names() -> tuple[str, ...]:
-    """Return the names, the default first."""
+    """Return the names of all strategies, the default first."""
     return tuple(_STRATEGIES)
 
 
 def find_strategy(name: str) -> type[Strategy]:
-    """Return a strategy's class.
+    """Return the class of a strategy.
 
     Raises:
         UsageError: There is no such strategy.
@@ -51,11 +51,11 @@ def find_strategy(name: str) -> type[Strategy]:
 
 
 def check_strategy_options(name: str, options: Mapping[str, str]) -> None:
-    """Refuse a strategy that cannot be used here, and options or values that it does not have.
+    """Refuse a strategy that cannot be used here, and unknown options or invalid values.
 
     Raises:
-        UsageError: With what there is.
-        RuntimeMissingError: What the strategy needs is not installed.
+        UsageError: The strategy or an option is unknown; the message lists the known ones.
+        RuntimeMissingError: A package that the strategy needs is not installed.
     """
     member = find_strategy(name)
     if problem := member.problem():
@@ -70,7 +70,7 @@ def create(
     seed: int,
     options: Mapping[str, str] | None = None,
 ) -> Strategy:
-    """Make a strategy for a space.
+    """Create a strategy for a space.
 
     Raises:
         UsageError: There is no such strategy, or it has no such option.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Climbs one tunable's ladder after the other, for each class of files at once."""
+"""Climbs one tunable's ladder after the other, for all classes of files at once."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ _UNORDERED_KINDS = ("bool", "enum", "text")
 
 
 class RulesStrategy(StepwiseStrategy):
-    """One tunable after another: up its ladder while I/O time improves, keep the best, next.
+    """Climbs each tunable's ladder while the I/O time improves, keeps the best, takes the next.
 
-    An improvement counts when it is larger than the noise.  A rung that changes nothing is
-    followed by one more rung, a rung that is worse by twice the noise ends the ladder (one
-    unlucky run must not); the values of an enumeration have no order and are all tried.  After
-    each tunable, where classes of files did best at different points, these are put together.  At
-    the end the whole time is checked: while the best point makes it worse, the tunable that was
-    kept last is given up.
+    An improvement counts if it exceeds the noise.  A rung without a change is followed by one more
+    rung; a rung that is worse by twice the noise ends the ladder (a single unlucky run must not);
+    the values of an enumeration have no order and are all tried.  After each tunable, if classes
+    of files did best at different points, these are combined.  At the end the elapsed time is
+    checked: while the best point makes it worse, the tunable that was kept last is dropped.
     """
 
     name = "rules"
-    summary = "one tunable after another, up its ladder while I/O time improves"
+    summary = "one tunable after another, increasing each while I/O time improves"
     tunes_classes = True
 
     def dimensions(self) -> Sequence[Dimension]:
@@ -46,22 +45,22 @@ class RulesStrategy(StepwiseStrategy):
         return self.space.dimensions
 
     def start(self) -> Climb:
-        """Try starting points before the ladders; none here."""
+        """Try starting points before the ladders; the default implementation has none."""
         yield from ()
 
     def why(self, name: str) -> str:
-        """Return why a tunable is tried; "" where only its place in the order speaks for it."""
+        """Return why a tunable is tried; empty if there is no specific reason."""
         del name
         return ""
 
     what_was_tried = "all applicable tunables were tried"
-    """What the search can say at its end."""
+    """Reason for the end of the search, in words."""
 
     last_trial: Trial | None = None
-    """What was told last."""
+    """Trial whose result was received last."""
 
     def steps(self) -> Steps:
-        """Climb all ladders, then check the whole time."""
+        """Climb all ladders, then check the elapsed time."""
         self._seen: dict[PointKey, tuple[float, float]] = {key_of({}): (1.0, 1.0)}
         self._best: Settings = {}
         self._classes, self._serves_a_class = PerClass(self.facts.file_classes), False
@@ -82,10 +81,10 @@ class RulesStrategy(StepwiseStrategy):
     def try_point(
         self, settings: Mapping[str, Value], reason: str
     ) -> Generator[Batch, list[Trial], float]:
-        """Run a point unless that was done; keep it if it is the best.
+        """Run a point unless it was already run; keep it if it is the best.
 
         Returns:
-            Its I/O time relative to the baseline; inf for an impossible point or a failure.
+            I/O time relative to the baseline; infinite for an invalid point or a failure.
         """
         key = key_of(settings)
         if key not in self._seen:
@@ -101,14 +100,14 @@ class RulesStrategy(StepwiseStrategy):
         return ratio
 
     def requirements_of(self, name: str) -> Settings:
-        """Return the values of searched tunables without which a tunable cannot act."""
+        """Return the values of searched tunables without which a tunable has no effect."""
         ladders = {d.tunable.name: d.values for d in self.space.dimensions}
         tunable = next(d.tunable for d in self.space.dimensions if d.tunable.name == name)
         needed = tunable.requires(self.facts)
         return {n: value for n, value in needed.items() if value in ladders.get(n, ())}
 
     def _begin_with_primed(self) -> None:
-        """Climb on from the best trial that is known already."""
+        """Continue from the best trial that is already known."""
         for trial in self.primed:
             key = key_of(trial.settings)
             self._seen[key] = (trial.io_ratio, trial.elapsed_ratio)
@@ -122,7 +121,7 @@ class RulesStrategy(StepwiseStrategy):
         current = self._best.get(name)
         if dimension.tunable.domain.kind in _UNORDERED_KINDS:
             for value in values:
-                yield from self.try_point(self._with(name, value), reason)
+                yield from self.try_point(self._with_setting(name, value), reason)
         elif current in values:
             place = values.index(current)
             yield from self._ladder(name, values[place + 1 :], reason)
@@ -134,10 +133,10 @@ class RulesStrategy(StepwiseStrategy):
     def _ladder(
         self, name: str, values: Sequence[Value], reason: str, *, patience: int = 1
     ) -> Climb:
-        """Go up a ladder; so many rungs that change nothing are gone past."""
+        """Climb a ladder, skipping a number of rungs that change nothing."""
         for value in values:
             before, self._serves_a_class = self.best_ratio, False
-            ratio = yield from self.try_point(self._with(name, value), reason)
+            ratio = yield from self.try_point(self._with_setting(name, value), reason)
             if ratio < before * (1 - self.noise) or self._serves_a_class:
                 continue
             if ratio > before * (1 + 2 * self.noise) or not patience:
@@ -145,17 +144,17 @@ class RulesStrategy(StepwiseStrategy):
             patience -= 1
 
     def _compose(self) -> Climb:
-        """Try what was best for each class of files, where that promises a gain."""
+        """Try to combine the best settings of each class of files, if that promises a gain."""
         point = self._classes.compose(self._best, self.noise)
         if point is not None:
             yield from self.try_point(point, "what was best for each class of files")
 
-    def _with(self, name: str, value: Value) -> Settings:
-        """Return the best point with one more setting, and with what that one needs.
+    def _with_setting(self, name: str, value: Value) -> Settings:
+        """Return the best point with one more setting and the settings that it requires.
 
-        What it needs is added only where it was not found clearly worse than the best.  Where
-        it contradicts what the best point sets, it is tried without that: a setting that was
-        kept by luck must not keep out what comes after it.
+        A required setting is not added if it was found clearly worse than the best, or if it
+        contradicts the best point: then the new setting is tried without it, so that a setting
+        kept by chance does not prevent later ones.
         """
         needed = self.requirements_of(name)
         missing = {n: v for n, v in needed.items() if self._best.get(n) != v}
@@ -186,20 +185,20 @@ class RulesStrategy(StepwiseStrategy):
                 self._seen[key_of(fewer)] = (trial.io_ratio, trial.elapsed_ratio)
 
 
-# What each trial did to each class of files, and the point that gives each class its best.
+# Effect of each trial on each class of files, and the point that combines the best of them.
 #
-# A run shows the I/O time of every file, so a trial of a setting for all files is a trial of it
-# for every class at once: nothing has to be tried class by class.
+# A run shows the I/O time of every file, so a trial of a setting for all files is a trial for
+# every class at once: classes need not be tried separately.
 
 _QUARTER = 0.25
-"""Gain that counts, however noisy the machine is: a trial and fresh pairs follow (chosen)."""
+"""Gain that counts, however noisy the machine is: a trial and confirmation pairs follow."""
 
 
 class PerClass:
-    """The I/O time of each class at every point that was tried, relative to the baseline's."""
+    """I/O time of each class at every tried point, relative to the baseline's."""
 
     def __init__(self, classes: Sequence[FileClass]) -> None:
-        """Take the classes that a glob tells apart; fewer than two are none."""
+        """Store the classes that globs distinguish; fewer than two count as none."""
         named = [one for one in classes if one.match]
         self._shares = {one.match: one.io_share for one in named} if len(named) > 1 else {}
         self._seen: list[tuple[Settings, Mapping[str, float]]] = [
@@ -207,7 +206,7 @@ class PerClass:
         ]
 
     def learn(self, trial: Trial, noise: float) -> bool:
-        """Take a trial in; return whether it is the best so far for a class by more than noise."""
+        """Learn a trial; return whether it is the best for a class so far, by more than noise."""
         ratios = trial.class_ratios
         if not self._shares or not all(match in ratios for match in self._shares):
             return False
@@ -216,15 +215,15 @@ class PerClass:
         return better
 
     def compose(self, best: Settings, noise: float) -> Settings | None:
-        """Return the point that gives each class what was best for it; None if that is no gain.
+        """Return the point with the best settings of each class; None if that is no gain.
 
-        What acts on the whole job must be the same for all classes, so points are put together
-        that agree in it.  A class leaves the best point only where another was better for it by
-        more than the noise, and the whole must promise as much.
+        Settings of the whole job must be the same for all classes, so only points that agree in
+        them are combined.  A class leaves the best point only if another was better for it by more
+        than the noise, and the combination must promise as much.
 
         Args:
-            best: The best point so far.
-            noise: Relative difference that means nothing.
+            best: Best point so far.
+            noise: Relative difference that is within the noise.
         """
         at_best = self._ratios(best)
         if not self._shares or at_best is None:
@@ -245,7 +244,7 @@ class PerClass:
         self, match: str, job: Settings, best: Settings, noise: float
     ) -> tuple[Settings, Mapping[str, float]]:
         """Return the point for a class: the best one, unless another is clearly better for it."""
-        alike = [one for one in self._seen if key_of(_of_job(one[0])) == key_of(job)]
+        alike = [one for one in self._seen if key_of(_job_settings(one[0])) == key_of(job)]
         lowest = min(alike, key=lambda one: one[1][match])
         at_best = next((one for one in alike if key_of(one[0]) == key_of(best)), None)
         if at_best is not None and lowest[1][match] >= at_best[1][match] * _clear(noise):
@@ -253,8 +252,10 @@ class PerClass:
         return lowest
 
     def _jobs(self) -> list[Settings]:
-        """Return what acts on the whole job in the points that were tried, each once."""
-        return list({key_of(job): job for job in (_of_job(p) for p, _ in self._seen)}.values())
+        """Return the distinct settings of the whole job in the points that were tried."""
+        return list(
+            {key_of(job): job for job in (_job_settings(p) for p, _ in self._seen)}.values()
+        )
 
     def _ratios(self, point: Settings) -> Mapping[str, float] | None:
         key = key_of(point)
@@ -268,16 +269,16 @@ class PerClass:
 
 
 def _clear(noise: float) -> float:
-    """Return the ratio of two times of one class from which on the smaller one is no chance."""
+    """Return the ratio of two times of one class from which on the difference is no chance."""
     return 1 - min(noise, _QUARTER)
 
 
-def _of_job(point: Settings) -> Settings:
+def _job_settings(point: Settings) -> Settings:
     return {name: value for name, value in point.items() if not acts_per_file(name)}
 
 
 def _put_together(job: Settings, points: Mapping[str, Settings]) -> Settings:
-    """Return a point under which each class has what another point gives it."""
+    """Return a point in which each class has its settings from its own point."""
     on_files = {match: settings_on(point, match) for match, point in points.items()}
     names = dict.fromkeys(n for on in on_files.values() for n in on if acts_per_file(n))
     together = dict(job)

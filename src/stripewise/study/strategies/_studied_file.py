@@ -19,7 +19,7 @@ from stripewise.settings.formats import literal_glob, matches
 
 # Hybrid runs: large files on the burst buffer, small ones on the parallel file system.
 #
-# On a burst buffer the metadata of a small file that all ranks read can cost more time with more
+# On a burst buffer the metadata of a small file that all ranks read can take longer with more
 # nodes: 0.67 s on 2 and 36.6 s on 40 nodes.  Source: Markomanolis (KAUST), ExPBB, CUG 2017.
 
 SMALL_BYTES = 1 << 20
@@ -30,13 +30,14 @@ _LETTERS = re.compile(r"[A-Za-z]{2,}")
 
 @dataclass(frozen=True)
 class SmallFile:
-    """A small file that nearly all ranks share and that costs a real share of the run.
+    """Small file that nearly all ranks share and that takes a considerable share of the run.
 
     Attributes:
-        path: Its name.
-        size_bytes: Estimate: what a reader read of it, or all that was written.
-        sharers: Ranks that read or wrote it.
-        io_seconds: I/O time of the slowest rank on it; elapsed_seconds: of the whole run.
+        path: Path of the file.
+        size_bytes: Estimated size: the bytes read by one reader, or all bytes written.
+        sharers: Number of ranks that read or wrote it.
+        io_seconds: I/O time of the slowest rank on the file.
+        elapsed_seconds: Elapsed time of the run.
     """
 
     path: str
@@ -47,7 +48,7 @@ class SmallFile:
 
     @property
     def text(self) -> str:
-        """What it is and costs, for people."""
+        """Description of the file and its cost, for users."""
         return (
             f"{printable(self.path)}, {size_text(self.size_bytes)}, shared by "
             f"{plural(self.sharers, 'rank')}, costs {self.io_seconds:.3g} of "
@@ -56,12 +57,12 @@ class SmallFile:
 
 
 def estimated_bytes(file: ObservedFile) -> int:
-    """Return the likely size of a file: what was written, or what each of its readers read."""
+    """Return the likely size of a file: bytes written, or bytes read by each of its readers."""
     return max(file.write_bytes, file.read_bytes // max(file.readers, 1))
 
 
 def last_run(trial: Trial | None) -> Measurement | None:
-    """Return the last run of a trial that did well and shows its files; None without one."""
+    """Return the last successful run of a trial that shows its files; None without one."""
     runs = trial.measurements if trial else ()
     return next((run for run in reversed(runs) if run.ok and run.files), None)
 
@@ -72,13 +73,13 @@ def costly_small_file(
     small_bytes: int = SMALL_BYTES,
     least_cost: float = LEAST_COST,
 ) -> SmallFile | None:
-    """Return the small shared file that costs most of a run; None if none costs enough.
+    """Return the small shared file that takes most of a run; None if none takes enough.
 
     Args:
         run: Run with its files.
         n_ranks: Number of ranks of the run; nine tenths of them must share the file.
-        small_bytes: Files of at most so many bytes are small.
-        least_cost: Share of the run's whole time, 0 to 1, above which a file is costly.
+        small_bytes: Largest size of a small file.
+        least_cost: Share of the run's elapsed time, 0 to 1, above which a file is costly.
     """
     if run is None or n_ranks < 2:
         return None
@@ -99,10 +100,10 @@ def _sharers(file: ObservedFile) -> int:
 
 
 def large_file_globs(run: Measurement | None, small_bytes: int = SMALL_BYTES) -> str:
-    """Return globs of the large files of a run, with commas between them; "" if there are none.
+    """Return globs of the large files of a run, separated by commas; empty if there are none.
 
-    Numbers in names are generalised (`wrfout_d01_2007-04-03`: `wrfout*`) as far as no small file
-    of the run matches: these stay on the parallel file system.
+    Numbers in names are generalised (`wrfout_d01_2007-04-03`: `wrfout*`) unless a small file of
+    the run would match: those stay on the parallel file system.
     """
     files = run.files if run else ()
     large = [file.path for file in files if estimated_bytes(file) > small_bytes]
@@ -112,7 +113,7 @@ def large_file_globs(run: Measurement | None, small_bytes: int = SMALL_BYTES) ->
 
 
 def _glob(name: str, others: Sequence[str]) -> str:
-    """Return the most general glob that none of the others matches; "" if there is none."""
+    """Return the most general glob that matches none of the others; empty if there is none."""
     for glob in _candidates(name):
         exact = matches(glob, name) and not any(matches(glob, other) for other in others)
         if exact and glob.isprintable():
@@ -133,24 +134,24 @@ def _candidates(name: str) -> Iterator[str]:
 
 
 def _without_commas(glob: str) -> str:
-    """Replace commas in a glob by `?`: commas stand between globs."""
+    """Return a glob with `?` instead of commas, which separate globs."""
     return glob.replace(",", "?")
 
 
-# Trials compared by the I/O time of the studied file and by the whole time, as ExPBB does.
+# Comparison of trials by the studied file's I/O time and the elapsed time, like ExPBB.
 
 
 class Comparison(StrEnum):
-    """What a trial is against the best one so far."""
+    """Result of comparing a trial with the best one so far."""
 
     FASTER = "faster"
-    """The studied file is, and the whole run is no slower."""
+    """The studied file is faster, and the whole run is not slower."""
     IO_ONLY = "I/O faster, whole run slower"
     EQUAL = "not faster by more than the tolerance"
     SLOWER = "slower"
     FAILED = "failed"
     UNKNOWN = "not known"
-    """Its runs were ended from outside, or its output differed by chance."""
+    """The runs were ended from outside, or the output differed by chance."""
 
 
 _FAILURES = {
@@ -162,17 +163,17 @@ _PROGRAM_FAILED = "the program failed"
 
 @dataclass(frozen=True)
 class Score:
-    """What a trial gave.
+    """Result of a trial.
 
     Attributes:
         settings: Settings of its point.
-        io_ratio / run_ratio: I/O time and whole time over those of the baseline beside it; inf
+        io_ratio / run_ratio: I/O time and elapsed time relative to the adjacent baseline; infinite
             after a failure.
-        share: I/O time on the studied file over that on all files; None where no file was seen.
-        calls: System calls on the studied file; 0 where they are not known.
-        run: The last of its runs that shows files.
-        failure: Why it gave no times, for people; "" if it did.
-        is_lost: Whether that says nothing about its settings.
+        share: I/O time on the studied file relative to all files; None if no file was observed.
+        calls: Number of system calls on the studied file; 0 if unknown.
+        run: Last of its runs that shows files.
+        failure: Why it has no times, for users; empty if it has.
+        is_lost: Whether the failure says nothing about its settings.
     """
 
     settings: Mapping[str, Value]
@@ -186,23 +187,23 @@ class Score:
 
     @property
     def is_failed(self) -> bool:
-        """Whether it gave no times."""
+        """Whether the trial has no times."""
         return not isfinite(self.io_ratio)
 
 
 def without_times(trial: Trial) -> Score:
-    """Return the score of a trial that gave no times that count."""
+    """Return the score of a trial without valid times."""
     failure = _FAILURES.get(trial.state, _PROGRAM_FAILED)
     is_lost = trial.state is TrialState.LOST
     return Score(trial.settings, inf, inf, failure=failure, is_lost=is_lost)
 
 
 class StudiedFile:
-    """The file with most I/O time among the large ones, and what trials made of its time.
+    """The large file with most I/O time, and its time in each trial.
 
-    Times are compared as ratios to the baseline run beside each trial, since the load of a
-    storage changes: that of the file is the trial's I/O ratio times the file's share of the I/O
-    time of the same run.  For people they are given in seconds at the load of the first trial.
+    Times are compared as ratios to the baseline run beside each trial, since the load of a storage
+    changes: the ratio of the file is the trial's I/O ratio times the file's share of the I/O time
+    of the same run.  For users they are shown in seconds at the load of the first trial.
     """
 
     def __init__(self, tolerance: float, small_bytes: int = SMALL_BYTES) -> None:
@@ -213,7 +214,7 @@ class StudiedFile:
         self._base_seconds: tuple[float, float] | None = None
 
     def score(self, trial: Trial) -> Score:
-        """Return what a trial gave; the first one that shows files tells which is studied."""
+        """Return the score of a trial; the first trial with files determines the studied one."""
         if trial.state in _FAILURES or not isfinite(trial.io_ratio):
             return without_times(trial)
         run = last_run(trial)
@@ -224,11 +225,11 @@ class StudiedFile:
         return Score(trial.settings, *ratios, share, self._calls_in(run), run)
 
     def baseline(self, run: Measurement | None) -> Score:
-        """Return what the default gave.
+        """Return the score of the default.
 
         Args:
-            run: Run of the default; None: its files are not known, and the studied one is taken to
-                have the share of the I/O time that it has in the first trial.
+            run: Run of the default; None if its files are unknown.  Then the studied file's share
+                of the I/O time is assumed to be that of the first trial.
         """
         if run is None or not run.ok or not run.files:
             return Score({})
@@ -242,16 +243,16 @@ class StudiedFile:
         return next((file for file in files if self._is_studied(file)), None)
 
     def io(self, score: Score) -> float:
-        """Return the time on the studied file over the baseline's I/O time."""
+        """Return the time on the studied file relative to the baseline's I/O time."""
         return score.io_ratio * (self._share if score.share is None else score.share)
 
     def judge(self, score: Score, best: Score, least_run: float) -> Comparison:
-        """Judge a trial against the best one.
+        """Compare a trial with the best one.
 
         Args:
             score: Score of the trial.
             best: Score of the best trial so far.
-            least_run: Least ratio of the whole time among those that were kept: several steps
+            least_run: Least ratio of the elapsed time among the trials kept: several steps
                 together must not cost more than the tolerance either.
         """
         if score.is_failed:
@@ -263,13 +264,13 @@ class StudiedFile:
         return Comparison.SLOWER if is_slower else Comparison.EQUAL
 
     def shortens_run(self, score: Score, best: Score, least_run: float) -> bool:
-        """Return whether the run is shorter by the tolerance, and the studied file no slower."""
+        """Return whether the run is shorter by the tolerance, with the studied file no slower."""
         if score.is_failed or self.io(score) > self.io(best) * (1 + self.tolerance):
             return False
         return score.run_ratio < min(best.run_ratio, least_run) * (1 - self.tolerance)
 
     def change(self, before: Score, after: Score) -> str:
-        """Say both times before and after: "I/O of btio.nc 12.1 -> 8.3 s, whole run ..."."""
+        """Return both times before and after: "I/O of btio.nc 12.1 -> 8.3 s, whole run ..."."""
         if after.is_failed:
             return after.failure or _PROGRAM_FAILED
         of, unit = f" of {self.name}" if self.name else "", " of the baseline's"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches by tree-structured Parzen estimators, with Optuna."""
+"""Searches with tree-structured Parzen estimators from Optuna."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from stripewise.settings.tunables import PointKey, is_valid, key_of
 from stripewise.study.strategies._base import Strategy, StrategyOption
 
 _SAMPLES = 6
-"""Samples in a row that were tried or make no sense after which a random point is taken."""
+"""Number of successive known or invalid samples after which a random point is taken."""
 _FRUITLESS_DRAWS = 5000
 _SMALL_SPACE = 20_000
-"""Points that are counted through when draws find nothing."""
+"""Size up to which a space is enumerated if random draws find no new point."""
 _FAILED_RATIO = 100.0
-"""What a failure counts as; the estimators only look at the order."""
+"""Ratio assumed for a failure; the estimators only use the order."""
 
 
 class TpeStrategy(Strategy):
-    """Models where good and where bad configurations lie, and samples where good ones do.
+    """Models the distributions of good and bad configurations, and samples where good ones are.
 
-    All tunables are modelled together, as categories with the default among them.  The default's
-    own result is known at the start.
+    All tunables are modelled together, as categories that include the default.  The result of the
+    default is known at the start.
 
     Source: Bergstra et al., NIPS 2011; Watanabe, arXiv 2304.11127 (multivariate).
     """
@@ -36,18 +36,20 @@ class TpeStrategy(Strategy):
     name = "tpe"
     summary = "tree-structured Parzen estimators (Optuna)"
     declared = (
-        StrategyOption("startup", 10, "random configurations before the model is used", minimum=1),
-        StrategyOption("candidates", 24, "samples of which the best is proposed", minimum=1),
+        StrategyOption("startup", 10, "random points tried before the model is used", minimum=1),
+        StrategyOption(
+            "candidates", 24, "samples drawn, of which the best is proposed", minimum=1
+        ),
     )
 
     def begin(self) -> None:
-        """Make the model, which knows the default.
+        """Create the model with the known default.
 
         Raises:
             RuntimeMissingError: Optuna is not installed.
         """
         require("tpe", "the strategy tpe")
-        import optuna  # takes long, and few studies want it
+        import optuna  # slow to import, and few studies use it
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._optuna: Any = optuna
@@ -76,37 +78,37 @@ class TpeStrategy(Strategy):
 
     @classmethod
     def problem(cls) -> str:
-        """Say how to get Optuna, if it is not there."""
+        """Return how to install Optuna if it is missing; empty if it is there."""
         return missing("tpe")
 
     @property
     def least_patience(self) -> float:
-        """The model must have had its say."""
+        """Number of trials that the model needs to have an influence."""
         return 2 * self.number("startup")
 
     def prime(self, trials: Sequence[Trial]) -> None:
-        """Learn of trials of the space."""
+        """Learn trials of the space."""
         for trial in trials:
             if self.space.places(trial.settings) is not None:
                 self._tried.add(key_of(trial.settings))
                 self._learn(trial.settings, trial.io_ratio)
 
     def ask(self, n: int) -> list[Proposal]:
-        """Sample points; of those in flight the model knows only that they were asked for."""
-        asked: list[Proposal] = []
-        while len(asked) < n and (proposal := self._next()) is not None:
+        """Sample points; of those in flight the model only knows that they were proposed."""
+        proposals: list[Proposal] = []
+        while len(proposals) < n and (proposal := self._next()) is not None:
             self._tried.add(key_of(proposal.settings))
-            asked.append(proposal)
-        self._finished = self._finished or len(asked) < n
-        return asked
+            proposals.append(proposal)
+        self._finished = self._finished or len(proposals) < n
+        return proposals
 
     def tell(self, trial: Trial) -> None:
-        """Learn."""
+        """Learn the result of a trial."""
         self._learn(trial.settings, trial.io_ratio)
 
     @property
     def finished_because(self) -> str:
-        """Why there is nothing more to ask."""
+        """Reason why there are no more proposals."""
         if not self._finished and self.space.size - 1 >= len(self._tried):
             return ""
         if self.space.size <= max(_SMALL_SPACE, len(self._tried)):
@@ -126,8 +128,8 @@ class TpeStrategy(Strategy):
         return self._drawn()
 
     def _samples(self) -> Iterator[dict[str, Value]]:
-        """Sample a few points from the model; the study keeps none of them."""
-        self._study.ask()  # whose trial the samples are for: one that never runs
+        """Sample a few points from the model without storing them in its study."""
+        self._study.ask()  # a trial for the samples, which never runs
         pending = self._study.get_trials(deepcopy=False)[-1]
         self._study.tell(pending.number, state=self._optuna.trial.TrialState.FAIL)
         for _ in range(_SAMPLES):
@@ -142,7 +144,7 @@ class TpeStrategy(Strategy):
         return None
 
     def _numbers(self) -> Iterator[int]:
-        """Draw points; in a small space every point then comes up once."""
+        """Draw random points; in a small space, then enumerate every point once."""
         for _ in range(_FRUITLESS_DRAWS):
             yield self._random.randrange(1, self.space.size)
         if self.space.size <= _SMALL_SPACE:

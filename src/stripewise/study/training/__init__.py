@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trainings: run our kernels over a designed set of settings, and fit models to that."""
+"""Training: runs our kernels with a designed set of settings, and fits models to the times."""
 
 from typing import TYPE_CHECKING
 

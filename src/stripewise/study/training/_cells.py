@@ -43,10 +43,10 @@ _FIRST, _ORIGIN = "first-runs", "origin"
 def first_run(
     options: TrainingOptions, cell: Cell, directory: OwnedDirectory
 ) -> tuple[Cell, ProgramFacts]:
-    """Run a cell's kernel once with nothing set; return the cell, and what that showed.
+    """Run a cell's kernel once with nothing set; return the completed cell and its facts.
 
     Raises:
-        ProgramError: It fails, or cannot be seen.
+        ProgramError: The kernel fails or cannot be observed.
     """
     interrupts = Interrupts()
     home = OwnedDirectory.take(directory.path / _FIRST, "recording")
@@ -76,7 +76,7 @@ def record_cell(
     observer: RecordingObserver,
     most_seconds: float | None,
 ) -> Surface:
-    """Record a cell's surface, or continue to do so, for so long at most; None: no limit."""
+    """Record a cell's surface or continue it, for a limited time; None for no limit."""
     recording = RecordingOptions(
         command=command_of(options, cell),
         output=path,
@@ -95,7 +95,7 @@ def record_cell(
 
 
 def command_of(options: TrainingOptions, cell: Cell) -> tuple[str, ...]:
-    """Return what is run for a cell."""
+    """Return the command of a cell."""
     words = (*options.launcher, str(cell.ranks), options.kernel, *command_words(cell.words))
     return tuple(words)
 
@@ -116,7 +116,7 @@ def program_of(options: TrainingOptions, cell: Cell) -> SimulatedProgram:
     """Return a cell's kernel on the described storage.
 
     Raises:
-        UsageError: The kernel, its options or the number of ranks are impossible.
+        UsageError: The kernel, its options or the number of ranks are invalid.
     """
     found = _storage(options, cell)
     per_node = options.per_node(cell.ranks)
@@ -130,9 +130,9 @@ def program_of(options: TrainingOptions, cell: Cell) -> SimulatedProgram:
 
 
 def expected_ratio(options: TrainingOptions, cell: Cell, points: Sequence[Settings]) -> float:
-    """Return the mean simulated time of what may be measured over that of the default.
+    """Return the mean simulated time of the given points relative to that of the default.
 
-    1 where that cannot be told: the storage is not described, or no pattern was recognised.
+    1 if it cannot be computed: the storage is not described, or no pattern was recognised.
     """
     emulation, facts = options.emulation(cell.ranks), cell.facts
     if emulation is None or facts is None:
@@ -153,7 +153,7 @@ def expected_ratio(options: TrainingOptions, cell: Cell, points: Sequence[Settin
 
 
 def _slower(options: TrainingOptions, program: SimulatedProgram) -> float:
-    """Return how many times as long runs take on average, for noise."""
+    """Return the mean factor by which noise slows runs down."""
     if options.way is not Way.SIMULATED and not options.noise:
         return 1.0
     draw, cv = Random(options.seed), program.storage.value("noise.cv")
@@ -213,7 +213,7 @@ def _runs(
 
 def _storage(options: TrainingOptions, cell: Cell) -> EmulatedStorage:
     emulation = options.emulation(cell.ranks)
-    assert emulation is not None  # the options say so
+    assert emulation is not None  # follows from the options
     return EmulatedStorage.find(emulation)
 
 

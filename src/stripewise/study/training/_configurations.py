@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the configurations that a surface measures, and the order of its runs."""
+"""Selects the configurations that a surface measures, and the order of its runs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Settings = Mapping[str, Value]
 
 
 def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, tuple[Value, ...]]:
-    """Check tunables and values; their default is to leave them alone.
+    """Check tunables and values, and return them; not setting a tunable is its default.
 
     Raises:
-        UsageError: A tunable does not exist, or has no such value.
+        UsageError: A tunable does not exist, or a value is invalid.
     """
     return {
         tunable.name: tuple(dict.fromkeys(tunable.check(value) for value in values))
@@ -40,10 +40,10 @@ def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, tuple[Va
 def possible_points(
     tunables: Mapping[str, tuple[Value, ...]], facts: ProgramFacts
 ) -> tuple[list[Settings], int]:
-    """Return every configuration that can act, the default first, and how many cannot.
+    """Return every valid configuration, the default first, and the number of invalid ones.
 
     Raises:
-        UsageError: There are far too many.
+        UsageError: There are far too many configurations.
     """
     total = prod(len(values) + 1 for values in tunables.values())
     if total > MOST_CONFIGURATIONS:
@@ -57,7 +57,7 @@ def possible_points(
 
 
 def planned_points(surface: Surface) -> list[Settings]:
-    """Return what a recording measures: all that can act, or as many of it as were asked for."""
+    """Return the configurations of a recording: all valid ones, or the requested number."""
     points, _ = possible_points(surface.tunables, surface.facts)
     number = surface.plan.get("spread", 0) or len(points)
     return spread_points(points, surface.tunables, number, surface.plan["seed"])
@@ -66,9 +66,9 @@ def planned_points(surface: Surface) -> list[Settings]:
 def plan_runs(
     points: Sequence[Settings], repeats: int, seed: int, control_every: int
 ) -> list[SurfaceRun]:
-    """Order the runs: rounds, each a fresh permutation, with the default in between.
+    """Return the runs in order: rounds, each a new permutation, with defaults in between.
 
-    Whatever the machine does over the hours, it does to all configurations alike.
+    Changes of the machine over the hours affect all configurations equally.
     """
     runs: list[SurfaceRun] = []
 
@@ -86,10 +86,10 @@ def plan_runs(
     return runs
 
 
-# A part of a space that stands for all of it: points that lie far from each other.
+# A subset that represents a whole space: points that are far from each other.
 
 FIRST = 3
-"""Tunables that matter most: the published designs vary stripe count, aggregators, stripe size."""
+"""Number of main tunables: published designs vary stripe count, aggregators, stripe size."""
 _TEXT_WEIGHT = 0.5
 
 
@@ -99,20 +99,20 @@ def spread_points(
     number: int,
     seed: int = 0,
 ) -> list[Mapping[str, Value]]:
-    """Return so many points of a space, each as far as possible from those before it.
+    """Return a number of points of a space, each as far as possible from those before it.
 
-    The first is the default.  The first half varies only the first tunables, those that matter
-    most, so that what they do is seen by itself: with few points of a space of many dimensions
-    nearly every point would vary everything.  Places on a ladder of numbers are a distance
-    apart, texts differ or are equal and count half: what chooses an algorithm leaves the numbers
-    more to say.
+    The first is the default.  The first half varies only the first tunables, which matter most, so
+    that their effect is isolated: with few points of a space of many dimensions nearly every point
+    would vary everything.  Numbers differ by their distance on the ladder; texts are equal or
+    different and count half, because choices of an algorithm should leave more variation to the
+    numbers.
 
     Args:
-        points: All that come into question; the first one is always taken.
-        ladders: Tunable name to its values, in order, what matters most first; the default lies
-            before the first value.
-        number: Number of points to return; all where there are no more.
-        seed: Decides between points that are equally far.
+        points: Candidate points; the first one is always taken.
+        ladders: Tunable name to its values in order, the most important tunable first; the default
+            is before the first value.
+        number: Number of points to return; all if there are no more.
+        seed: Seed of the choice between points that are equally far.
 
     Source: greedy maximin design; Johnson, Moore, Ylvisaker, doi 10.1016/0378-3758(90)90122-B.
     """
@@ -140,7 +140,7 @@ def spread_points(
 def _coordinates(
     points: Sequence[Mapping[str, Value]], ladders: Mapping[str, Sequence[Value]]
 ) -> NDArray[np.float64]:
-    """Return `(n_points, n_coordinates)`: a number of 0 to 1 a ladder, one of 0 or 1 a text."""
+    """Return `(n_points, n_coordinates)`: one of 0 to 1 per ladder, one of 0 or 1 per text."""
     import numpy as np
 
     columns = []

@@ -35,11 +35,11 @@ _TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
 
 @dataclass(frozen=True)
 class Evidence(Training):
-    """Samples of one ground, out of one file.
+    """Samples of one ground from one file.
 
     Attributes:
         path: Path of the file.
-        program: What ran, of a surface; "" for a study.
+        program: Program of a surface; empty for a study.
         storage: Storage of the runs, with the ranks of a node: "hopper@1/16, 2 ranks a node".
     """
 
@@ -49,10 +49,10 @@ class Evidence(Training):
 
 
 def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
-    """Return what the surfaces and studies in a directory say, and why others there do not count.
+    """Return the evidence in a directory, and why other surfaces and studies are not used.
 
     Raises:
-        UsageError: There is no such directory, or nothing in it.
+        UsageError: The directory does not exist or contains none.
     """
     if directory.is_file():
         return read_evidence([directory], directory)
@@ -66,21 +66,25 @@ def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
 
 
 def _is_superseded(path: Path) -> bool:
-    """Return whether a file is the journal of a study whose result lies beside it."""
+    """Return whether a file is the journal of a study whose result is beside it."""
     return path.name == JOURNAL and path.with_name(RESULT).exists()
 
 
 def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], list[str]]:
-    """Return the samples of surfaces and studies; what cannot be used is said, a line each.
+    """Return the samples of surfaces and studies, and a line on each file that is not usable.
 
     Raises:
-        UsageError: Not one of the files can be used.
+        UsageError: None of the files is usable.
     """
     found: list[Evidence] = []
     refused: list[str] = []
     for path in paths:
         try:
-            found += _of_study(path) if path.name in (RESULT, JOURNAL) else _of_surface(path)
+            found += (
+                _evidence_of_study(path)
+                if path.name in (RESULT, JOURNAL)
+                else _evidence_of_surface(path)
+            )
         except StripewiseError as error:
             refused.append(str(error))
     if not found:
@@ -92,7 +96,7 @@ def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], 
     return found, refused
 
 
-def _of_surface(path: Path) -> Iterator[Evidence]:
+def _evidence_of_surface(path: Path) -> Iterator[Evidence]:
     surface = Surface.load(path)
     check_facts(surface.facts, path)
     ground, way = _ground(surface.provenance, surface.facts, path)
@@ -112,7 +116,7 @@ def _of_surface(path: Path) -> Iterator[Evidence]:
 
 
 def _kernel_of(command: Sequence[str]) -> str:
-    """Return the kernel that was run: its scales and sizes are one program; "" for others."""
+    """Return the kernel of a command, whose scales and sizes are one program; empty for others."""
     for word, following in itertools.pairwise(command):
         if word in (Way.SIMULATED, "--pattern"):
             return following
@@ -120,11 +124,11 @@ def _kernel_of(command: Sequence[str]) -> str:
 
 
 def _seconds(run: Any) -> float:
-    """Return the I/O seconds of a run; one that was cut off counts as all I/O until then."""
+    """Return the I/O seconds of a run; one that was cut off counts as I/O until then."""
     return float(run.io_seconds if run.status is RunStatus.OK else run.elapsed_seconds)
 
 
-def _of_study(path: Path) -> Iterator[Evidence]:
+def _evidence_of_study(path: Path) -> Iterator[Evidence]:
     study = read_study(path)
     share = len(study.facts)
     for case, facts in study.facts.items():
@@ -136,10 +140,10 @@ def _of_study(path: Path) -> Iterator[Evidence]:
 
 
 def _ground(provenance: Any, facts: ProgramFacts, path: Path) -> tuple[Ground, Way]:
-    """Return where a file's runs were made, by what it says of that itself.
+    """Return the ground of a file's runs and the way they were made, from its own provenance.
 
     Raises:
-        UsageError: The storage was not the one that its name stands for.
+        UsageError: The storage differed from the description of its name.
     """
     for key, way in (("simulated", Way.SIMULATED), ("emulated", Way.EMULATED)):
         if identity := provenance.get(key):
@@ -157,7 +161,7 @@ def _ground(provenance: Any, facts: ProgramFacts, path: Path) -> tuple[Ground, W
     return Ground(described or facts.filesystem, digest, stack_of(facts)), Way.REAL
 
 
-# Runs of studies: of their results, and of the journals of those that have none yet.
+# Runs of studies, from their results or from the journals of unfinished ones.
 
 RESULT, JOURNAL = "result.json", "journal.jsonl"
 _TRIED = (RunRole.TRIAL, RunRole.PAIR_WINNER)
@@ -166,12 +170,12 @@ _FIRST_LOOK = "first-look"
 
 @dataclass(frozen=True)
 class StudyRun:
-    """A run of a study that counts.
+    """Valid run of a study.
 
     Attributes:
-        settings: Tunable name -> value, also for some files only.
-        io_seconds: Its I/O time.
-        case: Name of its case, if there are several.
+        settings: Tunable name to value, including those for only some files.
+        io_seconds: I/O time of the run.
+        case: Name of the run's case, if there are several.
     """
 
     settings: Mapping[str, Any]
@@ -181,13 +185,13 @@ class StudyRun:
 
 @dataclass(frozen=True)
 class Studied:
-    """What a study saw.
+    """Observations of a study.
 
     Attributes:
-        provenance: Where it ran.
+        provenance: Machine and storage of the runs.
         facts: Facts by case.
-        runs: Those that count.
-        n_runs / run_seconds: All of them.
+        runs: Valid runs.
+        n_runs / run_seconds: Number and total time of all runs.
     """
 
     provenance: Mapping[str, Any]
@@ -212,14 +216,18 @@ class Studied:
 
 
 def read_study(path: Path) -> Studied:
-    """Read a study's result, or its journal.
+    """Read a study's result or its journal.
 
     Raises:
-        UsageError: It is damaged, or the study did not come to its first look.
+        UsageError: The file is damaged, or the study ended before its first facts.
     """
     try:
         content = read_input(path, RESULTS)
-        found = _of_result(content) if path.name == RESULT else _of_journal(content, path)
+        found = (
+            _studied_from_result(content)
+            if path.name == RESULT
+            else _studied_from_journal(content, path)
+        )
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -231,7 +239,7 @@ def read_study(path: Path) -> Studied:
     return found
 
 
-def _of_result(content: bytes) -> Studied:
+def _studied_from_result(content: bytes) -> Studied:
     data = parse_json(content)
     tried = {one["number"]: one["settings"] for one in data["trials"]}
     views = data["cases"] or [{**data, "name": ""}]
@@ -251,7 +259,7 @@ def _of_result(content: bytes) -> Studied:
     )
 
 
-def _of_journal(content: bytes, path: Path) -> Studied:
+def _studied_from_journal(content: bytes, path: Path) -> Studied:
     records, _, _ = parse_journal(content, path)
     kinds: dict[str, list[dict[str, Any]]] = {}
     for record in records:
@@ -282,14 +290,14 @@ def _of_journal(content: bytes, path: Path) -> Studied:
 
 
 def _is_base(role: str, status: str) -> bool | None:
-    """Return whether a run was made with nothing set; None: it does not count."""
+    """Return whether a run was made with nothing set; None if it is not valid."""
     kind = RunRole(role)
     if status != RunStatus.OK.value or kind not in (*BASELINE_ROLES, *_TRIED):
         return None
     return kind in BASELINE_ROLES
 
 
-# What comes from elsewhere is data: facts and settings that no run could have had are refused.
+# Data from elsewhere is not trusted: facts and settings that no run could have are refused.
 
 MOST_RANKS = 100_000_000
 CHOOSES_STACK = "mca.io"
@@ -297,7 +305,7 @@ _MOST = 1 << 62
 
 
 def usable(settings: Mapping[str, Value]) -> bool:
-    """Return whether a model can learn of settings: known ones, for all files, of one stack."""
+    """Return whether a model can use settings: known ones, for all files, of one stack."""
     try:
         for name, value in settings.items():
             get(name).check(value)
@@ -307,10 +315,10 @@ def usable(settings: Mapping[str, Value]) -> bool:
 
 
 def check_facts(facts: ProgramFacts, path: Path) -> None:
-    """Refuse facts that no run could have shown: what comes from elsewhere is data.
+    """Refuse facts that no run could have shown, because the data may be from elsewhere.
 
     Raises:
-        UsageError: There are such.
+        UsageError: The facts are impossible.
     """
     try:
         for pattern in facts.patterns:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the kernels that a training runs, their options, and their size for a machine."""
+"""Finds the kernels of a training, their options, and their size for a machine."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Words = tuple[str, ...]
 
 
 def kernel_words(texts: Iterable[str]) -> list[Words]:
-    """Read patterns: names with commas between them, or a name and the kernel's options.
+    """Parse patterns: kernel names separated by commas, or a name with the kernel's options.
 
     Args:
-        texts: "vpic,vorpal", or "vpic --local 131072 --steps 4".
+        texts: For example "vpic,vorpal", or "vpic --local 131072 --steps 4".
 
     Raises:
-        UsageError: There is no such kernel, or none is named.
+        UsageError: A kernel does not exist, or none is given.
     """
     found: list[Words] = []
     for text in texts:
@@ -43,14 +43,14 @@ def kernel_words(texts: Iterable[str]) -> list[Words]:
 
 
 def sized(words: Words, bytes_of_rank: int = 0) -> Words:
-    """Return a kernel's words with a block, so large that a rank moves about so many bytes.
+    """Return a kernel's words with a block so large that a rank moves about the given bytes.
 
-    The dimensions that are divided among ranks grow or shrink alike.  What the words say of the
-    size themselves stays as it is.
+    The dimensions that are divided among ranks grow or shrink equally.  Sizes that the words
+    already contain are kept.
 
     Args:
-        words: Name and options.
-        bytes_of_rank: 0: the published block.
+        words: Name and options of the kernel.
+        bytes_of_rank: Bytes that a rank moves; 0 for the published block.
     """
     if {"--local", "--size"} & set(words):
         return words
@@ -66,7 +66,7 @@ def sized(words: Words, bytes_of_rank: int = 0) -> Words:
 
 
 def simulated_words(words: Sequence[str]) -> list[str]:
-    """Return the words without those that only say by what means a kernel moves its data."""
+    """Return the words without those that only select how a kernel moves its data."""
     kept, value = [], False
     for word in words:
         if not value and word not in _MEANS:
@@ -76,14 +76,14 @@ def simulated_words(words: Sequence[str]) -> list[str]:
 
 
 def command_words(words: Words) -> list[str]:
-    """Return the options of the kernel program: collective calls, unless they say otherwise."""
+    """Return the options of the kernel program: collective calls, unless specified otherwise."""
     mode = () if "--mode" in words else ("--mode", "collective")
     file = () if "--file" in words else ("--file", f"{words[0]}.dat")
     return ["--pattern", *words, *mode, *file]
 
 
 def name_of(words: Words, ranks: int) -> str:
-    """Return a name for the file of a kernel with these options at a scale."""
+    """Return a file name for a kernel with these options at a scale."""
     plain = "-".join("".join(c if c.isalnum() else "_" for c in w.lstrip("-")) for w in words)
     return f"{plain}-{ranks}"
 
@@ -97,17 +97,17 @@ _MEANS = frozenset({"--backend", "--file", "--hint", "--engine"})
 def kernel_program(
     family: str | None, mpiexec: str, ranks: Sequence[int], options: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], str]:
-    """Return the words before the number of ranks, and the path of the kernel's program.
+    """Return the launcher words before the number of ranks, and the path of the kernel's program.
 
     Args:
-        family: MPI as `stripewise doctor runtime` names it; None: that of the launcher, or the
-            first one that a kernel is built for.
-        mpiexec: Name or path of the launcher; "": that of the MPI.
-        ranks: Numbers of ranks that are to be started.
-        options: For the launcher.
+        family: MPI as named by `stripewise doctor runtime`; None for that of the launcher, or the
+            first one for which a kernel is built.
+        mpiexec: Name or path of the launcher; empty for that of the MPI.
+        ranks: Numbers of ranks that will be started.
+        options: Options of the launcher.
 
     Raises:
-        UsageError: There is no such launcher, or its MPI cannot be told.
+        UsageError: There is no such launcher, or its MPI cannot be determined.
         RuntimeMissingError: No kernel is built for this MPI.
     """
     runtime = find_runtime()
@@ -130,7 +130,7 @@ def _located(mpiexec: str) -> str:
 
 
 def _family(mpiexec: str, built: tuple[str, ...]) -> str:
-    """Return the name of the kernel that a launcher can start."""
+    """Return the MPI family of the built kernels that a launcher can start."""
     mpi = mpi_of_command([_located(mpiexec)])
     if mpi is None:
         raise UsageError(

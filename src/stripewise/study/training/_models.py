@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits models to what was measured, and keeps the best settings as lessons."""
+"""Fits models to measurements, and stores the best settings as lessons."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ from stripewise.study.training._evidence import Evidence
 
 @dataclass(frozen=True)
 class Fits:
-    """What came of a training.
+    """Result of a training.
 
     Attributes:
-        models: One for each storage, stack and class of patterns.
-        paths: Where they are kept.
-        evidence: What they were fitted to.
-        refused: Why other files do not count, a line each.
+        models: Models, one for each storage, stack and class of patterns.
+        paths: Files of the models.
+        evidence: Evidence to which they were fitted.
+        refused: Why other files were not used, one line each.
         unfitted: Grounds with too few samples for a model.
-        tables: Where the tables for series of files are kept, one for each ground and MPI.
+        tables: Files of the tables for series of files, one for each ground and MPI.
     """
 
     models: tuple[Model, ...]
@@ -63,12 +63,12 @@ class Fits:
 def fit_models(
     evidence: Sequence[Evidence], refused: Sequence[str] = (), into: Path | None = None
 ) -> Fits:
-    """Fit and keep models.
+    """Fit and write models.
 
     Args:
-        evidence: Evidence of any storage and stack; each is fitted by itself.
-        refused: Handed on.
-        into: Directory of models; None: the user's own.
+        evidence: Evidence of any storage and stack; each is fitted separately.
+        refused: Why other files were not used; passed on to the result.
+        into: Directory of models; None for the user's own.
 
     Raises:
         StorageError: A model cannot be written.
@@ -87,9 +87,9 @@ def fit_models(
 
 
 def by_ground(evidence: Sequence[Evidence]) -> list[Training]:
-    """Return the samples of each storage and stack, whatever files they come from.
+    """Return the samples of each storage and stack, from all files.
 
-    A name that stands for the same description as another is the same storage.
+    Two names of the same description count as the same storage.
     """
     found: dict[Ground, list[Evidence]] = {}
     for one in evidence:
@@ -109,25 +109,27 @@ def _training(ground: Ground, parts: Sequence[Evidence]) -> Training:
     )
 
 
-# Pairs of a pattern and its best settings, out of what a training measured: like a study's.
+# Pairs of a pattern and its best settings from a training's measurements, like a study's lesson.
 
 STRATEGY = "training"
 SIMPLER = 1.02
-"""Of configurations up to this factor slower than the best, the one with fewest settings is kept
-(assumed: less than runs differ)."""
+"""Factor by which a configuration may be slower than the best to be preferred for having fewer
+settings (assumed: less than runs differ).
+"""
 _BEST, _OTHERS = 40, 80
-"""Configurations that are kept as tried: the best, and so many evenly out of the rest, which tell
-where a model that promises much of them is wrong."""
+"""Number of best configurations stored as tried, and of others chosen evenly from the rest, which
+show where an optimistic model is wrong.
+"""
 
 
 def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> int:
-    """Keep the best settings of each pattern where studies are kept; return how many are new.
+    """Store the best settings of each pattern as lessons; return how many are new.
 
-    A surface that has grown since takes the place of what it said before.
+    The lesson of a surface that has grown replaces its earlier one.
 
     Args:
-        evidence: Evidence of surfaces; a study has left its own.
-        store: Store of the user; None: the usual one.
+        evidence: Evidence of surfaces; studies have stored their own lessons.
+        store: Store of the user; None for the usual one.
 
     Raises:
         StorageError: The store cannot be written.
@@ -145,7 +147,7 @@ def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> in
 
 
 def lessons_of(evidence: Iterable[Evidence]) -> Iterator[Lesson]:
-    """Yield what each surface says like a study; nothing of one without the default."""
+    """Yield the lesson of each surface; a surface without the default has none."""
     for one in evidence:
         lesson = _lesson(one) if one.program else None
         if lesson is not None:
@@ -188,7 +190,7 @@ def _worth_keeping(ranked: Sequence[Sample]) -> list[Sample]:
 
 
 def _best(samples: Iterable[Sample]) -> Sample:
-    """Return the fastest configuration, or the simplest of those that are as good."""
+    """Return the simplest of the configurations that are about as fast as the fastest."""
     known = list(samples)
     least = min(median(one.seconds) for one in known)
     good = [one for one in known if median(one.seconds) <= SIMPLER * least]
@@ -196,7 +198,7 @@ def _best(samples: Iterable[Sample]) -> Sample:
 
 
 def _effect(default: Sample, best: Sample) -> Effect:
-    """Return the ratio of the medians, and of the extremes as its bounds: no run is an outlier."""
+    """Return the ratio of the medians, bounded by that of the extremes: no run is an outlier."""
     return Effect(
         median(default.seconds) / median(best.seconds),
         min(default.seconds) / max(best.seconds),
@@ -218,9 +220,9 @@ def _machine(evidence: Evidence) -> Machine:
 
 
 def _identity(evidence: Evidence, default: Sample) -> str:
-    """Return the same identity for the same surface, so that it is kept once, however it grows.
+    """Return an identity that stays the same while a surface grows, so that it is stored once.
 
-    No two surfaces begin with runs of the same length, but for simulated ones, which do not grow.
+    No two surfaces begin with runs of equal length, except simulated ones, which do not grow.
     """
     whole = [evidence.program, evidence.storage, *map(str, evidence.ground.__dict__.values())]
     if evidence.way is Way.SIMULATED:

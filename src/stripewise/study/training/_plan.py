@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds what a training is asked for and measures, so that it continues after a kill."""
+"""Stores the options and cells of a training, so that it continues after a kill."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stripewise.learning.performance import Way
 from stripewise.storage.emulation import EmulatedStorage, EmulationOptions
 from stripewise.study.training._kernels import name_of
 
-# What the user asks of a training.
+# Options of a training.
 
 REPEATS = 3
 PATTERNS = ("vpic", "vorpal", "gcrm")
@@ -26,28 +26,28 @@ SMALL_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What is trained, and how long that may take.
+    """Options of a training.
 
     Attributes:
         directory: Directory of the training; real runs write there.
-        machine: Description of the storage: "hopper@1/16"; "": what the directory lies on.
+        machine: Description of the storage: "hopper@1/16"; empty for the directory's own storage.
         kernels: Name and options of each pattern, with its size.
-        ranks: Scales.
-        ranks_per_node: Number of ranks per node of the described storage; 0: emulated 1, simulated
-            as many as fit.
-        simulate: Whether all times are computed; nothing is run.
-        repeats: Runs of each configuration.
-        configurations: At the smallest scale; 0: as published.
-        budget_seconds: Time limit of all runs together; None: no limit.
-        seed: Seed of the choice, of the order, and of noise.
+        ranks: Numbers of ranks, one per scale.
+        ranks_per_node: Number of ranks per node of the described storage; 0 for one if emulated,
+            and for as many as fit if simulated.
+        simulate: Whether all times are computed and nothing is run.
+        repeats: Number of runs of each configuration.
+        configurations: Number of configurations at the smallest scale; 0 for the published one.
+        budget_seconds: Time limit of all runs together; None for no limit.
+        seed: Seed of the choice of points, of the order, and of noise.
         vary: Tunable name to its values, instead of the published ladders.
         launcher: Words that start MPI programs, up to the number of ranks: ("mpiexec", "-n").
-        kernel: Path of the kernel's program; "" where nothing is run.
-        stack: Simulated: software stack; "": that of the storage's users.
-        transport: Variant of the network; "": the default.
-        noise: Emulated: runs vary as those of the storage do.
-        allow_outside: Files and directories of the user's that runs may change, absolute: where
-            the launcher is a script that does.
+        kernel: Path of the kernel's program; empty if nothing is run.
+        stack: Software stack of a simulation; empty for the usual one of the storage.
+        transport: Variant of the network; empty for the default.
+        noise: Whether emulated runs vary like those of the storage.
+        allow_outside: Absolute paths of the user's files and directories that runs may change, for
+            a launcher that is a script.
     """
 
     directory: Path
@@ -81,13 +81,13 @@ class TrainingOptions:
 
     @property
     def way(self) -> Way:
-        """How it is measured."""
+        """Way in which the times are obtained."""
         if not self.machine:
             return Way.REAL
         return Way.SIMULATED if self.simulate else Way.EMULATED
 
     def emulation(self, ranks: int) -> EmulationOptions | None:
-        """Return the described storage for so many ranks; None where it is the one here.
+        """Return the described storage for a number of ranks; None for the real storage.
 
         Raises:
             UsageError: The ranks do not fill nodes.
@@ -103,7 +103,7 @@ class TrainingOptions:
         )
 
     def per_node(self, ranks: int) -> int:
-        """Return the ranks on each node of the described storage.
+        """Return the number of ranks on each node of the described storage.
 
         Raises:
             UsageError: The ranks do not fill nodes.
@@ -120,29 +120,30 @@ class TrainingOptions:
         return next(n for n in range(min(most, ranks), 0, -1) if not ranks % n)
 
 
-# What a training measures, kept in its directory so that it goes on after a kill.
+# Cells of a training, stored in its directory so that it continues after a kill.
 
 PLAN = "training.json"
 WORST, LEAST_SECONDS = 5.0, 5.0
-"""A run is cut off after so many times as long as the first one, after so many seconds at least:
-a configuration that is so bad need not be known better (assumed)."""
+"""Multiple of the first run's time, and least number of seconds, after which a run is cut off:
+such a bad configuration need not be known exactly (assumed).
+"""
 _FORMAT, _VERSION = "stripewise-training", 1
 _NOT_COMPARED = frozenset({"directory", "budget_seconds", "allow_outside"})
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One pattern at one scale: a surface of the training.
+    """One pattern at one scale, whose surface is measured.
 
     Attributes:
         words: Kernel and its options.
         ranks: Number of ranks of the job.
-        facts: What it does with nothing set; None until that is seen.
-        first_seconds: Time that the first run took, from start to end.
-        run_seconds: Time that a run is expected to take, on average over the configurations.
+        facts: Facts of a run with nothing set; None if it has not run yet.
+        first_seconds: Elapsed time of the first run.
+        run_seconds: Expected time of a run, averaged over the configurations.
         vary: Tunable name to the values that are measured.
-        possible: Configurations that can act.
-        configurations: Number of them to measure; 0 until that is settled.
+        possible: Number of valid configurations.
+        configurations: Number of configurations to measure; 0 if not determined yet.
     """
 
     words: tuple[str, ...]
@@ -156,12 +157,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Name of its surface, without suffix."""
+        """Name of the surface's file, without suffix."""
         return name_of(self.words, self.ranks)
 
     @property
     def title(self) -> str:
-        """Kernel and ranks, for people."""
+        """Kernel and ranks, for users."""
         return f"{' '.join(self.words)} on {self.ranks} ranks"
 
     @property
@@ -172,10 +173,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """A training as far as it is settled.
+    """Plan of a training, as far as it is determined.
 
     Attributes:
-        options: What was asked for.
+        options: Options of the training.
         cells: Cells by scale, then by pattern.
     """
 
@@ -184,36 +185,36 @@ class TrainingPlan:
 
     @classmethod
     def begin(cls, options: TrainingOptions) -> TrainingPlan:
-        """Return the plan of a new training: nothing is known of its cells."""
+        """Return the plan of a new training, whose cells are not examined yet."""
         cells = (
             Cell(words, ranks) for ranks in sorted(options.ranks) for words in options.kernels
         )
         return cls(options, tuple(cells))
 
     def surface(self, cell: Cell) -> Path:
-        """Return where a cell's surface is."""
+        """Return the path of a cell's surface."""
         return self.options.directory / f"{cell.name}.jsonl"
 
     def with_cell(self, cell: Cell) -> TrainingPlan:
-        """Return the plan with one cell better known."""
+        """Return the plan with one cell replaced by a more complete one."""
         known = {(one.words, one.ranks): one for one in self.cells}
         return replace(self, cells=tuple({**known, (cell.words, cell.ranks): cell}.values()))
 
     def save(self, directory: OwnedDirectory) -> None:
-        """Write it.
+        """Write the plan into a directory.
 
         Raises:
-            StorageError: The disk refuses.
+            StorageError: The file cannot be written.
         """
         data = {"format": _FORMAT, "version": _VERSION, **to_json(self)}
         directory.write(PLAN, (json.dumps(data, indent=1) + "\n").encode())
 
 
 def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> TrainingPlan:
-    """Return the plan that a directory holds, or a new one.
+    """Return the plan stored in a directory, or a new one.
 
     Raises:
-        StudyError: It holds the plan of another training, or a damaged one.
+        StudyError: The directory contains the plan of another training, or a damaged one.
     """
     content = directory.read(PLAN)
     if content is None:
@@ -240,7 +241,7 @@ def find_plan(directory: OwnedDirectory, options: TrainingOptions) -> TrainingPl
 
 
 def _different(before: TrainingOptions, now: TrainingOptions) -> str:
-    """Name the first option that was another one when the training was begun; "": none."""
+    """Return the first option that differs from that of the existing plan; empty if none does."""
     old, new = to_json(before), to_json(now)
     for name in old.keys() - _NOT_COMPARED:
         if old[name] != new[name]:
@@ -254,24 +255,24 @@ def _shown(value: Any) -> str:
     return str(value) if value != "" else "none"
 
 
-# How many configurations a training measures, at which scale, within which time.
+# Number of configurations that a training measures at each scale within a time.
 
 PUBLISHED = (336, 180, 96)
-"""Configurations at 512, 1024 and 2048 cores: many where a run is cheap, fewer at scale."""
+"""Number of configurations at 512, 1024 and 2048 cores: fewer at scale, where runs are costly."""
 LEAST = 12
-"""Fewer say nothing of a model with several terms."""
+"""Least number of configurations: fewer say nothing about a model with several terms."""
 
 
 def share_out(
     cells: Sequence[Cell], repeats: int, budget_seconds: float | None = None, most: int = 0
 ) -> list[int]:
-    """Return how many configurations to measure of each cell.
+    """Return how many configurations of each cell to measure.
 
     Args:
         cells: Cells in any order.
-        repeats: Runs of each configuration.
-        budget_seconds: Time limit of all runs together; None: no limit.
-        most: At the smallest scale; 0: as published.
+        repeats: Number of runs of each configuration.
+        budget_seconds: Time limit of all runs together; None for no limit.
+        most: Number of configurations at the smallest scale; 0 for the published one.
     """
     counts = published_counts({cell.ranks for cell in cells}, most or PUBLISHED[0])
     wanted = [min(counts[cell.ranks], cell.possible) for cell in cells]
@@ -286,7 +287,7 @@ def share_out(
 
 
 def total_seconds(cells: Sequence[Cell], numbers: Sequence[int], repeats: int) -> float:
-    """Return what so many configurations of each cell take, with a warm-up of each."""
+    """Return the time for a number of configurations of each cell, including their warm-ups."""
     return sum(
         (number * repeats + 1) * cell.run_seconds
         for cell, number in zip(cells, numbers, strict=True)
@@ -294,7 +295,7 @@ def total_seconds(cells: Sequence[Cell], numbers: Sequence[int], repeats: int) -
 
 
 def published_counts(ranks: set[int], most: int) -> Mapping[int, int]:
-    """Return the number of configurations of each scale, in the published proportions."""
+    """Return the number of configurations at each scale, in the published proportions."""
     counts = list(PUBLISHED)
     while len(counts) < len(ranks):
         counts.append(max(round(counts[-1] * PUBLISHED[-1] / PUBLISHED[-2]), LEAST))

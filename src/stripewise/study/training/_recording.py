@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records a surface: runs a command under every chosen configuration, several times each."""
+"""Records a surface: runs a command with every selected configuration, several times each."""
 
 from __future__ import annotations
 
@@ -40,25 +40,26 @@ _FIGURES = (
     "elapsed_seconds", "io_seconds", "read_bytes", "write_bytes", "status",
     "started_unix_seconds", "message", "missing",
 )  # fmt: skip
-"""What a surface keeps of a run's measurement."""
+"""Figures of a run's measurement that are stored in a surface."""
 
 
 @dataclass(frozen=True)
 class RecordingOptions:
-    """What is recorded, and how.
+    """Options of a recording.
 
     Attributes:
-        command: Arguments of the program, not a shell line.
-        output: File of the surface; a recording that it holds already is continued.
+        command: Arguments of the program, not a shell command line.
+        output: File of the surface; an existing recording in it is continued.
         vary: Tunable name to the values to measure besides the default.
-        origin: Directory in which the command is meant to run.
-        work_directory: Holds the directory of the runs, which is removed at the end.
+        origin: Directory in which the command is run by the user.
+        work_directory: Parent of the runs' directory, which is removed at the end.
         repeats: Number of rounds, in each of which every configuration is run once.
-        configurations: Number of configurations to measure, spread over the space; 0: all.
+        configurations: Number of configurations to measure, spread over the space; 0 for all.
         seed: Seed of the order.
-        timeout_seconds: Time limit of a run; None: derived from the first run.
-        most_seconds: Time after which the recording stops, to be continued later; None: never.
-        storage: Storage to emulate in every run; None: the one that is there is used.
+        timeout_seconds: Time limit of a run; None to derive it from the first run.
+        most_seconds: Time after which the recording stops, to be continued later; None for no
+            limit.
+        storage: Storage to emulate in every run; None to use the real storage.
         allow_outside: Files and directories outside of the copies that runs may change, relative
             to `origin`.
     """
@@ -78,16 +79,16 @@ class RecordingOptions:
 
 
 class RecordingObserver:
-    """Hears how a recording proceeds; every method does nothing here."""
+    """Receives the events of a recording; every method does nothing here."""
 
     def planned(self, surface: Surface, total_runs: int, done: int) -> None:
         """The first run has ended; `done` of `total_runs` runs are recorded already."""
 
     def recorded(self, run: SurfaceRun) -> None:
-        """A run is in the file."""
+        """A run was written to the file."""
 
     def noted(self, text: str) -> None:
-        """There is something that the user should know."""
+        """A note for the user was issued."""
 
 
 def record_surface(
@@ -97,12 +98,12 @@ def record_surface(
 
     Raises:
         UsageError: A tunable or a value does not exist; or the command would change files of the
-            user's which no run may change, runs a job script on this host, or submits jobs.
-        PolicyError: The policy forbids a tunable, or so many runs.
+            user that runs must not change, runs a job script on this host, or submits jobs.
+        PolicyError: The policy forbids a tunable, or as many runs as planned.
         StudyError: The file is of another recording or machine, or is in use.
         ProgramError: The program fails unchanged, or cannot be observed.
-        StorageError: There is no room.
-        KeyboardInterrupt: A signal came; the same call continues.
+        StorageError: There is not enough space.
+        KeyboardInterrupt: A signal was received; the same call continues.
     """
     observer = observer or RecordingObserver()
     begun = time.monotonic()
@@ -115,7 +116,7 @@ def record_surface(
         runs = SingleRuns(
             owned, _study_options(options, owned.path), interrupts, _runs_left(policy, known)
         )
-        for text in runs.outside.told:
+        for text in runs.outside.messages:
             observer.noted(text)
         measurement, seen = runs.first()
         warm = _with_measurement(SurfaceRun({}, 0.0, 0.0, role=SurfaceRole.WARM_UP), measurement)
@@ -141,7 +142,7 @@ def _planned_runs(surface: Surface, path: Path) -> list[SurfaceRun]:
     """Return all runs of a surface's plan, in their order.
 
     Raises:
-        StudyError: The surface was begun by a version that knew other configurations.
+        StudyError: The surface was begun by a version with other configurations.
     """
     plan, points = surface.plan, planned_points(surface)
     if len(points) != plan["configurations"]:
@@ -153,7 +154,7 @@ def _planned_runs(surface: Surface, path: Path) -> list[SurfaceRun]:
 
 
 def is_finished(path: Path) -> bool:
-    """Return whether a file holds a surface with all the runs of its plan."""
+    """Return whether a file contains a surface with all the runs of its plan."""
     try:
         surface = Surface.load(path) if path.exists() and path.stat().st_size else None
     except StripewiseError:
@@ -165,10 +166,10 @@ def is_finished(path: Path) -> bool:
 
 
 def _known_surface(options: RecordingOptions) -> Surface | None:
-    """Return what the file holds already; None: the recording is to be begun.
+    """Return the surface in the output file; None if the recording has not begun.
 
     Raises:
-        StudyError: It holds another recording.
+        StudyError: The file contains another recording.
     """
     tunables = recorded_tunables(options.vary)
     if not options.output.exists() or not options.output.stat().st_size:
@@ -207,7 +208,7 @@ def _runs_left(policy: Policy, known: Surface | None) -> int | None:
 
 
 def _check_caps(policy: Policy, surface: Surface, n_planned: int, warm: SurfaceRun) -> None:
-    """Refuse a recording that takes more than the policy allows a study."""
+    """Refuse a recording that needs more than the policy allows for a study."""
     warm_ups = 1 + sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
     runs = n_planned + warm_ups
     written = warm.amount("write_bytes")
@@ -237,7 +238,7 @@ def _note_inert(surface: Surface, observer: RecordingObserver) -> None:
 def _begin(
     options: RecordingOptions, facts: ProgramFacts, provenance: Mapping[str, str]
 ) -> Surface:
-    """Make the header of a new surface."""
+    """Return the header of a new surface."""
     tunables = recorded_tunables(options.vary)
     points, impossible = possible_points(tunables, facts)
     number = min(options.configurations or len(points), len(points))
@@ -264,12 +265,12 @@ def _carry_out(
     observer: RecordingObserver,
     until: float | None = None,
 ) -> None:
-    """Make the runs until a time; failed ones are written once the command is seen to work still.
+    """Make the runs until a time; write failed ones after checking that the command still works.
 
-    A failure that says nothing about the settings is not written, and is made again next time.
+    A failure that says nothing about the settings is not written, and the run is repeated later.
 
     Raises:
-        ProgramError: The command fails unchanged as well.
+        ProgramError: The unchanged command fails as well.
     """
     held: list[SurfaceRun] = []
     try:
@@ -293,7 +294,7 @@ def _carry_out(
 
 
 def _attempt(planned: SurfaceRun, runs: SingleRuns) -> Measurement:
-    """Run, and run again after failures from outside; return the last attempt."""
+    """Run, and repeat after failures from outside; return the last attempt."""
     for _ in range(MOST_ATTEMPTS):
         measurement = runs.one(planned.settings)
         if not measurement.cause.is_outside:
@@ -302,12 +303,12 @@ def _attempt(planned: SurfaceRun, runs: SingleRuns) -> Measurement:
 
 
 def _with_measurement(planned: SurfaceRun, measurement: Measurement) -> SurfaceRun:
-    """Return a planned run with what it gave."""
+    """Return a planned run with its measurement."""
     return replace(planned, **{name: getattr(measurement, name) for name in _FIGURES})
 
 
 def _write(held: list[SurfaceRun], writer: SurfaceWriter, observer: RecordingObserver) -> None:
-    """Write the runs that were held back; none is held any longer."""
+    """Write the runs that were held back, and clear their list."""
     while held:
         writer.append(held[0])
         observer.recorded(held.pop(0))
@@ -316,10 +317,10 @@ def _write(held: list[SurfaceRun], writer: SurfaceWriter, observer: RecordingObs
 def _check_still_works(
     failures: int, message: str, runs: SingleRuns, observer: RecordingObserver
 ) -> None:
-    """Run the command unchanged, a run that is not recorded.
+    """Run the unchanged command once without recording it.
 
     Raises:
-        ProgramError: It fails as well, so that the failures say nothing about the settings.
+        ProgramError: It fails as well, so the failures say nothing about the settings.
     """
     unchanged = runs.one({})
     if not unchanged.ok:
@@ -333,7 +334,7 @@ def _check_still_works(
 
 @contextmanager
 def _work_directory(options: RecordingOptions) -> Iterator[OwnedDirectory]:
-    """Provide the recording's own directory; it stays while there is a recording to continue."""
+    """Provide the recording's own directory, which stays while a recording can be continued."""
     name = f"{options.output.name}{STUDY_SUFFIX}"
     owned = OwnedDirectory.take(options.work_directory / name, "recording")
     with owned.locked():
@@ -351,7 +352,7 @@ def _discard(owned: OwnedDirectory) -> None:
         owned.discard()
 
 
-# Under which circumstances a surface is recorded, and whether they are still the same.
+# Conditions under which a surface is recorded, and whether they are still the same.
 
 _COMPARED = {
     "mpi": "MPI",
@@ -397,10 +398,10 @@ def _provenance(
 def check_same(
     surface: Surface, facts: ProgramFacts, provenance: Mapping[str, str], path: object
 ) -> None:
-    """Refuse to mix figures of two machines or stacks in one file.
+    """Refuse to mix results of two machines or stacks in one file.
 
     Raises:
-        StudyError: What the first run of this session showed differs from the header.
+        StudyError: The first run of this session differs from the header.
     """
     differing = []
     if facts.n_ranks != surface.facts.n_ranks:

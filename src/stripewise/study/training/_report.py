@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows what a training measured and what it cost, in words and as JSON."""
+"""Presents what a training measured and what it cost, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stripewise.study.training._train import Trained, spent_seconds
 
 
 def cost_text(plan: TrainingPlan) -> str:
-    """Say what a training will take, before it begins."""
+    """Return what a training will cost, before it begins."""
     options, cells = plan.options, plan.cells
     numbers = [cell.configurations for cell in cells]
     runs = sum(numbers) * options.repeats
@@ -42,7 +42,7 @@ def cost_text(plan: TrainingPlan) -> str:
 
 
 def training_lines(trained: Trained) -> Iterator[str]:
-    """Say what was measured."""
+    """Yield what was measured."""
     found = training_json(trained)
     columns = (
         Column("pattern", "Pattern"),
@@ -70,9 +70,9 @@ def training_lines(trained: Trained) -> Iterator[str]:
 
 
 def training_json(trained: Trained) -> dict[str, Any]:
-    """Return the same as JSON."""
+    """Return the JSON of what was measured."""
     plan = trained.plan
-    # First runs with nothing set are among the runs, and are no part of a surface.
+    # First runs with nothing set are counted among the runs, but are not part of a surface.
     first = len(plan.cells) if plan.options.way is not Way.SIMULATED else 0
     found: dict[str, Any] = finite(
         {
@@ -91,11 +91,11 @@ def training_json(trained: Trained) -> dict[str, Any]:
 
 
 def fits_lines(fits: Fits, tuned_patterns: int = 0) -> Iterator[str]:
-    """Say which models were made, what they were made of, and how well they predict.
+    """Yield which models were made, from what data, and how well they predict.
 
     Args:
-        fits: The models.
-        tuned_patterns: How many patterns with their best settings are newly kept.
+        fits: Fitted models.
+        tuned_patterns: Number of patterns whose best settings were newly stored.
     """
     columns = (
         Column("ground", "Model of"),
@@ -126,7 +126,7 @@ def fits_lines(fits: Fits, tuned_patterns: int = 0) -> Iterator[str]:
 
 
 def fits_json(fits: Fits, tuned_patterns: int = 0) -> dict[str, Any]:
-    """Return the same as JSON."""
+    """Return the JSON of the models."""
     found: dict[str, Any] = finite(
         {
             "tuned_patterns": tuned_patterns,

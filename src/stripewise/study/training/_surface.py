@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes recorded surfaces: runs of one command under many settings.
+"""Reads and writes recorded surfaces: runs of one command with many settings.
 
-One JSON object a line.  The first is the header {"format": "stripewise-surface",
+Each line is a JSON object.  The first is the header {"format": "stripewise-surface",
 "version": 1, command, facts, provenance, tunables, plan}; each further one is a run {settings,
 elapsed_seconds, io_seconds, read_bytes, write_bytes, status, role, round, sequence,
-started_unix_seconds, message}.  A last line without its end, which a kill tore, is no run.
+started_unix_seconds, message}.  An incomplete last line, left by a kill, is not a run.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ SettingsKey = tuple[tuple[str, str], ...]
 
 
 class SurfaceRole(StrEnum):
-    """Why a run was recorded."""
+    """Reason for which a run was recorded."""
 
     POINT = "point"
-    """A run of a round: every configuration once, in random order."""
+    """Run of a round, which has every configuration once, in random order."""
     CONTROL = "control"
-    """A run of the default in between, to see the machine drift."""
+    """Run of the default in between, to observe drift of the machine."""
     WARM_UP = "warm-up"
-    """The first run of a session: kept, and never counted."""
+    """First run of a session, which is stored but never counted."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ class SurfaceRun(Figured):
     """One recorded run.
 
     Attributes:
-        settings: Tunable name to value; tunables not named were at their default.
-        elapsed_seconds: Whole time.
+        settings: Tunable name to value; other tunables had their defaults.
+        elapsed_seconds: Elapsed time.
         io_seconds: I/O time.
-        read_bytes / write_bytes: What the program asked to move.
-        status: How it ended.
-        role: Why it was made.
-        round: Number of the round, from 1; 0 where there are no rounds.
-        sequence: Place in the plan, from 1; 0 for a warm-up, and where there is no plan.
-        started_unix_seconds: When it started.
-        message: One line where it did not end well.
-        missing: Figures that are not known, or of which this is the least, and why.
+        read_bytes / write_bytes: Bytes that the program requested to move.
+        status: How the run ended.
+        role: Purpose of the run.
+        round: Number of the round, from 1; 0 if there are no rounds.
+        sequence: Position in the plan, from 1; 0 for a warm-up, and if there is no plan.
+        started_unix_seconds: Start of the run.
+        message: One line on what went wrong, if anything did.
+        missing: Figures that are unknown or only a lower bound, with the reason.
     """
 
     settings: Mapping[str, Value]
@@ -89,14 +89,14 @@ class SurfaceRun(Figured):
 
 @dataclass(frozen=True)
 class Surface:
-    """A recorded surface.
+    """Recorded surface: runs of one command with many settings.
 
     Attributes:
-        command: What was run.
-        facts: What the program's first run showed.
+        command: Command that was run.
+        facts: Facts of the program's first run.
         provenance: Machine, date, versions; text to text.
-        tunables: Tunable name to the values that were measured, besides leaving it alone.
-        runs: All recorded runs; several of the same settings hold their noise.
+        tunables: Tunable name to the values that were measured in addition to not setting it.
+        runs: All recorded runs; several runs of the same settings show their noise.
         plan: How it was recorded: repeats, seed, configurations, ...; numbers by name.
     """
 
@@ -112,7 +112,7 @@ class Surface:
         """Read a surface.
 
         Raises:
-            UsageError: The file is not there, or is not a surface.
+            UsageError: The file does not exist or is not a surface.
         """
         try:
             entries = _entries(read_input(path, SURFACE).decode())
@@ -146,10 +146,10 @@ class Surface:
         return compact({"format": _FORMAT, "version": _VERSION, **header})
 
     def save(self, path: Path) -> None:
-        """Write the surface, all of it or nothing.
+        """Write the surface atomically.
 
         Raises:
-            StorageError: It cannot be written.
+            StorageError: The file cannot be written.
         """
         write_file(path, "".join((self.header_line(), *map(run_to_line, self.runs))))
 
@@ -158,7 +158,7 @@ class Surface:
         return tuple(sorted((name, _text(value)) for name, value in settings.items()))
 
     def by_settings(self) -> dict[SettingsKey, list[int]]:
-        """Return the indices of the runs of each configuration; warm-ups are left out."""
+        """Return the indices of the runs of each configuration, without warm-ups."""
         found: dict[SettingsKey, list[int]] = {}
         for index, run in enumerate(self.runs):
             if run.role is not SurfaceRole.WARM_UP:
@@ -168,8 +168,8 @@ class Surface:
     def default_and_best_seconds(self) -> tuple[float, float]:
         """Return the median I/O times of the default and of the best configuration.
 
-        Configurations that failed, and those of a tunable that cannot act, are never the best.
-        Both are NaN if the default was not measured.
+        Failed configurations, and those with a tunable without effect, are never the best.  Both
+        times are NaN if the default was not measured.
         """
         medians = {key: self._median_seconds(at) for key, at in self.by_settings().items()}
         acting = {n for n in self.tunables if not get(n).why_not(self.facts)}
@@ -185,13 +185,13 @@ class Surface:
 
 
 class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
-    """Appends runs to a surface's file, each on the disk before the next begins."""
+    """Appends runs to a surface's file, each flushed to disk before the next begins."""
 
     def __init__(self, path: Path, surface: Surface) -> None:
-        """Begin a file with the surface's header, or go on after the runs of an existing one.
+        """Create a file with the surface's header, or append to an existing one.
 
         Raises:
-            StorageError: It cannot be opened or written.
+            StorageError: The file cannot be opened or written.
         """
         self._path = path
         try:
@@ -208,10 +208,10 @@ class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
         os.close(self._descriptor)
 
     def append(self, run: SurfaceRun) -> None:
-        """Write one run; it is on the disk when this returns.
+        """Write one run and flush it to disk.
 
         Raises:
-            StorageError: The disk is full, or refuses.
+            StorageError: The file cannot be written.
         """
         try:
             append_durably(self._descriptor, run_to_line(run).encode())
@@ -228,7 +228,7 @@ class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
 
 
 def run_to_line(run: SurfaceRun) -> str:
-    """Return a run as a line; what has its usual value is left out."""
+    """Return a run as a line, leaving out values that equal their defaults."""
     usual = SurfaceRun({}, 0.0, 0.0)
     data: dict[str, Any] = {
         "settings": dict(run.settings),
@@ -246,10 +246,10 @@ def run_to_line(run: SurfaceRun) -> str:
 
 
 def run_from_json(entry: Any) -> SurfaceRun:
-    """Restore a run.
+    """Restore a run from its JSON.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The data is not a run.
     """
     run = from_json(SurfaceRun, entry, "run")
     if min(run.elapsed_seconds, run.io_seconds, run.read_bytes, run.write_bytes) < 0:
@@ -258,12 +258,12 @@ def run_from_json(entry: Any) -> SurfaceRun:
 
 
 def compact(data: Mapping[str, Any]) -> str:
-    """Return JSON on one line, without blanks, with its end."""
+    """Return JSON on one line without blanks, with a line end."""
     return json.dumps(data, separators=(",", ":")) + "\n"
 
 
 def _entries(text: str) -> list[Any]:
-    """Parse the lines; what follows the last end of line is torn, and the writer drops it."""
+    """Parse the lines; text after the last line end is incomplete, and the writer removes it."""
     whole, _, _ = text.rpartition("\n")
     return [parse_json(line) for line in whole.splitlines() if line.strip()]
 

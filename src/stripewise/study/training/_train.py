@@ -38,26 +38,26 @@ from stripewise.study.training._surface import Surface
 
 
 class TrainingObserver(RecordingObserver):
-    """Hears how a training proceeds; every method does nothing here."""
+    """Receives the events of a training; every method does nothing here."""
 
     def looking(self, cell: Cell) -> None:
         """A kernel is run for the first time, with nothing set."""
 
     def settled(self, plan: TrainingPlan) -> None:
-        """It is known what is measured, and about how long that takes."""
+        """The plan is complete: what is measured, and about how long that takes."""
 
     def measuring(self, cell: Cell, number: int, of: int) -> None:
-        """The configurations of a cell come next."""
+        """The measurement of a cell's configurations begins."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training left.
+    """Result of the measurements of a training.
 
     Attributes:
-        plan: What was to be measured.
-        surfaces: What is recorded, a file each.
-        unfinished: Cells for which the budget did not last.
+        plan: Plan of the training.
+        surfaces: Recorded surfaces, one per file.
+        unfinished: Cells for which the budget was not sufficient.
     """
 
     plan: TrainingPlan
@@ -66,14 +66,14 @@ class Trained:
 
 
 def train(options: TrainingOptions, observer: TrainingObserver | None = None) -> Trained:
-    """Measure the designed set of configurations of each kernel at each scale, or go on with it.
+    """Measure the designed configurations of each kernel at each scale, or continue to do so.
 
     Raises:
-        UsageError: A kernel, a tunable or a storage does not exist, or is impossible.
-        PolicyError: The site's policy forbids what is to be varied.
-        StudyError: The directory holds another training.
+        UsageError: A kernel, a tunable or a storage does not exist or is invalid.
+        PolicyError: The site's policy forbids a tunable that would be varied.
+        StudyError: The directory contains another training.
         ProgramError: A kernel fails with nothing set.
-        KeyboardInterrupt: A signal came; the same call goes on from here.
+        KeyboardInterrupt: A signal was received; the same call continues from here.
     """
     observer = observer or TrainingObserver()
     recorded_tunables(options.vary)
@@ -92,7 +92,7 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
 
 @contextmanager
 def _kept_if_begun(directory: OwnedDirectory) -> Iterator[None]:
-    """Remove the directory again if an error came before anything was known."""
+    """Remove the directory again if an error occurs before any cell is known."""
     try:
         yield
     except StripewiseError:
@@ -104,18 +104,18 @@ def _kept_if_begun(directory: OwnedDirectory) -> Iterator[None]:
 def _with_first_runs(
     plan: TrainingPlan, directory: OwnedDirectory, observer: TrainingObserver
 ) -> TrainingPlan:
-    """Return the plan with what each kernel does, and what can be varied of it."""
+    """Return the plan with the facts of each kernel and what can be varied."""
     for cell in plan.cells:
         if cell.facts is not None:
             continue
         if plan.options.way is not Way.SIMULATED:
             observer.looking(cell)
-        plan = plan.with_cell(_seen(plan.options, cell, directory))
+        plan = plan.with_cell(_with_first_run(plan.options, cell, directory))
         plan.save(directory)
     return plan
 
 
-def _seen(options: TrainingOptions, cell: Cell, directory: OwnedDirectory) -> Cell:
+def _with_first_run(options: TrainingOptions, cell: Cell, directory: OwnedDirectory) -> Cell:
     if options.way is Way.SIMULATED:
         program = program_of(options, cell)
         facts, space = program.facts, find_space(program.facts, only=sorted(program.tunables))
@@ -132,7 +132,7 @@ def _seen(options: TrainingOptions, cell: Cell, directory: OwnedDirectory) -> Ce
 def _with_points(
     options: TrainingOptions, cell: Cell, facts: ProgramFacts, space: Space
 ) -> tuple[Cell, list[Mapping[str, Value]]]:
-    """Return the cell with its ladders, and all points of them that can act.
+    """Return the cell with its ladders, and all valid points of them.
 
     Raises:
         UsageError: Nothing can be varied.
@@ -149,7 +149,7 @@ def _with_points(
 def _with_counts(plan: TrainingPlan, directory: OwnedDirectory) -> TrainingPlan:
     """Return the plan with the number of configurations of each cell.
 
-    A budget for fewer than wanted is not spent on what only studies may set.
+    A small budget is not spent on tunables that only studies may set.
     """
     if all(cell.configurations for cell in plan.cells):
         return plan
@@ -169,7 +169,7 @@ def _numbers(cells: Sequence[Cell], how: TrainingOptions, seconds: float | None)
 
 
 def _adoptable(options: TrainingOptions, cell: Cell) -> Cell:
-    """Return the cell with only what may be set automatically, if there is any of that."""
+    """Return the cell with only tunables that may be set automatically, if there are any."""
     assert cell.facts is not None
     vary = {
         name: values
@@ -200,7 +200,7 @@ def _measure(plan: TrainingPlan, directory: OwnedDirectory, observer: TrainingOb
 
 
 def _allowance(plan: TrainingPlan, place: int) -> float | None:
-    """Return a cell's part of what is left of the budget; None: no limit."""
+    """Return a cell's share of the remaining budget; None for no limit."""
     budget = plan.options.budget_seconds
     if budget is None:
         return None
@@ -213,14 +213,14 @@ def _allowance(plan: TrainingPlan, place: int) -> float | None:
 
 
 def spent_seconds(plan: TrainingPlan) -> float:
-    """Return how long all runs took so far: the first ones, and those of the surfaces."""
+    """Return the time of all runs so far: first runs and those of the surfaces."""
     recorded = (Surface.load(p) for c in plan.cells if (p := plan.surface(c)).exists())
     runs = sum(run.elapsed_seconds for surface in recorded for run in surface.runs)
     first = sum(cell.first_seconds for cell in plan.cells)
     return runs + (first if plan.options.way is not Way.SIMULATED else 0.0)
 
 
-# Which values of which settings a training measures: the published ladders, cut to the program.
+# Values that a training measures: the published ladders, limited to what suits the program.
 #
 # Source: Behzad et al., doi 10.1145/3309205, and H5Tuner's evo/h5evolve_h5write.py: stripe counts,
 # stripe sizes, aggregators; other tunables have the ladders that a study would search.
@@ -230,7 +230,7 @@ SIZES_MIB = (1, 2, 4, 8, 16, 32, 64, 128)
 AGGREGATORS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256)
 ALL_TARGETS = -1
 MOST_POINTS = 60_000
-"""Largest product of ladders; beyond it the tunables that matter least are left out."""
+"""Largest number of points; beyond it the least important tunables are left out."""
 
 COUNT, SIZE, NODES, BUFFER = (
     f"mpiio.{name}" for name in ("striping_factor", "striping_unit", "cb_nodes", "cb_buffer_size")
@@ -250,14 +250,14 @@ SHAPING = (
     "mpiio.romio_ds_read",
     "hdf5.alignment",
 )
-"""What shapes the requests that reach the storage, what matters most first."""
+"""Tunables that shape the requests to the storage, the most important first."""
 _MIB = 1 << 20
 _SMALLEST_STRIPE = 64 << 10
 _FEW_TARGETS = 16
 
 
 def training_ladders(facts: ProgramFacts, space: Space) -> dict[str, tuple[Value, ...]]:
-    """Return the values to measure of each tunable, beside its default.
+    """Return the values to measure of each tunable besides its default.
 
     Args:
         facts: Facts of a run of the kernel with nothing set.
@@ -283,7 +283,7 @@ def _size(ladders: Mapping[str, Sequence[Value]]) -> int:
 
 
 def _counts(facts: ProgramFacts) -> tuple[int, ...]:
-    """Return the stripe counts below the number of targets, but for the default; then all."""
+    """Return the stripe counts below the number of targets, except the default; then all."""
     if facts.striping is None:
         return (*COUNTS, ALL_TARGETS)
     targets, usual = facts.striping.targets, facts.striping.stripe_count
@@ -293,9 +293,9 @@ def _counts(facts: ProgramFacts) -> tuple[int, ...]:
 
 
 def _sizes(facts: ProgramFacts, least: int = _SMALLEST_STRIPE) -> tuple[int, ...]:
-    """Return eight sizes, each twice the one before, whose largest cuts the data in four or more.
+    """Return eight sizes, each twice the one before; the largest divides the data in 4 or more.
 
-    For what the published runs wrote these are 1 to 128 MiB.
+    For the data of the published runs these are 1 to 128 MiB.
     """
     moved = max(facts.write_bytes, facts.read_bytes)
     largest = SIZES_MIB[-1] * _MIB
@@ -307,7 +307,7 @@ def _sizes(facts: ProgramFacts, least: int = _SMALLEST_STRIPE) -> tuple[int, ...
 
 
 def _in_order(values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return distinct values: numbers by size, all targets (-1) last; others as they come."""
+    """Return distinct values: numbers by size, all targets (-1) last; others in given order."""
     distinct = tuple(dict.fromkeys(values))
     numbers = [n for n in distinct if isinstance(n, int) and not isinstance(n, bool)]
     if len(numbers) < len(distinct):

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares two outputs of ADIOS2 (BP4, BP5) by content, in a process of its own.
+"""Compares two outputs of ADIOS2 (BP4, BP5) by content in a separate process.
 
-ADIOS2 may end the process that reads a damaged output, or wait in it forever for the rest of a
-truncated one; a study must outlive both.
+ADIOS2 may terminate the process that reads a damaged output, or wait forever for the rest of a
+truncated one; a study must survive both.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LEAST_BYTES_PER_SECOND = 20e6
 
 
 class AdiosBp(ContentFormat):
-    """A directory of BP4 or BP5, read with the optional package adios2."""
+    """Directory in the format BP4 or BP5, read with the optional package adios2."""
 
     title = "ADIOS2 BP"
     noun = "an ADIOS2 BP directory"
@@ -53,7 +53,7 @@ class AdiosBp(ContentFormat):
     volatile = frozenset({"profiling.json"})
 
     def __init__(self, base_seconds: float = 60.0) -> None:
-        """Take the time that reading may take beside that for the bytes."""
+        """Set the time allowed for reading in addition to that for the bytes."""
         self.base_seconds = base_seconds
 
     def matches(self, path: Path) -> bool:
@@ -94,14 +94,14 @@ def _size(directory: Path) -> int:
         return sum(entry.stat().st_size for entry in entries if entry.is_file())
 
 
-# The process that compares two outputs of ADIOS2 (BP4, BP5) by content.
+# Process that compares two outputs of ADIOS2 (BP4, BP5) by content.
 #
 # It reads a JSON object with first, second (paths), ignore (items) and most (differences), and
 # its last line is `ContentDifferences` as JSON.
 #
-# Compared are steps, variables, their types and shapes, every element of global arrays, each
-# block of local arrays, values and strings, and attributes.  Not compared: how many subfiles
-# there are, how blocks are spread over them, compression, times, profiles.
+# It compares steps, variables, their types and shapes, every element of global arrays, each
+# block of local arrays, values and strings, and attributes.  It does not compare the number of
+# subfiles, the distribution of blocks over them, compression, times and profiles.
 
 _TYPES = {
     "char": "i1",
@@ -127,17 +127,17 @@ def compare(pair: Pair) -> ContentDifferences:
 
 
 class _Side:
-    """One of the two outputs, at one step after the other."""
+    """One of the two outputs, read step by step."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         import adios2
 
         self._adios = adios2.Adios()
         self.io = self._adios.declare_io("content")
-        # What was not closed would be waited for.
+        # Otherwise a file that was not closed would be waited for.
         self.io.set_parameter("OpenTimeoutSecs", "1")
         # The default transport waits two minutes for the rest of a truncated file; this one
-        # has a position, for one thread.
+        # has a single position and is only for one thread.
         self.io.add_transport("File", {"Library": "stdio"})
         self.io.set_parameter("Threads", "1")
         self.engine = self.io.open(str(path), adios2.bindings.Mode.Read)
@@ -147,18 +147,18 @@ class _Side:
         self._sync = adios2.bindings.Mode.Sync
 
     def next_step(self) -> bool:
-        """Go to the next step; False at the end."""
+        """Go to the next step; return False at the end."""
         status = self.engine.begin_step(self._read, 0.0)
         if status not in (self._status.OK, self._status.EndOfStream):
             raise ValueError("its writer did not close it")
         return bool(status == self._status.OK)
 
     def variables(self) -> dict[str, str]:
-        """Name to type of the variables of this step."""
+        """Return the type of each variable of this step, by name."""
         return {name: info["Type"] for name, info in self.io.available_variables().items()}
 
     def shape(self, name: str) -> tuple[Any, ...]:
-        """Return what this step has: a global array, blocks of a local one, or a value."""
+        """Return the shape in this step: a global array, blocks of a local one, or a value."""
         variable = self.io.inquire_variable(name)
         if variable is None:
             raise TypeError("of a type that cannot be read")
@@ -185,12 +185,12 @@ class _Side:
             variable.set_selection([list(start), list(count)])
         data = np.zeros(count or 1, dtype=kind)
         self.engine.get(variable, data, self._sync)
-        if block > 0:  # the selection stays, and the next step may have fewer blocks
+        if block > 0:  # a selection persists, and the next step may have fewer blocks
             variable.set_block_selection(0)
         return data
 
     def attributes(self) -> dict[str, tuple[Any, ...]]:
-        """Name to type and value of the attributes so far."""
+        """Return type and value of the attributes so far, by name."""
         return {
             name: (info["Type"], _attribute(self.io.inquire_attribute(name), info["Type"]))
             for name, info in self.io.available_attributes().items()
@@ -209,7 +209,7 @@ def _attribute(attribute: Any, kind: str) -> Any:
 
 def _compare(one: _Side, two: _Side, pair: Pair, found: ContentDifferences) -> Iterator[Finding]:
     step = 0
-    done = set(pair.ignore)  # not looked at (again) in later steps
+    done = set(pair.ignore)  # not compared (again) in later steps
     while True:
         more = one.next_step(), two.next_step()
         if more[0] != more[1]:
@@ -263,14 +263,14 @@ def _variables_differ(
 
 
 def _parts(shape: tuple[Any, ...]) -> list[tuple[int, tuple[int, ...]]]:
-    """Return block (-1: no blocks) and extent of what a variable has in a step."""
+    """Return block (-1 without blocks) and extent of the parts of a variable in a step."""
     if shape[0] == "blocks":
         return list(enumerate(shape[1:]))
     return [(-1, shape[1:])]
 
 
 def _account(name: str, kind: str, side: _Side, found: ContentDifferences) -> None:
-    """Add a step's elements to the bytes of a variable."""
+    """Add the elements of a step to the bytes of a variable."""
     if size := _SIZES.get(kind, 0):
         elements = sum(math.prod(dims) for _, dims in _parts(side.shape(name)))
         found.bytes_of[f"/{name}"] = found.bytes_of.get(f"/{name}", 0) + size * elements
@@ -288,7 +288,7 @@ def _elements_differ(
 
 
 def main() -> None:
-    """Answer one request."""
+    """Read one request from standard input and answer it."""
     request = json.load(sys.stdin)
     first, second = Path(request["first"]), Path(request["second"])
     found = compare(Pair(first, second, request["ignore"], request["most"]))

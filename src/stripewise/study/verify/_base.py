@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a format whose content can be compared apart from its bytes."""
+"""Defines the interface of a format whose content can be compared apart from its bytes."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from stripewise.study.verify._written import Box, Written
 
 BLOCK_BYTES = 8 << 20
 WHOLE = "/"
-"""The item that stands for all of it."""
+"""Item that stands for the whole output."""
 FAILURES = (OSError, TypeError, ValueError, KeyError, RuntimeError, NotImplementedError)
-"""What libraries raise for what they cannot read."""
+"""Errors of libraries about data that they cannot read."""
 
 MOST = 1000
-"""Number of differences that tells enough."""
+"""Maximum number of differences to collect."""
 
 Finding = tuple[str, str, str]
-"""Item, what differs, or else why it is unknown; neither: it is the same."""
+"""Item, how it differs, or why it is unknown; both empty if it is the same."""
 
 Elements = NDArray[Any]
 Key = TypeVar("Key", str, bytes)
@@ -40,10 +40,10 @@ Side = TypeVar("Side")
 
 @dataclass(frozen=True)
 class Pair:
-    """Two outputs of one format, and how they are compared.
+    """Two outputs of one format, and options for their comparison.
 
     Attributes:
-        first / second: Where they lie.
+        first / second: Paths of the outputs.
         ignore: Items not to compare.
         most: Number of differences after which the comparison ends.
         written: What the program wrote; elements that it left undefined do not count.
@@ -58,14 +58,14 @@ class Pair:
 
 @dataclass
 class ContentDifferences:
-    """What a comparison found; an item is `/path` or `/path@attribute`.
+    """Result of a comparison; an item is `/path` or `/path@attribute`.
 
     Attributes:
-        differences: Item to what differs.
+        differences: Item to how it differs.
         unknown: Item to why it cannot be compared.
-        bytes_of: Item to the bytes of its elements, where it has any.
-        holes: Item to the bytes of its elements that differ but that no rank wrote.
-        cut: There may be more differences than these.
+        bytes_of: Item to the bytes of its elements, if it has any.
+        holes: Item to the bytes of its elements that differ but were not written by any rank.
+        cut: Whether there may be more differences than these.
     """
 
     differences: dict[str, str] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class ContentDifferences:
     cut: bool = False
 
     def collect(self, findings: Iterable[Finding], pair: Pair) -> None:
-        """Take findings over, up to so many differences."""
+        """Add findings, up to the maximum number of differences."""
         for item, what, why in findings:
             if item in pair.ignore:
                 continue
@@ -89,20 +89,20 @@ class ContentDifferences:
 
 
 class ContentFormat(ABC):
-    """A format: which outputs are in it, and whether two of them mean the same.
+    """Format of outputs, which recognises them and compares two of them by content.
 
     Content is what a reader of the format gets: names, shapes, types, attributes and every
-    element, bit by bit (so that NaNs compare).  Not content: offsets, padding, chunking, the
-    number of subfiles, times, the order in which things were made.
+    element, bit by bit (so that NaNs compare).  Offsets, padding, chunking, the number of
+    subfiles, times and the order of creation are not content.
 
     Attributes:
-        title: For people: "HDF5".
+        title: Name for users: "HDF5".
         noun: Title with its article: "an HDF5 file".
-        mark: Name of a file that makes the directory it is in one output; "" for formats of
-            single files.
-        members: Pattern of the names of such a directory's own files; others in it are not its.
-        volatile: Those of them that differ from run to run and are no content.
-        extra: The extra of this package that brings what reads it.
+        mark: Name of a file that marks its directory as one output; empty for formats of single
+            files.
+        members: Pattern of the names of such a directory's own files; others do not belong to it.
+        volatile: Members that differ from run to run and are not content.
+        extra: Optional extra of this package with the libraries that read the format.
     """
 
     title: str
@@ -114,10 +114,10 @@ class ContentFormat(ABC):
 
     @abstractmethod
     def matches(self, path: Path) -> bool:
-        """Return whether an output is in this format.  Raises nothing."""
+        """Return whether an output is in this format, without raising an error."""
 
     def problem(self) -> str:
-        """Return why nothing can be compared here, with the remedy; "" if it can."""
+        """Return why nothing can be compared here, with the remedy; empty if it can."""
         why = missing(self.extra)
         return f"not verifiable: {why}" if why else ""
 
@@ -126,16 +126,16 @@ class ContentFormat(ABC):
         """Compare two outputs by content, in bounded memory.
 
         Returns:
-            The first differences.  What cannot be read is `unknown`, as a whole under "/".
+            The first differences.  What cannot be read is `unknown`; the whole output is "/".
         """
 
 
 def boxes(
     dims: tuple[int, ...], element_bytes: int, chunk: tuple[int, ...] | None = None
 ) -> Iterator[Box]:
-    """Cut an array into boxes of at most BLOCK_BYTES (or one element): start, count.
+    """Divide an array into boxes of at most BLOCK_BYTES (or one element): start, count.
 
-    Boxes begin at chunk borders where that is possible.
+    Boxes begin at chunk borders if possible.
     """
     if math.prod(dims) == 0:
         return
@@ -157,14 +157,14 @@ def boxes(
 def pairs(
     one: Mapping[Key, Value], two: Mapping[Key, Value]
 ) -> Iterator[tuple[Key, Any, Any, str]]:
-    """Yield each name, in order, with what both sides have of it, or which side has none."""
+    """Yield each name, in order, with both sides' values, or with which side has none."""
     for name in sorted(one.keys() | two.keys()):
         only = "" if name in one and name in two else "is missing" if name in one else "is new"
         yield name, one.get(name), two.get(name), only
 
 
 def finding_of(item: str, differ: Callable[[], str]) -> Finding:
-    """Return what differs in an item, or why that cannot be told."""
+    """Return how an item differs, or why that is unknown."""
     try:
         return item, differ(), ""
     except FAILURES as error:
@@ -173,10 +173,10 @@ def finding_of(item: str, differ: Callable[[], str]) -> Finding:
 
 @contextmanager
 def reading(title: str) -> Iterator[tuple[ContentDifferences, ExitStack]]:
-    """Begin a comparison; all of it is unknown if a library cannot read the outputs.
+    """Provide an empty comparison; it becomes unknown if a library cannot read the outputs.
 
     Yields:
-        What it finds, and a stack that closes the outputs.
+        The comparison, and a stack that closes the outputs.
     """
     found = ContentDifferences()
     try:
@@ -192,7 +192,7 @@ def compared(
     opened: Callable[[Path, ExitStack], Side],
     compare: Callable[[Side, Side, Pair, ContentDifferences], Iterable[Finding]],
 ) -> ContentDifferences:
-    """Open both outputs and collect how they differ."""
+    """Open both outputs and collect their differences."""
     with reading(title) as (found, stack):
         one, two = (opened(path, stack) for path in (pair.first, pair.second))
         found.collect(compare(one, two, pair, found), pair)
@@ -200,13 +200,13 @@ def compared(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of what a library says, without its colours."""
+    """Return the first line of a library's message, without colours."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
     return (plain or type(error).__name__).splitlines()[0]
 
 
 def element_differs(one: Elements, two: Elements, start: Sequence[int]) -> str:
-    """Say which element of two equal boxes differs bit by bit; "" if none does."""
+    """Return which element of two equal boxes differs bit by bit; empty if none does."""
     if one.tobytes() == two.tobytes():
         return ""
     unequal = _bits(one) != _bits(two)
@@ -214,7 +214,7 @@ def element_differs(one: Elements, two: Elements, start: Sequence[int]) -> str:
 
 
 def element_named(start: Sequence[int], count: tuple[int, ...], number: int) -> str:
-    """Name the element of a box, counted in C order, that differs."""
+    """Return the name of an element of a box, given its number in C order."""
     inside = np.unravel_index(number, count) if count else ()
     return f"element {[b + int(i) for b, i in zip(start, inside, strict=True)]} differs"
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares what a run wrote with the baseline's outputs, by bytes or by content.
+"""Compares a run's outputs with the baseline's, by bytes or by content.
 
-Two baselines tell first what can be compared at all: what differs between them is not
-verifiable.  Safe settings must leave every byte as it was; layout settings the content of
-outputs in a format that can be read, and every byte of all others.
+Two baselines determine what can be compared at all: differences between them are not verifiable.
+Safe settings must leave every byte unchanged; layout settings must preserve the content of
+outputs in a readable format, and every byte of all others.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from stripewise.study.verify._written import Written
 from stripewise.study.workspace import OutputFile, OutputSet
 
 _MOST_UNSTABLE = 100_000
-"""Items that may differ between two baselines before their content counts as not comparable."""
+"""Number of items differing between baselines above which content is not comparable."""
 NO_FILE = "(all)"
-"""Stands for the outputs where there are none."""
+"""Stands for the outputs if there are none."""
 _OF_MPI = "a log in which MPI prints its settings and statistics, which settings change"
 _MOST_NOTES = 100
-"""Items of one output that are named as not verifiable."""
+"""Maximum number of items of one output that are listed as not verifiable."""
 
 
 @dataclass(frozen=True)
 class _Comparable:
-    """How an output can be compared, by what two baselines have in common.
+    """Way in which an output can be compared, based on two baselines.
 
     Attributes:
-        by_bytes: Bytewise: the baselines are the same bit for bit.
-        ignore: Items of its content that differ between the baselines, with what differs.
-        reason: Why it cannot be compared at all; "" if it can.
-        no_reader: It could be, by content, if what reads it were installed.
+        by_bytes: Whether it is compared bytewise: the baselines are the same bit for bit.
+        ignore: Items of its content that differ between the baselines, with how they differ.
+        reason: Why it cannot be compared at all; empty if it can.
+        no_reader: Whether it could be compared by content if its reader were installed.
         bytes_lost: Number of its bytes that cannot be compared.
-        holes: Items to their bytes that differ between the baselines and that no rank wrote.
+        holes: Items to their bytes that differ between the baselines but no rank wrote.
     """
 
     by_bytes: bool = True
@@ -61,7 +61,7 @@ class _Comparable:
 
 
 class BaselineOutputs:
-    """Two baselines' outputs, compared with one another once, then with any candidate."""
+    """Outputs of two baselines, compared with each other once, then with any candidate."""
 
     def __init__(
         self,
@@ -72,10 +72,10 @@ class BaselineOutputs:
         """Compare the two baselines.
 
         Args:
-            first: What a baseline run wrote.
-            second: What another wrote.
-            written: Tells what the program writes of each file, where that is known; asked
-                for only if something differs.
+            first: Outputs of a baseline run.
+            second: Outputs of another baseline run.
+            written: Returns what the program writes to each file, if known; called only if
+                something differs.
         """
         self._written = cache(written)
         self._files = units_of(first)
@@ -92,8 +92,8 @@ class BaselineOutputs:
         """Compare a candidate's outputs with the baselines'.
 
         Args:
-            candidate: What the candidate's run wrote.
-            layout: Whether its settings may change how the same content is laid out.
+            candidate: Outputs of the candidate's run.
+            layout: Whether its settings may change the layout of the same content.
         """
         files = units_of(candidate)
         result = _Result()
@@ -127,7 +127,7 @@ class BaselineOutputs:
         return _by_content(kind, one, two, self._written().get(one.path))
 
     def _bytes_differ(self, one: Unit, two: Unit) -> tuple[str, dict[str, int]]:
-        """Say how two outputs differ, but for bytes that no rank wrote: those, by item."""
+        """Return how two outputs differ, without bytes that no rank wrote; and those, by item."""
         different = unit_bytes_differ(one, two)
         written = self._written().get(one.path) if different else None
         if written is None or one.is_link or one.members or one.size_bytes != two.size_bytes:
@@ -192,14 +192,14 @@ class BaselineOutputs:
         return _summary(content.differences | damaged)
 
     def _never_readable(self, known: Unit, kind: ContentFormat) -> dict[str, str]:
-        """Return the items that cannot be read in the baseline either, with why."""
+        """Return the items that cannot be read in the baseline either, with the reason."""
         if known.path not in self._unreadable:
             itself = kind.differences(Pair(known.place, known.place))
             self._unreadable[known.path] = itself.unknown
         return self._unreadable[known.path]
 
     def _share_lost(self, lost: int) -> float:
-        """Return the share of the output's bytes that cannot be compared, in the end."""
+        """Return the share of the output's bytes that cannot be compared."""
         total = sum(file.size_bytes for file in self._files.values())
         lost += sum(comparable.bytes_lost for comparable in self._comparable.values())
         lost += sum(self._files[path].size_bytes for path in self._unstable if path in self._files)
@@ -215,14 +215,14 @@ class _Result:
     bytes_lost: int = 0
 
     def note(self, name: str, items: Mapping[str, str]) -> None:
-        """Name the items of an output that are not verifiable."""
+        """Record the items of an output that are not verifiable."""
         for item, reason in islice(items.items(), _MOST_NOTES):
             self.not_verifiable[f"{name} {item}"] = reason
         if (more := len(items) - _MOST_NOTES) > 0:
             self.not_verifiable[f"{name} (more)"] = f"{more} more items"
 
     def note_holes(self, name: str, holes: Mapping[str, int]) -> None:
-        """Name the bytes that differ but that no rank wrote: the content is the same."""
+        """Record the bytes that differ but no rank wrote: the content is the same."""
         self.same_content = self.same_content or bool(holes)
         for item, size in islice(holes.items(), _MOST_NOTES):
             where = f"{name} {item}" if item != WHOLE else name
@@ -248,7 +248,7 @@ class _Result:
 
 
 def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
-    """Return, by item, the bytes that differ between two files and that no rank wrote."""
+    """Return, by item, the bytes that differ between two files and no rank wrote."""
     if written.ranges is not None:
         return {WHOLE: bytes_apart(first, second, written.ranges)}
     kind = format_of(first)
@@ -292,17 +292,17 @@ def _summary(differences: dict[str, str]) -> str:
 
 
 def _pattern(path: str) -> str:
-    """Return a file name without the numbers in it (process ids, times, unique suffixes)."""
+    """Return a file name without its numbers (process ids, times, unique suffixes)."""
     return re.sub(r"[0-9A-Fa-f]*\d[0-9A-Fa-f]*", "#", path)
 
 
 def shown(path: str) -> str:
-    """Show a path of any bytes."""
+    """Return a path in printable form, whatever its bytes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def unreadable(outputs: OutputSet) -> str:
-    """Say why one of the outputs cannot be compared by content here; "" if all can."""
+    """Return why one of the outputs cannot be compared by content here; empty if all can."""
     for path, unit in units_of(outputs).items():
         kind = format_of(unit.place)
         if kind is not None and (problem := kind.problem()):
@@ -310,15 +310,15 @@ def unreadable(outputs: OutputSet) -> str:
     return ""
 
 
-# Comparing outputs byte for byte.
+# Bytewise comparison of outputs.
 
 _BLOCK_BYTES = 8 << 20
 
 
 def bytes_differ(first: Path, second: Path) -> str:
-    """Say how two files differ, the first offset included; "" if they do not.
+    """Return how two files differ, with the first offset; empty if they do not.
 
-    A file that cannot be read differs.
+    A file that cannot be read counts as different.
     """
     try:
         sizes = first.stat().st_size, second.stat().st_size
@@ -344,7 +344,7 @@ def _first_difference(first: Path, second: Path) -> int | None:
 
 
 def _blocks(first: Path, second: Path) -> Iterator[tuple[int, bytes, bytes]]:
-    """Read two files side by side, to the end of the longer one: offset, bytes of each."""
+    """Yield blocks of two files up to the end of the longer one: offset, bytes of each."""
     with first.open("rb") as one, second.open("rb") as two:
         for position in itertools.count(0, _BLOCK_BYTES):
             a, b = one.read(_BLOCK_BYTES), two.read(_BLOCK_BYTES)
@@ -354,16 +354,16 @@ def _blocks(first: Path, second: Path) -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def bytes_apart(first: Path, second: Path, ranges: NDArray[np.int64] | None = None) -> int:
-    """Count the bytes in which two files of one length differ, outside of some ranges.
+    """Return the number of differing bytes of two files of one length, outside of some ranges.
 
     Args:
-        first: A file.
-        second: Another.
-        ranges: (n, 2) int64, begin and end, apart and ascending; None: none.
+        first: Path of a file.
+        second: Path of another file.
+        ranges: (n, 2) int64, begin and end, disjoint and ascending; None for none.
 
     Raises:
-        OSError: One cannot be read.
-        ValueError: They are of different lengths.
+        OSError: A file cannot be read.
+        ValueError: The files have different lengths.
     """
     number = 0
     for position, a, b in _blocks(first, second):
@@ -384,12 +384,12 @@ def _inside(places: NDArray[np.int64], ranges: NDArray[np.int64]) -> int:
 def directories_differ(
     first: Path, second: Path, names: tuple[frozenset[str], frozenset[str]]
 ) -> str:
-    """Say how two directories differ that are one output each; "" if they do not.
+    """Return how two directories differ that are one output each; empty if they do not.
 
     Args:
-        first: A directory.
-        second: Another.
-        names: Files of each that count, relative to it.
+        first: Path of a directory.
+        second: Path of another directory.
+        names: Relevant files of each, relative to it.
     """
     for name in sorted(names[0] ^ names[1]):
         return f"{name} is {'missing' if name in names[0] else 'new'}"
@@ -399,17 +399,17 @@ def directories_differ(
     return ""
 
 
-# All formats.
+# Registry of the formats.
 
 FORMATS: tuple[ContentFormat, ...] = (AdiosBp(), ClassicNetcdf(), Hdf5())
 
 
 def format_of(path: Path) -> ContentFormat | None:
-    """Return the format that an output is in; None if it is in none of them."""
+    """Return the format of an output; None if it is in none of the known formats."""
     return next((one for one in FORMATS if one.matches(path)), None)
 
 
-# What is compared as one thing: a file, or a directory that a library writes as one output.
+# Outputs that are compared as a unit: files, and directories that a library writes as one output.
 
 _MARKS = {one.mark: one for one in FORMATS if one.mark}
 
@@ -419,10 +419,10 @@ class Unit:
     """One output of a run.
 
     Attributes:
-        path: Relative to the run's directory.
-        place: Where it lies.
-        size_bytes: Its length, of a directory that of all its members.
-        is_link: A symbolic link, compared by its target.
+        path: Path relative to the run's directory.
+        place: Absolute path.
+        size_bytes: Length; for a directory the sum over its members.
+        is_link: Whether it is a symbolic link, which is compared by its target.
         members: Names of a directory's files that do not differ from run to run.
     """
 
@@ -436,7 +436,7 @@ class Unit:
 def units_of(outputs: OutputSet) -> dict[str, Unit]:
     """Return the outputs of a run by their paths.
 
-    A directory stands for the files in it that its library makes; others in it are their own.
+    A directory represents the files that its library creates in it; others are separate outputs.
     """
     kinds = _directories(file.path for file in outputs.files)
     grouped: dict[str, list[OutputFile]] = {path: [] for path in kinds}
@@ -457,12 +457,12 @@ def units_of(outputs: OutputSet) -> dict[str, Unit]:
 
 
 def format_of_units(one: Unit, two: Unit) -> ContentFormat | None:
-    """Return the format of an output and of what it is compared with; a link has none."""
+    """Return the format of an output and of its counterpart; links have none."""
     return None if one.is_link or two.is_link else format_of(one.place)
 
 
 def unit_bytes_differ(one: Unit, two: Unit) -> str:
-    """Say how two outputs differ, byte for byte; "" if they do not."""
+    """Return how two outputs differ, byte for byte; empty if they do not."""
     if one.is_link or two.is_link:
         same = one.is_link == two.is_link and os.readlink(one.place) == os.readlink(two.place)
         return "" if same else "a link with another target"
@@ -474,6 +474,6 @@ def unit_bytes_differ(one: Unit, two: Unit) -> str:
 
 
 def _directories(paths: Iterable[str]) -> dict[str, ContentFormat]:
-    """Return directories that hold a mark, with its format; never the run's own directory."""
+    """Return the directories with a format's mark, with its format, except the run's own."""
     found = (os.path.split(path) for path in paths)
     return {folder: _MARKS[name] for folder, name in found if folder and name in _MARKS}

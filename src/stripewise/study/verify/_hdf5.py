@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds HDF5 files by their signature, and compares what h5py reads of them."""
+"""Recognises HDF5 files by their signature, and compares them with h5py."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _FIRST_USER_BLOCK = 512
 
 
 class Hdf5(ContentFormat):
-    """HDF5 and NetCDF-4."""
+    """HDF5, including NetCDF-4."""
 
     title = "HDF5"
     noun = "an HDF5 file"
     extra = "tune"
 
     def matches(self, path: Path) -> bool:
-        # HDF5 File Format Specification, II.A: the superblock lies at 0, 512, 1024, ...
+        # HDF5 File Format Specification, II.A: the superblock is at 0, 512, 1024, ...
         try:
             size = path.stat().st_size if path.is_file() else 0
             with path.open("rb") as file:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares two HDF5 or NetCDF-4 files by content with h5py.
 
-Compared are links (hard, soft, external), objects, attributes, datatypes, shapes, fill values
-and every element.  Not compared, since it is not content: offsets, chunking, filters, file
-format versions, times, the order in which things were made.
+It compares links (hard, soft, external), objects, attributes, datatypes, shapes, fill values and
+every element.  It does not compare what is not content: offsets, chunking, filters, file format
+versions, times and the order of creation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from stripewise.study.verify._written import Slabs, Written
 
 
 def compare(one: Side, two: Side, pair: Pair, found: ContentDifferences) -> Iterator[Finding]:
-    """Find how two files differ; `found` gets bytes and holes of datasets.
+    """Yield how two files differ; `found` gets bytes and holes of datasets.
 
     Raises:
         Exception: One of `FAILURES`: a file cannot be read as HDF5.
@@ -51,9 +51,9 @@ def compare(one: Side, two: Side, pair: Pair, found: ContentDifferences) -> Iter
 
 
 def _slabs(side: Side, written: Written | None) -> dict[str, Slabs] | None:
-    """Return what the program wrote of each dataset, by its first name; None: not known.
+    """Return what the program wrote to each dataset, by its first name; None if unknown.
 
-    That is so too if the trace knows a dataset that is not in the file.
+    It is also unknown if the trace has a dataset that is not in the file.
     """
     if written is None or not written.datasets:
         return None
@@ -69,7 +69,7 @@ def _slabs(side: Side, written: Written | None) -> dict[str, Slabs] | None:
 def _undefined(
     slabs: Mapping[str, Slabs] | None, item: str, dataset: h5d.DatasetID
 ) -> Slabs | None:
-    """Return what was written of a dataset with undefined elements; None: it has none."""
+    """Return what was written to a dataset with undefined elements; None if it has none."""
     if slabs is None or not leaves_holes(dataset):
         return None
     n_dims = len(dataset.get_space().get_simple_extent_dims())
@@ -115,7 +115,7 @@ def _datasets_differ(
     found: ContentDifferences,
     slabs: Mapping[str, Slabs] | None,
 ) -> str:
-    """Say how two datasets differ; "" if they do not."""
+    """Return how two datasets differ; empty if they do not."""
     size, number = first.get_type().get_size(), first.get_space().get_simple_extent_npoints()
     found.bytes_of[item] = size * number
     different = _descriptions_differ(first, second) or _fill_values_differ(first, second)
@@ -133,7 +133,7 @@ def _attributes_differ(first: Any, second: Any, objects: tuple[Any, Any], sides:
 
 
 def _descriptions_differ(first: Any, second: Any) -> str:
-    """Say how the types or shapes of two datasets or attributes differ; "" if they do not."""
+    """Return how types or shapes of two datasets or attributes differ; empty if they do not."""
     if different := _types_differ(first.get_type(), second.get_type()):
         return different
     one, two = extent(first.get_space()), extent(second.get_space())
@@ -170,25 +170,25 @@ def _fill(properties: Any, dataset: Any) -> bytes:
 
 
 def text(name: bytes) -> str:
-    """Show a name of any bytes."""
+    """Return a name in printable form, whatever its bytes."""
     return name.decode("utf-8", "backslashreplace")
 
 
-# HDF5 files as they are read: their links and objects, elements of datasets and attributes.
+# HDF5 files as they are read: links and objects, elements of datasets and attributes.
 #
-# Elements are compared as they are stored (bit by bit, so that NaNs compare), without the
-# padding of compounds; variable-length data and references by what they mean.
+# Elements are compared as stored (bit by bit, so that NaNs compare), without the padding of
+# compounds; variable-length data and references are compared by their meaning.
 
 GROUP, DATASET, NAMED_TYPE = 0, 1, 2
 
 
 class Side:
-    """One of the two files: its links by path, and its objects by address.
+    """One of the two files, with its links by path and its objects by address.
 
     Attributes:
-        file: Open for reading.
+        file: Open file.
         paths: Address of an object to its canonical path.
-        links: Path to the kind of a link and where it leads.
+        links: Path to the kind of a link and its target.
         objects: Canonical path to the kind of object.
     """
 
@@ -217,7 +217,7 @@ class Side:
         return True
 
     def _link(self, group: Any, name: bytes, path: bytes) -> bool:
-        """Note one link; whether it leads to a group not seen before."""
+        """Record one link; return whether it leads to a group that was not visited before."""
         kind = group.links.get_info(name).type
         if kind in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
             self.links[path] = (kind, group.links.get_val(name))
@@ -235,7 +235,7 @@ Sides = tuple[Side, Side]
 
 
 def _open_properties() -> Any:
-    """Return properties of a file access that takes no locks and closes all with the file."""
+    """Return file access properties without locks, which close everything with the file."""
     properties = h5p.create(h5p.FILE_ACCESS)
     properties.set_fclose_degree(h5f.CLOSE_STRONG)
     properties.set_file_locking(False, True)
@@ -245,7 +245,7 @@ def _open_properties() -> Any:
 
 
 def extent(space: Any) -> str:
-    """Describe a dataspace: "empty", "scalar", "4x5", "4x5 (up to unlimitedx5)"."""
+    """Return a description of a dataspace: "empty", "scalar", "4x5", "4x5 (up to unlimitedx5)"."""
     kind = space.get_simple_extent_type()
     if kind == h5s.NULL:
         return "empty"
@@ -262,7 +262,7 @@ def _limit(limit: int | None) -> str:
 
 
 def needs_objects(datatype: Any) -> bool:
-    """Return whether elements hold pointers: variable-length data or references."""
+    """Return whether elements contain pointers: variable-length data or references."""
     kind = datatype.get_class()
     if kind in (h5t.VLEN, h5t.REFERENCE):
         return True
@@ -285,7 +285,7 @@ def _packed(datatype: Any) -> Any:
 
 
 def leaves_holes(dataset: Any) -> bool:
-    """Return whether elements that nobody writes hold whatever was on the storage."""
+    """Return whether unwritten elements contain whatever was on the storage."""
     properties = dataset.get_create_plist()
     if properties.get_layout() not in (h5d.CONTIGUOUS, h5d.CHUNKED):
         return False
@@ -294,7 +294,7 @@ def leaves_holes(dataset: Any) -> bool:
 
 
 def _untouched(dataset: Any) -> bool:
-    """Return whether no chunk was ever written: every element is the fill value."""
+    """Return whether no chunk was ever written, so that every element is the fill value."""
     chunked = dataset.get_create_plist().get_layout() == h5d.CHUNKED
     return bool(chunked and dataset.get_storage_size() == 0)
 
@@ -302,16 +302,16 @@ def _untouched(dataset: Any) -> bool:
 def elements_differ(
     first: Any, second: Any, sides: Sides, written: Slabs | None
 ) -> tuple[str, int]:
-    """Say where the elements of two datasets of equal type and shape differ; "" if nowhere.
+    """Return where elements of two datasets of equal type and shape differ; empty if nowhere.
 
     Args:
-        first: A dataset.
-        second: Another.
-        sides: Their files.
-        written: Elements that count; None: all.
+        first: One dataset.
+        second: Another dataset.
+        sides: Files of the datasets.
+        written: Elements that count; None for all.
 
     Returns:
-        That, and the bytes that differ in elements that do not count.
+        Where they differ, and the number of bytes that differ in elements that do not count.
     """
     empty = first.get_space().get_simple_extent_type() == h5s.NULL
     if empty or (_untouched(first) and _untouched(second)):
@@ -378,7 +378,7 @@ def _objects_differ(first: Any, second: Any, sides: Sides) -> str:
 
 
 def _same_values(first: Any, second: Any, sides: Sides) -> bool:
-    """Return whether two values that h5py read mean the same."""
+    """Return whether two values that h5py read have the same meaning."""
     if isinstance(first, h5r.Reference) and isinstance(second, h5r.Reference):
         return _target(first, sides[0]) == _target(second, sides[1])
     if isinstance(first, bytes | str) or first is None or isinstance(first, h5py.Empty):
@@ -395,7 +395,7 @@ def _same_values(first: Any, second: Any, sides: Sides) -> bool:
 
 
 def _target(reference: Any, side: Side) -> tuple[Any, ...]:
-    """Return what a reference means: the path of its object, and the region selected there."""
+    """Return the meaning of a reference: the path of its object, and the region selected there."""
     if not reference:
         return ("null",)
     target = h5r.dereference(reference, side.file)
@@ -425,7 +425,7 @@ class _Attributes(h5py.AttributeManager):  # type: ignore[misc]
 def attribute_values_differ(
     first: Any, second: Any, objects: tuple[Any, Any], sides: Sides
 ) -> str:
-    """Say whether two attributes of equal name, type and shape differ; "" if they do not."""
+    """Return how two attributes of equal name, type and shape differ; empty if they do not."""
     if first.get_space().get_simple_extent_type() == h5s.NULL:
         return ""
     if needs_objects(first.get_type()):

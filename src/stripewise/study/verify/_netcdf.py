@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares two classic NetCDF files (CDF-1, CDF-2, CDF-5) by content.
 
-Compared are the version, dimensions, attributes, variables, their dimensions, types and every
-element as it is stored.  Not compared: where the header ends, padding and alignment, the order
+It compares the version, dimensions, attributes, variables, their dimensions, types and every
+element as stored.  It does not compare the end of the header, padding and alignment, and the order
 of definitions.
 """
 
@@ -34,7 +34,7 @@ _MAGICS = (b"CDF\1", b"CDF\2", b"CDF\5")
 
 
 class ClassicNetcdf(ContentFormat):
-    """Classic NetCDF, as NetCDF and PnetCDF write it.  NetCDF-4 files are HDF5."""
+    """Classic NetCDF, as written by NetCDF and PnetCDF.  NetCDF-4 files are HDF5."""
 
     title = "NetCDF"
     noun = "a classic NetCDF file"
@@ -52,7 +52,7 @@ class ClassicNetcdf(ContentFormat):
 
 
 def _open(path: Path, stack: ExitStack) -> Any:
-    """Open by descriptor: a name may look like an address, or be of any bytes."""
+    """Open by descriptor, because a name may look like an address or contain any bytes."""
     import netCDF4
 
     file = stack.enter_context(path.open("rb"))
@@ -106,7 +106,7 @@ def _compare_attributes(item: str, one: Any, two: Any) -> Iterator[Finding]:
 
 
 def _attributes(located: Any) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
-    """Name to type, shape and bytes of the attributes; text of any bytes."""
+    """Return type, shape and bytes of the attributes by name; text may contain any bytes."""
     found: dict[str, tuple[str, tuple[int, ...], bytes]] = {}
     for name in located.ncattrs():
         value = located.getncattr(name, encoding="latin-1")

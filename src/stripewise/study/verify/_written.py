@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds which parts of its output a traced run wrote; what lies between them is no output.
+"""Finds which parts of its output a traced run wrote; gaps between them are not output.
 
-Data sieving writes whole ranges back, and allocation without fill values leaves what was on
-the storage: such holes hold another garbage in every run.
+Data sieving writes whole ranges back, and allocation without fill values leaves what was on the
+storage: such holes contain different garbage in every run.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from numpy.typing import NDArray
 from stripewise.evidence.trace import Evidence, Pieces, Selections, unfolded
 
 MOST_SLABS = 50_000
-"""Different selections of one dataset that are held against its elements."""
+"""Maximum number of different selections of one dataset that are compared with its elements."""
 MOST_RANGES = 4_000_000
-"""Byte ranges of one file."""
+"""Maximum number of byte ranges of one file."""
 
 Box = tuple[tuple[int, ...], tuple[int, ...]]
-"""Start and count, in elements."""
+"""Start and count of a box, in elements."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What the ranks wrote of one file, complete.
+    """Complete record of what the ranks wrote to one file.
 
     Attributes:
-        datasets: For a file with HDF5 datasets: name to what was written of it.
-        ranges: For any other: (n, 2) int64, begin and end of byte ranges, apart and ascending.
+        datasets: For a file with HDF5 datasets: name to what was written to it.
+        ranges: For any other file: (n, 2) int64, begin and end of byte ranges, disjoint and
+            ascending.
     """
 
     datasets: Mapping[str, Slabs] = field(default_factory=dict)
@@ -60,10 +61,10 @@ class Slabs:
 
 
 def written_by(evidence: Evidence, directory: Path) -> dict[str, Written]:
-    """Return what a traced run wrote of each file in its directory, by relative path.
+    """Return what a traced run wrote to each file in its directory, by relative path.
 
-    A file is left out if its trace does not tell all: calls were lost, a selection was not
-    recorded, or something else wrote to it than the topmost library that is known.
+    A file is left out if its trace is incomplete: calls were lost, a selection was not recorded,
+    or it was also written to by something other than the topmost known library.
     """
     if evidence.profile.partial:
         return {}
@@ -95,7 +96,7 @@ def _of_file(entries: Sequence[Selections | Pieces]) -> Written | None:
 
 
 def _ranges(pieces: Pieces) -> NDArray[np.int64] | None:
-    """Return the byte ranges of MPI-IO calls, merged; None where they are not all known."""
+    """Return the byte ranges of MPI-IO calls, merged; None if they are not all known."""
     if pieces.source != "view" or pieces.notes or int(pieces.repeat.sum()) > MOST_RANGES:
         return None
     row, begin = unfolded(pieces)
@@ -108,7 +109,7 @@ def _ranges(pieces: Pieces) -> NDArray[np.int64] | None:
 
 
 def _on_axis(slab: Sequence[int], start: int, count: int) -> NDArray[np.bool_]:
-    """Return which places one dimension of a hyperslab selects, (count,) bool."""
+    """Return which positions of one dimension a hyperslab selects, (count,) bool."""
     begin, stride, number, block = slab
     away = np.arange(start, start + count) - begin
     step = max(stride, 1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where runs take place: a snapshot of the inputs, and a fresh copy for each run."""
+"""Workspaces of runs: a snapshot of the inputs, and a new copy of it for each run."""
 
 from typing import TYPE_CHECKING
 

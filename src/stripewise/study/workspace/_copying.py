@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Copies files by reflink where possible, after a check of space and quota."""
+"""Copies files by reflink if possible, after a check of space and quota."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _BLOCK_BYTES = 64 << 20
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a regular file to a name that does not exist, with mode and times.
+    """Copy a regular file to a path that does not exist, with mode and times.
 
     Raises:
-        OSError: The source cannot be read or the target not written.
+        OSError: The source cannot be read or the target cannot be written.
     """
     with source.open("rb") as reader:
         status = os.fstat(reader.fileno())
@@ -62,7 +62,7 @@ def _clone(source: int, target: int) -> bool:
 
 
 def _copy_data(source: int, target: int, size: int) -> None:
-    """Copy what is not a hole."""
+    """Copy the data without the holes."""
     os.ftruncate(target, size)
     end = 0
     while end < size:
@@ -89,22 +89,22 @@ def _copy_range(source: int, target: int, start: int, end: int) -> None:
         if done == 0:
             data = os.pread(source, min(wanted, 1 << 20), position)
             if not data:
-                return  # it became shorter
+                return  # the file became shorter
             done = os.pwrite(target, data, position)
         position += done
 
 
-# Whether a directory has room, quota included.
+# Check whether a directory has enough space, including quota.
 
 RESERVE_BYTES = 64 << 20
-"""Left free on every file system: journals, reports, other users' small files."""
+"""Space to leave free on every file system: journals, reports, other users' small files."""
 
 
 def check_free(directory: Path, needed_bytes: int, purpose: str) -> None:
-    """Refuse when the file system has less than `needed_bytes` and a reserve free.
+    """Refuse if the file system has less than `needed_bytes` plus a reserve free.
 
     Raises:
-        StorageError: What is needed, what is free, and the remedy.
+        StorageError: There is too little; the message has what is needed and free, and the remedy.
     """
     try:
         free = shutil.disk_usage(directory).free
@@ -116,12 +116,12 @@ def check_free(directory: Path, needed_bytes: int, purpose: str) -> None:
 
 
 def check_quota(directory: Path, needed_bytes: int, purpose: str) -> None:
-    """Refuse when a quota does not allow `needed_bytes`; asked by reserving them for a moment.
+    """Refuse if a quota does not allow `needed_bytes`, which are reserved briefly to test it.
 
-    File systems that cannot reserve space are not asked.
+    File systems that cannot reserve space are not tested.
 
     Raises:
-        StorageError: The quota, or the file system, refuses so much.
+        StorageError: The quota or the file system does not allow so much.
     """
     if needed_bytes <= 0:
         return

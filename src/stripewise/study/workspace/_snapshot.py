@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the inputs as they were when the study began."""
+"""Stores the inputs as they were when the study began."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stripewise.storage.emulation import Layout, layout_text, set_layout
 from stripewise.study.workspace._copying import can_clone, check_free, copy_file
 
 MAX_BYTES = 2 << 30
-"""Most that is copied; no limit where blocks are shared."""
+"""Maximum number of bytes to copy; there is no limit if blocks are shared."""
 MAX_ENTRIES = 50_000
 STUDY_SUFFIX = ".stripewise"
 COPY = "inputs"
@@ -33,14 +33,14 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One name of the snapshot.
+    """One entry of the snapshot.
 
     Attributes:
         kind: "file", "directory" or "link".
-        mode: Permission bits that the original had.
-        size_bytes / mtime_ns: Size and time of change of a file.
-        target: Target of a link, as it stands in the snapshot.
-        layout: Layout that a file or directory has on emulated storage, as its attribute says it.
+        mode: Permission bits of the original.
+        size_bytes / mtime_ns: Size and modification time of a file.
+        target: Target of a link, as it is in the snapshot.
+        layout: Layout of a file or directory on emulated storage, in the form of its attribute.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Entry:
     layout: str = ""
 
     def is_same(self, status: os.stat_result) -> bool:
-        """Return whether what has this status is of the same kind and, if a file, unchanged."""
+        """Return whether a status has the same kind and, for a file, is unchanged."""
         if _kind(status.st_mode) != self.kind:
             return False
         unchanged = (status.st_size, status.st_mtime_ns) == (self.size_bytes, self.mtime_ns)
@@ -60,15 +60,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class InputSnapshot:
-    """A copy of the user's working directory, never written to after it was made.
+    """Copy of the user's working directory, which is never changed after its creation.
 
     Attributes:
-        directory: Where the copy lies.
-        source: The user's directory.
-        entries: Path relative to the directory to what it is; what cannot be taken (sockets,
-            unreadable files) is not among them.
-        layout: Layout of the user's directory on emulated storage, its own or inherited; "" if
-            none.
+        directory: Directory of the copy.
+        source: Working directory of the user.
+        entries: Relative path to its entry; sockets and unreadable files are left out.
+        layout: Layout of the user's directory on emulated storage, its own or inherited; empty if
+            there is none.
     """
 
     directory: Path
@@ -85,20 +84,20 @@ class InputSnapshot:
         inputs: Sequence[Path] = (),
         command: Sequence[str] = (),
     ) -> InputSnapshot:
-        """Copy (reflink, where it can be) the source into a new directory.
+        """Copy the source into a new directory, by reflink if possible.
 
         The study's directory, other studies and .git are left out.
 
         Args:
-            source: The user's working directory.
-            home: The study's directory, or a folder in it: takes the copy; what an interrupted
-                attempt left there is replaced.
-            inputs: Files and directories inside the source to take; none: all of it.
-            command: Where inputs are named, files of the source that it names are taken too.
+            source: Working directory of the user.
+            home: Directory of the study, or a folder in it, for the copy; the remains of an
+                interrupted attempt are replaced.
+            inputs: Files and directories inside the source to copy; empty for all of it.
+            command: Command whose files inside the source are also copied if inputs are given.
 
         Raises:
-            StudyError: More than MAX_BYTES; the message names the size and the remedy.
-            StorageError: No room, or the directory cannot be written.
+            StudyError: There are more than MAX_BYTES; the message has the size and the remedy.
+            StorageError: There is not enough space, or the directory cannot be written.
             UsageError: An input is missing or outside of the source.
         """
         source = source.resolve()
@@ -125,7 +124,7 @@ class InputSnapshot:
 
     @classmethod
     def load(cls, home: OwnedDirectory) -> InputSnapshot | None:
-        """Find a complete snapshot again; None if there is none."""
+        """Load a complete snapshot; None if there is none."""
         try:
             data = json.loads(home.read(MANIFEST) or b"")
             entries = {name: Entry(**entry) for name, entry in data["entries"].items()}
@@ -135,7 +134,7 @@ class InputSnapshot:
             return None
 
     def check(self) -> None:
-        """Make sure that the copy is as it was made.
+        """Verify that the copy is unchanged.
 
         Raises:
             StudyError: An input is missing, changed, or was added.
@@ -168,7 +167,7 @@ class InputSnapshot:
 
 
 def _walk(root: Path, left_out: Path | None = None) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield all names below `root`, directories before what they hold; no link is followed."""
+    """Yield all names below `root`, directories before their contents, without following links."""
     pending = [""]
     while pending:
         folder = pending.pop()
@@ -186,7 +185,7 @@ def _walk(root: Path, left_out: Path | None = None) -> Iterator[tuple[str, os.st
 
 
 def _scan(folder: Path) -> list[os.DirEntry[str]]:
-    """Return a directory's entries in order; none where the user may not look."""
+    """Return a directory's entries in order; empty if the user may not read it."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -201,7 +200,7 @@ def _is_left_out(entry: os.DirEntry[str], study: Path) -> bool:
 
 
 def _select(source: Path, study: Path, inputs: Sequence[Path]) -> dict[str, os.stat_result]:
-    """Return the names to take with their status, without what is no file or is unreadable."""
+    """Return the names to copy with their status, without special and unreadable files."""
     chosen: dict[str, os.stat_result] = {}
     try:
         for given in inputs or (Path("."),):
@@ -283,11 +282,11 @@ def _copy(source: Path, directory: Path, names: Mapping[str, os.stat_result]) ->
             try:
                 copy_file(source / name, target)
             except FileNotFoundError:
-                continue  # it vanished
+                continue  # it was removed meanwhile
             layout = layout_text(source / name)
             if layout:
                 os.chmod(target, mode | 0o200)
-                with suppress(StorageError):  # needed on emulated storage alone
+                with suppress(StorageError):  # needed only on emulated storage
                     set_layout(target, Layout.parse(layout), even_with_data=True)
             os.chmod(target, mode & ~0o222)
             copied = os.lstat(target)
@@ -297,7 +296,7 @@ def _copy(source: Path, directory: Path, names: Mapping[str, os.stat_result]) ->
 
 
 def _retarget(source: Path, name: str, text: str) -> str:
-    """Let a link inside the source stay inside, one that leaves it keep its target."""
+    """Return a link's new target: inside the source it stays inside, otherwise it is unchanged."""
     here = (source / name).parent
     target = Path(os.path.normpath(here / text))
     if target.is_relative_to(source):

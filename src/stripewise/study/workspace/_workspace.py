@@ -18,20 +18,20 @@ from stripewise.study.workspace._copying import can_clone, check_free, check_quo
 from stripewise.study.workspace._snapshot import Entry, InputSnapshot
 
 SMALL_BYTES = 1 << 20
-"""Inputs up to this size are copied in every run; larger ones that are only read are linked."""
+"""Size up to which inputs are copied in every run; larger read-only ones are linked."""
 
 RUN_DIRECTORY = "{run_dir}"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run takes place.
+    """Directories and command of a run.
 
     Attributes:
-        directory: Its working directory.
-        record_directory: Where its evidence goes.
-        writable: Directories in which files may be made and changed.
-        command: The command with its paths as they are in this place.
+        directory: Working directory of the run.
+        record_directory: Directory of its evidence.
+        writable: Directories in which files may be created and changed.
+        command: Command with its paths adapted to this place.
     """
 
     directory: Path
@@ -42,12 +42,12 @@ class Place:
 
 @dataclass(frozen=True)
 class OutputFile:
-    """A file that a run created or changed.
+    """File that a run created or changed.
 
     Attributes:
-        path: Relative to the run's directory.
-        size_bytes: Its length.
-        is_link: A symbolic link, compared by its target.
+        path: Path relative to the run's directory.
+        size_bytes: Length of the file.
+        is_link: Whether it is a symbolic link, which is compared by its target.
     """
 
     path: str
@@ -57,19 +57,19 @@ class OutputFile:
 
 @dataclass(frozen=True)
 class OutputSet:
-    """All that a run wrote."""
+    """All files that a run wrote."""
 
     directory: Path
     files: tuple[OutputFile, ...]
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all files."""
+        """Total number of bytes of all files."""
         return sum(file.size_bytes for file in self.files)
 
     @classmethod
     def of(cls, directory: Path) -> OutputSet:
-        """Take all files and links in a directory, in order of their paths."""
+        """Return all files and links in a directory, ordered by path."""
         found = []
         for folder, folders, files in os.walk(directory):
             links = [entry for entry in folders if os.path.islink(os.path.join(folder, entry))]
@@ -83,13 +83,13 @@ class OutputSet:
 
 
 class Workspace:
-    """Makes the places of runs from a snapshot, finds what runs wrote, removes it again.
+    """Creates the places of runs from a snapshot, finds their outputs, and removes them again.
 
     A run works in `work/<run_id>/<name of the user's directory>`, so that `..` is private to it
-    too, and its evidence goes to `runs/<run_id>`.  Nothing that runs did not make is touched.
+    too, and its evidence is in `runs/<run_id>`.  Files that runs did not create are never touched.
 
     Attributes:
-        snapshot: The inputs as they were at the start.
+        snapshot: Inputs as they were at the start.
     """
 
     def __init__(
@@ -101,15 +101,15 @@ class Workspace:
         emulated: bool = False,
         allowed: Sequence[Path] = (),
     ) -> None:
-        """Take the snapshot, a folder for runs and records, and the command of the runs.
+        """Store the snapshot, a folder for runs and records, and the command of the runs.
 
         Args:
-            snapshot: The inputs.
-            home: Folder.
+            snapshot: Inputs of the runs.
+            home: Folder for runs and records.
             command: Command of the runs.
-            emulated: Runs are on emulated storage: inputs lie in the directory of the run, by
-                hard links where they are large, and have the layouts of the originals.
-            allowed: Directories and files outside, absolute, that runs may change.
+            emulated: Whether runs are on emulated storage: inputs are in the directory of the run,
+                as hard links if they are large, and have the layouts of the originals.
+            allowed: Absolute paths of outside directories and files that runs may change.
         """
         self.snapshot = snapshot
         self._work = home.inside("work")
@@ -125,27 +125,27 @@ class Workspace:
     def first_run_known(
         self, written_inputs: Collection[str], output_bytes: int, old_outputs: Collection[str] = ()
     ) -> None:
-        """Learn from the first run which inputs are written to, and how much is made.
+        """Learn from the first run which inputs are written to, and the size of the outputs.
 
-        Before that every input is copied; afterwards inputs that are only read are linked.
+        Before that, every input is copied; afterwards inputs that are only read are linked.
 
         Args:
             written_inputs: Paths relative to the run.
-            output_bytes: Bytes of all outputs; a run that has no room for them is refused.
-            old_outputs: Files of the snapshot that are not inputs but what an earlier run by
-                hand left, and that the program replaces: left out of the runs that follow, so
-                that they are made anew.
+            output_bytes: Total size of outputs; a run without enough space for them is refused.
+            old_outputs: Files of the snapshot that are not inputs but outputs of an earlier run by
+                hand, which the program replaces: they are left out of later runs, so that they are
+                created anew.
         """
         self._written = written_inputs
         self._old_outputs = old_outputs
         self._output_bytes = output_bytes
 
     def prepare(self, run_id: str) -> Place:
-        """Make a fresh place with the inputs as they were at the start.
+        """Create a new place with the inputs as they were at the start.
 
         Raises:
             StudyError: The snapshot is damaged, or the directory exists.
-            StorageError: No room or no quota for it.
+            StorageError: There is not enough space or quota.
         """
         self.snapshot.check()
         directory = self._directory(run_id)
@@ -171,10 +171,10 @@ class Workspace:
         return self.find(run_id)
 
     def find(self, run_id: str) -> Place:
-        """Return where a run is or was, without making anything.
+        """Return the place of a run, present or past, without creating anything.
 
         Raises:
-            UsageError: The command names a file to be made outside, which no trial may do.
+            UsageError: The command names an outside file to be created, which no trial may do.
         """
         directory = self._directory(run_id)
         return Place(
@@ -185,19 +185,19 @@ class Workspace:
         )
 
     def outputs(self, run_id: str) -> OutputSet:
-        """Find what the run created or changed, against the snapshot."""
+        """Return the files that a run created or changed relative to the snapshot."""
         every = OutputSet.of(self._directory(run_id))
         new = (file for file in every.files if not self._is_input(every.directory, file))
         return OutputSet(every.directory, tuple(new))
 
     def release(self, run_id: str, *, evidence: bool = True) -> None:
-        """Remove a run's files and containers, if not gone yet; what it said stays.
+        """Remove a run's files and containers, if they still exist; its messages are kept.
 
-        Only what lies inside is removed; links are removed, never followed.
+        Only files inside its directory are removed; links are removed, never followed.
 
         Raises:
-            StudyError: It is not a directory that `prepare` made.
-            StorageError: It cannot be removed.
+            StudyError: The directory was not made by `prepare`.
+            StorageError: The directory cannot be removed.
         """
         top = self._directory(run_id).parent
         if run_id in self._work.names():
@@ -208,21 +208,21 @@ class Workspace:
             self._records.inside(run_id).remove("containers")
 
     def forget(self, run_id: str) -> None:
-        """Remove a run's files, containers and what it said."""
+        """Remove a run's files, containers and messages."""
         self.release(run_id, evidence=False)
         self._records.remove(run_id)
 
     def check_after_failure(self, run_id: str) -> None:
-        """Tell a full disk from a bad run: is there room for another, its outputs removed?
+        """Distinguish a full disk from a failed run by checking the space for another run.
 
         Raises:
-            StorageError: There is not, so the failure says nothing about the run.
+            StorageError: There is not enough, so the failure says nothing about the run.
         """
         self.release(run_id, evidence=False)
         self._check_space(self._output_bytes)
 
     def sweep(self, kept: Collection[str]) -> None:
-        """Remove the working directories of all runs but these; after a restart."""
+        """Remove the working directories of all runs except the given ones, after a restart."""
         for run_id in set(self._work.names()) - set(kept):
             self.release(run_id, evidence=False)
 
@@ -232,17 +232,17 @@ class Workspace:
         return self._work.path / run_id / (self.snapshot.source.name or "run")
 
     def _check_space(self, needed_bytes: int) -> None:
-        """Refuse a run that does not fit; the quota is asked when more is needed than before."""
+        """Refuse a run that does not fit; the quota is tested if more is needed than before."""
         check_free(self._work.path, needed_bytes, "a run")
         if needed_bytes > self._granted_bytes:
             check_quota(self._work.path, needed_bytes, "a run")
             self._granted_bytes = needed_bytes
 
     def _adapted(self, argument: str, directory: Path) -> str:
-        """Adapt a word of the command to the run: `{run_dir}`, and paths that leave the user's.
+        """Adapt an argument of the command to the run: `{run_dir}`, and paths that lead outside.
 
-        A relative path that leaves the user's directory would lead elsewhere from the run's
-        directory: if it exists it is made absolute.
+        A relative path out of the user's directory would lead elsewhere from the run's directory:
+        if it exists it is made absolute.
         """
         key, separator, value = argument.partition("=")
         if separator and _leaves(value):
@@ -265,7 +265,7 @@ class Workspace:
         return text
 
     def _copied_bytes(self) -> int:
-        """Return the bytes that a run's copies of the inputs take."""
+        """Return the bytes of a run's copies of the inputs."""
         if self._clones:
             return 0
         return sum(
@@ -281,7 +281,7 @@ class Workspace:
 
     @cached_property
     def _clones(self) -> bool:
-        """Whether copies of large inputs cost no blocks."""
+        """Whether copies of large inputs share their blocks with the originals."""
         for relative, entry in self.snapshot.entries.items():
             if entry.kind == "file" and entry.size_bytes > SMALL_BYTES:
                 return can_clone(self.snapshot.directory / relative, self._work.path)
@@ -310,7 +310,7 @@ class Workspace:
             set_layout(target, Layout.parse(entry.layout), even_with_data=True)
 
     def _is_input(self, directory: Path, file: OutputFile) -> bool:
-        """Return whether a file of a run is as it came from the snapshot."""
+        """Return whether a file of a run is unchanged from the snapshot."""
         entry = self.snapshot.entries.get(file.path)
         if entry is None:
             return False

@@ -12,9 +12,9 @@ from stripewise.centre.database.queries import (
     find_job,
     list_runs,
     list_sources,
+    pairs_of_job,
     view_job,
 )
-from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
 from support.portal_jobs import START, document, job, pair, profile, samples, store, viewer
 
 HOUR = 3600
@@ -102,7 +102,7 @@ def test_proved_gains_are_seen_as_jobs_are_and_their_settings_as_names_of_files(
             who = viewer(connection, name)
             row = find_job(connection, who, keys[number])
             assert row is not None
-            found = pairs_of(connection, who, row)
+            found = pairs_of_job(connection, who, row)
             return [(one["made_at"], one["configuration"] is not None) for one in found]
 
     assert seen("ada", 1) == [(START + 9, True), (START, True)]

@@ -165,5 +165,5 @@ def test_jobs_that_servers_counted_are_not_unknown(engine: Engine) -> None:
     served(engine, [load("1", NOW - DAY + 60)], cluster="a")
     lead = Portal(engine, "ann").data("/")["lead"]
     assert "ran 2 jobs" in lead
-    assert "servers counted bytes of 1 job" in lead
+    assert "servers counted the bytes of 1 job" in lead
     assert "Nothing is known" not in lead

@@ -121,7 +121,7 @@ def test_a_finding_says_where_its_gain_comes_from_or_why_none_is_claimed(engine:
         finding(), finding(code="name-calls", cost_seconds=None, least_seconds=None,
                            most_seconds=None, cost_basis=basis)]))])  # fmt: skip
     page = page_of(engine, ids[1])
-    assert "After the change: the same collective calls through ROMIO" in page
+    assert "Expected after the change: the same collective calls through ROMIO" in page
     assert f"The gain is {basis}." in page
     manager = page_of(engine, ids[1], "manager")
     assert manager.count("No gain is claimed.") == 1
@@ -269,7 +269,7 @@ def test_the_storage_beside_the_job_is_judged(engine: Engine) -> None:
 def test_a_job_that_moves_most_is_told_so(engine: Engine) -> None:
     during = [samples(metric, START, [1.0] * 60) for metric in ("read_bytes", "write_bytes")]
     ids = store(engine, [job(1), profile(1), *during])
-    assert data_of(engine, ids[1])["load"][0].startswith("Mostly you")
+    assert data_of(engine, ids[1])["load"][0].startswith("Mostly this job")
 
 
 def test_a_storage_that_is_not_sampled_is_named_as_not_known(engine: Engine) -> None:
@@ -292,7 +292,7 @@ def test_a_slower_run_names_what_changed(engine: Engine) -> None:
     assert (
         "longer than before: 2.2x the median (4 s) of 6 earlier runs" in (data["changes_words"][0])
     )
-    assert "stripes of most data 1 x 1 MiB instead of 4 x 1 MiB" in data["changes_words"][1]
+    assert "striping of most data 1 x 1 MiB instead of 4 x 1 MiB" in data["changes_words"][1]
     assert data["changes"]["rank_count"][1] == 64
     assert [one["job"] for one in data["history"]["rows"]] == list("7654321")
     same = data_of(engine, ids[6])

@@ -43,12 +43,12 @@ def asked(calls: int, size: int, place: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("calls", "size", "place", "words"),
     [
-        (1024, 4096, 2, "in pieces of 4 KiB on average; what reached the servers were requests "
-         "of 1 MiB on average: they were joined on the way"),
-        (4, MIB, 5, "requests of 1 MiB on average: nothing joined them"),
-        (1, 4 * MIB, 6, "in pieces of 4 MiB on average; what reached the servers were requests "
-         "of 1 MiB on average: they were split on the way"),
-        (4, 16 * MIB, 7, "The sizes cannot be compared"),
+        (1024, 4096, 2, "in pieces of 4 KiB on average; the servers received requests "
+         "of 1 MiB on average: a library or the client merged them"),
+        (4, MIB, 5, "requests of 1 MiB on average: nothing merged them"),
+        (1, 4 * MIB, 6, "in pieces of 4 MiB on average; the servers received requests "
+         "of 1 MiB on average: a library or the client split them"),
+        (4, 16 * MIB, 7, "The sizes say nothing of each other"),
     ],
 )  # fmt: skip
 def test_calls_and_requests_are_compared_in_a_sentence(
@@ -73,16 +73,14 @@ def test_a_job_without_a_profile_has_its_requests(engine: Engine) -> None:
                          parts={"4096": 99_000})])  # fmt: skip
     served(engine, [load("1", START, "metadata", operations=640_000)], server="mds")
     data = data_of(engine, ids[1])
-    assert data["served_words"] == [
-        "What reached the servers to be written were requests of 4 KiB on average."
-    ]
+    assert data["served_words"] == ["The servers received write requests of 4 KiB on average."]
     assert data["served_operations"] == {"open": 500, "close": 100}
     (offer,) = data["served_next"]
-    assert "its 100,000 writes reached the servers as small requests, 4 KiB on average" in offer
+    assert "its 100 000 writes reached the servers as small requests, 4 KiB on average" in offer
     assert "metadata operations" in offer
     assert "`stripewise run -- srun ./program`" in offer
     html = page_of(engine, ids[1])
-    assert "The sizes of 99,000 of 100,000 requests are known." in html
+    assert "The sizes of 99 000 of 100 000 requests are known." in html
     text = portal(engine, "ada").get(f"/jobs/{ids[1]}?as=csv&table=served_write_sizes").text
     assert text.splitlines() == ["label,count", "up to 4 KiB,99000"]
 
@@ -90,7 +88,7 @@ def test_a_job_without_a_profile_has_its_requests(engine: Engine) -> None:
 def test_it_is_not_said_that_nothing_is_known_where_servers_counted(engine: Engine) -> None:
     ids = store(engine, [job(1), job(2)])
     served(engine, [load("1", START)])
-    assert "what the storage's servers counted for it" in data_of(engine, ids[1])["lead"]
+    assert "what the storage's servers counted of it" in data_of(engine, ids[1])["lead"]
     assert "nothing is known about its I/O" in data_of(engine, ids[2])["lead"]
 
 
@@ -141,7 +139,7 @@ def test_who_sees_the_job_sees_its_requests_and_no_names(
     assert answer.status_code in (status, 401)
     assert SECRET not in answer.text
     if status == 200:
-        assert "they were joined on the way" in answer.text
+        assert "a library or the client merged them" in answer.text
         assert "Sizes of the programs&#39; calls" in answer.text
 
 
@@ -245,7 +243,7 @@ def test_a_job_is_told_its_part_of_the_metadata_operations(
     served(engine, [load("1", START, "metadata")], server="mds")
     data = data_of(engine, ids[1])
     assert data["load_facts"]["job_operations_share"] == pytest.approx(share)
-    assert ("Mostly you, by metadata operations" in " ".join(data["load"])) is (share >= 0.5)
+    assert ("Mostly this job, by metadata operations" in " ".join(data["load"])) is (share >= 0.5)
 
 
 @pytest.mark.extended

@@ -82,14 +82,14 @@ def test_what_hours_hide_is_told_by_minutes(engine: Engine) -> None:
     )
     lead = Portal(engine).data(PATTERNS, name="scratch")["lead"]
     assert "reading is steady" in lead
-    assert lead.endswith("By the minutes of most days, reading is periodic, every 60 min.")
+    assert lead.endswith("In the minutes of most days, reading is periodic, every 60 min.")
 
 
 def test_patterns_of_other_days(engine: Engine) -> None:
     rhythm(engine)
     data = Portal(engine).data(PATTERNS, {"days": "28"}, name="scratch")
     assert len(data["days"]["rows"]) == 28
-    assert "Nothing is known about the last 28 days" in data["lead"]
+    assert "Nothing can be said about the last 28 days" in data["lead"]
     with pytest.raises(UsageError, match="give one of 7, 28"):
         Portal(engine).data(PATTERNS, {"days": "9"}, name="scratch")
 
@@ -128,7 +128,7 @@ def test_staff_see_who_hurts_others(engine: Engine) -> None:
     assert data["sums"]["source"] == "the servers' counters"
     assert data["sums"]["rest_bytes"] is None  # too few samples to say
     html = Portal(engine, STAFF).html(TOP, name="scratch")
-    assert "Jobs that may hurt others" in html
+    assert "Jobs that may slow others down" in html
 
 
 @pytest.mark.extended(keep=1)
@@ -158,19 +158,22 @@ def test_what_jobs_moved_is_told_apart_from_what_is_of_no_job(engine: Engine) ->
                                  load("", start, moved_bytes=7_000_000_000)])  # fmt: skip
     sums = Portal(engine, STAFF).data(TOP, name="scratch")
     assert sums["lead"].startswith(
-        "Over the last day, 1 job that you see moved 9.78 GiB, with 6.98 GiB of no known job."
+        "Over the last day, 1 job that you see moved 9.78 GiB, with 6.98 GiB outside of "
+        "known jobs."
     )
 
 
 def test_a_share_says_of_what_it_is_one(engine: Engine) -> None:
-    """Most of what is seen is of no known job, and of the whole it is a small part."""
+    """Most of what is seen is outside of known jobs, and of the whole it is a small part."""
     loaded(engine)
     start = NOW - 7200
     with engine.execution_options(writing=True).begin() as connection:
         store_loads(connection, [load("2", start, moved_bytes=1_000_000_000),
                                  load("", start, moved_bytes=990_000)])  # fmt: skip
     lead = Portal(engine, STAFF).data(TOP, name="scratch")["lead"]
-    assert "of no known job. ann moved most: 75 % of that, with and without a known job" in lead
+    assert (
+        "outside of known jobs. ann moved most: 75 % of that, with and without a known job" in lead
+    )
 
 
 # ---- the monitoring itself -----------------------------------------------------------------

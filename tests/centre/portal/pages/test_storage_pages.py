@@ -60,7 +60,7 @@ def test_all_file_systems_to_the_digit(engine: Engine) -> None:
     assert (space["used_bytes"], space["total_bytes"], space["used_share"]) == (3e12, 4e12, 0.75)
     assert space["weekly_bytes"] is None
     assert "less than eight days" in space["full"]
-    assert data["lead"] == "1 file system: no trouble is known."
+    assert data["lead"] == "1 file system: no known problems."
     assert "All 6 targets serve." in portal.html(ALL)
 
 

@@ -31,11 +31,11 @@ UNKNOWN = ServiceBeside([KindService("OST", None, 0.005)], [])
         ({"service": None}, "Others may be part of it"),
         ({"service": UNKNOWN}, "Others may be part of it"),
         ({"service": SAME}, "Others were busy, but that does not show in its times"),
-        ({"busier_than": 0.5, "service": SAME}, "By the bytes that were moved, nothing points to"),
+        ({"busier_than": 0.5, "service": SAME}, "The bytes that were moved do not point to"),
         ({"busier_than": 0.5, "service": LONGER}, "Operations took longer than usual, and the"),
         ({"busier_than": 0.5, "service": SLOW}, "The load of others does not explain it"),
-        ({"job_bytes": 60, "service": SAME}, "Mostly you: this job moved 60 % of all"),
-        ({"job_bytes": 60, "service": SLOW}, "Mostly you: this job moved 60 % of all"),
+        ({"job_bytes": 60, "service": SAME}, "Mostly this job: it moved 60 % of all"),
+        ({"job_bytes": 60, "service": SLOW}, "Mostly this job: it moved 60 % of all"),
     ],
 )
 def test_verdict(given: dict[str, Any], said: str) -> None:
@@ -53,7 +53,7 @@ def test_a_run_far_shorter_than_a_sample_is_not_judged_by_what_came_around_it() 
     assert said.startswith("The run took 10 s, too short for the counters")
     assert "moved 25 % of all that scratch moved in the 2 min around the run" in said
     most = verdict(replace(short, job_bytes=60))
-    assert most.startswith("Mostly you: this job moved 60 % of all that scratch moved in the 2")
+    assert most.startswith("Mostly this job: it moved 60 % of all that scratch moved in the 2")
     assert "during the run" in verdict(replace(short, end=100))
 
 
@@ -78,7 +78,7 @@ def test_what_is_not_counted_is_not_called_few(operations: int | None, is_said: 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"job_operations_share": 0.9}, ["Mostly you, by metadata operations: this job made 90"]),
+        ({"job_operations_share": 0.9}, ["Mostly this job, by metadata operations: this job ma"]),
         ({"job_operations_share": 0.2}, []),
         ({"job_operations_share": None, "job_bytes": None}, []),
         ({"job_operations_share": 0.2, "job_bytes": None},

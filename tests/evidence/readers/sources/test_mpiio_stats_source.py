@@ -12,7 +12,7 @@ import pytest
 from stripewise.core import Amount, MpiioSide, MpiioStats
 from stripewise.core.errors import TraceError
 from stripewise.evidence.diagnosis import diagnose, profile_to_json
-from stripewise.evidence.figures._requests import _apart
+from stripewise.evidence.figures._requests import _gap_bytes
 from stripewise.evidence.readers import read_evidence, recognise
 from stripewise.evidence.readers._job_evidence import _sum
 from stripewise.evidence.readers._mpiio_stats import MpiioStatsSource, _remarks, parse_mpiio_stats
@@ -149,9 +149,9 @@ def test_what_the_mpi_does_not_tell_of_gaps_is_not_zero() -> None:
     gaps = MpiioSide(gaps=3, modify_reads=2)
     assert "0 bytes" not in " ".join(_remarks(MpiioStats("f", gaps, None)))
     told = replace(gaps, average_gap_bytes=8)
-    assert _apart(told) == 24
-    assert _apart(gaps) is None
-    assert _apart(MpiioSide(gaps=0)) == 0
+    assert _gap_bytes(told) == 24
+    assert _gap_bytes(gaps) is None
+    assert _gap_bytes(MpiioSide(gaps=0)) == 0
     assert _sum(told, gaps).average_gap_bytes is None
     assert _sum(told, told).average_gap_bytes == 8
     assert _sum(told, MpiioSide()).gaps is None

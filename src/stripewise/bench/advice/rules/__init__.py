@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises users, one rule for each thing that they choose."""
+"""Rules of advice, one for each thing that users choose."""
 
 from typing import TYPE_CHECKING
 

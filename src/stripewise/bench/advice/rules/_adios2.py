@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises on ADIOS2, whose aggregators write files of their own."""
+"""Advises on ADIOS2, whose aggregators write their own files."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from stripewise.present import rate_text
 
 NUMBER = "adios2.NumAggregators"
 PAYS = 1.5
-"""Gain below which nobody is asked to change the program's library."""
+"""Gain below which users are not advised to change the program's library."""
 
 
 class Adios2(Rule):
-    """ADIOS2's subfiles beside the best shared file."""
+    """Compares ADIOS2's subfiles with the best shared file."""
 
     name = "adios2"
     topic = "ADIOS2"
@@ -47,7 +47,7 @@ class Adios2(Rule):
     )  # fmt: skip
 
     def concerns(self, program: Program) -> bool:
-        """Whether it writes shared files or uses ADIOS2 already."""
+        """Return whether the program writes shared files or already uses ADIOS2."""
         return program.is_shared or program.library == "ADIOS2"
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
@@ -64,7 +64,7 @@ class Adios2(Rule):
         each = int(number) // job.nodes if isinstance(number, int) and number else 1
         text = (
             f"ADIOS2 (BP5) with {'one aggregator' if each == 1 else f'{each} aggregators'} a node "
-            f"lets {of_nodes(job.nodes)} write with {shown(rate)}"
+            f"lets {of_nodes(job.nodes)} write at {shown(rate)}"
         )
         if not uses:
             text += (

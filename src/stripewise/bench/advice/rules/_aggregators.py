@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises when to make collective calls, and with how many aggregators."""
+"""Advises when to use collective calls, and with how many aggregators."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from stripewise.bench.advice.rules._wording import (
 )
 from stripewise.present import rate_text
 
-# Collective calls or independent ones, by what the ranks write.
+# Collective or independent calls, depending on what the ranks write.
 
 
 _MOST_NODES = 16
 
 
 class CollectiveCalls(Rule):
-    """What two-phase I/O brings to interleaved data."""
+    """Advises whether two-phase I/O is worth it for interleaved data."""
 
     name = "collective"
     topic = "Collective calls"
@@ -64,11 +64,11 @@ class CollectiveCalls(Rule):
     )  # fmt: skip
 
     def concerns(self, program: Program) -> bool:
-        """Whether it writes shared files."""
+        """Return whether the program writes shared files."""
         return program.is_shared
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield which of the two is faster for a 3-D array, or for the program."""
+        """Yield which kind of calls is faster for a 3-D array, or for the program."""
         job = next(
             (one for one in reversed(basis.jobs) if one.nodes <= _MOST_NODES), basis.jobs[0]
         )
@@ -84,14 +84,14 @@ class CollectiveCalls(Rule):
         who = f"{of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')}"
         if fast is together:
             text = (
-                f"Write {what} by collective calls: {who} one file with {shown(rate)}, and by "
-                f"independent calls with {rate_text(lost)} ({slower(rate.value, lost)})."
+                f"Write {what} by collective calls: {who} one file at {shown(rate)}, and by "
+                f"independent calls at {rate_text(lost)} ({slower(rate.value, lost)})."
             )
             code = "MPI_File_write_all; in HDF5 H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)"
         else:
             text = (
-                f"Independent calls write {what} faster: {who} one file with {shown(rate)}, and "
-                f"by collective calls with {rate_text(lost)}."
+                f"Independent calls write {what} faster: {who} one file at {shown(rate)}, and "
+                f"by collective calls at {rate_text(lost)}."
             )
             code = "MPI_File_write_at"
         claim = Claim(fast, loses=(slow,))
@@ -99,7 +99,7 @@ class CollectiveCalls(Rule):
 
 
 class AggregatorNumber(Rule):
-    """One writer for each stripe by default, and where more of them pay."""
+    """Advises where more than the default of one aggregator per stripe are faster."""
 
     name = "aggregators"
     topic = "Collective buffering"
@@ -121,11 +121,11 @@ class AggregatorNumber(Rule):
     )  # fmt: skip
 
     def concerns(self, program: Program) -> bool:
-        """Whether most of its MPI-IO is collective."""
+        """Return whether most of the program's MPI-IO is collective."""
         return program.is_collective
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield what the default is, and the number of aggregators for each size of job."""
+        """Yield the default, and the number of aggregators for each job size."""
         if not basis.knows("locks.revoke"):
             yield from measured_numbers(self, basis)
             return
@@ -142,11 +142,11 @@ class AggregatorNumber(Rule):
         last = max(better, key=lambda one: one.nodes)
         trial = better[last][1]
         usual = chosen[last][2]
-        rate, what = basis.range(trial), _what(basis)
+        rate, what = basis.range(trial), _program_phrase(basis)
         each = joined([f"{count} for {of_nodes(one.nodes)}" for one, (count, _) in better.items()])
         text = (
             f"Set the {what} by the size of the job: {each}. {of_nodes(last.nodes)} then "
-            f"{verb(last.nodes, 'writes', 'write')} one file with {shown(rate)} in place of "
+            f"{verb(last.nodes, 'writes', 'write')} one file at {shown(rate)} in place of "
             f"{rate_text(basis.rate(usual))}."
         )
         every = tuple(one for _, _, one in collective_trials(basis, last, (EXTENTS,)))
@@ -157,7 +157,7 @@ class AggregatorNumber(Rule):
     def _default(
         self, basis: Basis, chosen: dict[Job, tuple[int, Trial, Trial]]
     ) -> Iterator[Advice]:
-        """Yield the number that is good for jobs of every size, if there is one."""
+        """Yield the number of aggregators that is good for jobs of every size, if there is one."""
         times_each = site_default(basis)
         if not times_each:
             return
@@ -187,15 +187,15 @@ class AggregatorNumber(Rule):
             "Collective calls use one writer for each stripe of the file, on different nodes: "
             f"with {stripes} stripes at most {stripes} times the {rate_text(process)} of one "
             f"process. With these defaults {of_nodes(job.nodes)} "
-            f"{verb(job.nodes, 'writes', 'write')} one file with {shown(rate)}."
+            f"{verb(job.nodes, 'writes', 'write')} one file at {shown(rate)}."
         )
         return self.predicted(basis, text, rate)
 
 
 def site_default(basis: Basis) -> int:
-    """Return the aggregators for each stripe with which jobs of every size write well; 0: none.
+    """Return the aggregators per stripe with which jobs of every size write well; 0 if none.
 
-    Source: chosen; the geometric mean over the sizes of jobs has to gain, and none may lose more
+    Source: chosen; the geometric mean over the job sizes must improve, and none may lose more
     than `GOOD` allows.
     """
     if basis.storage.stack != "cray" or basis.program is not None:
@@ -215,14 +215,14 @@ def site_default(basis: Basis) -> int:
 
 
 def _best(basis: Basis, job: Job) -> tuple[int, Trial, Trial]:
-    """Return the number of aggregators, its trial, and that of the default."""
+    """Return the best number of aggregators, its trial, and the trial of the default."""
     found = collective_trials(basis, job, (EXTENTS,))
     chosen = basis.simplest([trial for _, _, trial in found])
     number = next(count for count, _, trial in found if trial is chosen)
     return number, chosen, found[0][2]
 
 
-def _what(basis: Basis) -> str:
+def _program_phrase(basis: Basis) -> str:
     if basis.storage.stack == "cray":
         return "number of aggregators for each stripe"
     return "number of aggregators"

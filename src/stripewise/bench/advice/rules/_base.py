@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a rule of advice, and the storage, campaigns and program it sees."""
+"""Defines the interface of a rule of advice, and the storage, campaigns and program it uses."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from stripewise.storage.simulation import (
 from stripewise.storage.stacks import Workload
 
 GAINS = 1.15
-"""Gain below which nobody is asked to change anything."""
+"""Gain below which users are not advised to change anything."""
 MOST_CASES = 3
-"""Of a campaign that are named behind one figure."""
+"""Maximum number of a campaign's cases that are named as evidence of one figure."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class How:
     """One way to follow advice.
 
     Attributes:
-        kind: "command" (before the job), "variable" (of the job's environment), "hint" (of
-            MPI-IO), "code" (in the program) or "directive" (of the job script).
+        kind: "command" (before the job), "variable" (in the job's environment), "hint" (of
+            MPI-IO), "code" (in the program) or "directive" (in the job script).
         text: One line to copy.
     """
 
@@ -47,15 +47,15 @@ class How:
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to do the I/O of a job, as the model is asked about it.
+    """One way to do the I/O of a job, as input of the model.
 
     Attributes:
-        words: What it is, for people: "4 stripes".
-        workload: Of the job.
-        stack: Name of the software stack; "": that of the storage's users.
-        settings: Full tunable name and value.
-        transport: Name of the variant of the network; "": the default.
-        capacity_bytes: That the job asks a burst buffer for; 0: the least.
+        words: Description for users: "4 stripes".
+        workload: Workload of the job.
+        stack: Name of the software stack; empty for the usual one of the storage.
+        settings: Full tunable names and values.
+        transport: Name of the variant of the network; empty for the default.
+        capacity_bytes: Burst-buffer capacity that the job requests; 0 for the least.
     """
 
     words: str
@@ -68,12 +68,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Claim:
-    """What advice says of the model, so that it can be tried.
+    """Statement of advice about the model, which can be tested.
 
     Attributes:
-        advised: What users are to do.
-        others: What else they could do: none of them is much better.
-        loses: What they are told not to do: it is slower.
+        advised: Trial that users are advised to use.
+        others: Alternatives, none of which is much better.
+        loses: Trials that users should avoid because they are slower.
     """
 
     advised: Trial
@@ -83,21 +83,21 @@ class Claim:
 
 @dataclass(frozen=True)
 class Advice:
-    """One piece of advice to users.
+    """One piece of advice for users.
 
     Attributes:
         rule: Name of the rule.
         topic: Heading under which users find it.
-        sentence: In their words, with its figures.
-        value: The figure behind it, in base units.
-        low / high: Its range, as far as the limits are known; equal to `value`: not known.
+        sentence: Advice in users' words, with its figures.
+        value: Figure of the advice in base units.
+        low / high: Range of the figure, as far as limits are known; equal to `value` if unknown.
         unit: "bytes per second", "operations per second", "nodes" or "seconds".
-        evidence: What the figure follows from, in words or as keys of cases.
+        evidence: Evidence of the figure, in words or as keys of cases.
         how: Ways to follow it; empty for what not to do.
-        is_warning: It says what not to do.
-        defaults: Environment variable -> value with which a site can make it everybody's
-            default; only what a user can undo and what changes no result.
-        claim: What can be tried; None: the figure was measured.
+        is_warning: Whether it says what not to do.
+        defaults: Environment variable to the value with which a site can make it the default for
+            everybody; only what a user can undo and what does not change results.
+        claim: Testable claim; None if the figure was measured.
     """
 
     rule: str
@@ -116,11 +116,11 @@ class Advice:
 
 @dataclass(frozen=True)
 class Need:
-    """Something without which a rule has no advice.
+    """Prerequisite of a rule's advice.
 
     Attributes:
-        words: What is missing, for people.
-        met: Whether a basis has it.
+        words: What is missing, in words for users.
+        met: Returns whether a basis has it.
     """
 
     words: str
@@ -128,22 +128,22 @@ class Need:
 
     @classmethod
     def all_of(cls, words: str, *figures: str) -> Need:
-        """Need every one of some figures of the storage."""
+        """Return the need for all of some figures of the storage."""
         return cls(words, lambda basis: basis.knows(*figures))
 
     @classmethod
     def any_of(cls, words: str, *figures: str) -> Need:
-        """Need at least one of some figures of the storage."""
+        """Return the need for at least one of some figures of the storage."""
         return cls(words, lambda basis: any(basis.knows(one) for one in figures))
 
 
 class Rule(ABC):
-    """Advises on one thing, from the limits of a storage and never from its name.
+    """Advises on one topic, from the limits of a storage and never from its name.
 
     Attributes:
-        name: "striping".
+        name: Name of the rule: "striping".
         topic: Heading for users: "Striping".
-        needs: What it has to know; without it there is no advice.
+        needs: Prerequisites of its advice.
     """
 
     name: str
@@ -152,18 +152,18 @@ class Rule(ABC):
 
     @abstractmethod
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield advice; nothing where no choice makes a difference.
+        """Yield advice; nothing if no choice makes a difference.
 
-        Called only where nothing is missing.
+        It is called only if nothing is missing.
         """
 
     def concerns(self, program: Program) -> bool:
-        """Whether a program makes the choice that the rule advises on."""
+        """Return whether a program makes the choice on which the rule advises."""
         del program
         return True
 
     def missing(self, basis: Basis) -> str:
-        """Return the first need that a basis does not meet; "" if it meets all."""
+        """Return the first need that a basis does not meet; empty if it meets all."""
         return next((need.words for need in self.needs if not need.met(basis)), "")
 
     def predicted(
@@ -171,33 +171,33 @@ class Rule(ABC):
         claim: Claim | None = None, warns: bool = False,
         defaults: Mapping[str, str] = MappingProxyType({}),
     ) -> Advice:  # fmt: skip
-        """Return advice that rests on a bandwidth which the model predicts."""
+        """Return advice based on a bandwidth that the model predicts."""
         return Advice(
             self.name, self.topic, sentence, rate.value, rate.low, rate.high, "bytes per second",
             basis.evidence(rate), tuple(how), warns, defaults, claim,
         )  # fmt: skip
 
 
-# What rules may look at: a storage, the limits and cases of campaigns, a program.
+# Inputs of rules: a storage, the limits and cases of campaigns, a program.
 
 NODES = (1, 4, 16, 64)
-"""Sizes of jobs that advice to everybody looks at, as far as the machine has so many nodes."""
+"""Job sizes in nodes for general advice, limited to the nodes of the machine."""
 GOOD = 0.95
-"""Share of the best rate that is as good: the simplest setting that reaches it is advised."""
+"""Share of the best rate that is good enough: the simplest setting that reaches it is advised."""
 FACTOR, UNIT = "mpiio.striping_factor", "mpiio.striping_unit"
 _SHARED = "array3d --local 128,128,128"
-"""16 MiB a rank of a 3-D array, as EPCC's benchio writes it."""
+"""Kernel arguments for 16 MiB per rank of a 3-D array, as written by EPCC's benchio."""
 _OWN = "array3d --local 256,256,256"
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A bandwidth in bytes a second, with the range that the limits' intervals leave.
+    """Bandwidth in bytes per second, with the range that follows from the limits' intervals.
 
     Attributes:
-        value / low / high: Bytes a second.
+        value / low / high: Bytes per second.
         limit: What limits it, in words.
-        resource: The same, as `stripewise.storage.simulation.Limit` has it.
+        resource: The same as in `stripewise.storage.simulation.Limit`.
     """
 
     value: float
@@ -209,25 +209,25 @@ class Rate:
 
 @dataclass(frozen=True)
 class Job:
-    """A size of jobs."""
+    """Size of jobs."""
 
     nodes: int
     ranks_per_node: int
 
     @property
     def words(self) -> str:
-        """For people: "16 nodes"."""
+        """Size in words: "16 nodes"."""
         return plural(self.nodes, "node")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program for which advice is narrowed.
+    """Program to which advice is narrowed.
 
     Attributes:
-        name: For people.
-        facts: Of its run.
-        workload: What its trace shows; None: no pattern of it was recognised.
+        name: Name of the program, for users.
+        facts: Facts of its run.
+        workload: Workload from its trace; None if no pattern was recognised.
     """
 
     name: str
@@ -246,7 +246,7 @@ class Program:
 
     @property
     def library(self) -> str:
-        """Which library above MPI-IO it uses: "HDF5", "NetCDF", "PnetCDF", "ADIOS2" or ""."""
+        """Library above MPI-IO: "HDF5", "NetCDF", "PnetCDF", "ADIOS2" or empty."""
         facts = self.facts
         known = (("ADIOS2", facts.uses_adios2), ("NetCDF", facts.uses_netcdf4),
                  ("PnetCDF", facts.uses_pnetcdf), ("HDF5", facts.uses_hdf5))  # fmt: skip
@@ -255,13 +255,13 @@ class Program:
 
 @dataclass(frozen=True)
 class Basis:
-    """What advice follows from.
+    """Data on which advice is based.
 
     Attributes:
-        storage: Its description, fitted to campaigns or written by somebody.
-        limits: Of campaigns; None: there are none.
-        figures: Of campaigns' cases.
-        program: For which advice is narrowed; None: for everybody.
+        storage: Description of the storage, fitted to campaigns or written by hand.
+        limits: Limits from campaigns; None if there are none.
+        figures: Figures of the campaigns' cases.
+        program: Program to which advice is narrowed; None for general advice.
     """
 
     storage: Storage
@@ -271,28 +271,28 @@ class Basis:
     _rates: dict[Trial, Rate | None] = field(default_factory=dict, repr=False, compare=False)
 
     def knows(self, *figures: str) -> bool:
-        """Whether the storage has all of these figures."""
+        """Return whether the storage has all of these figures."""
         return all(one in self.storage.figures for one in figures)
 
     @cached_property
     def unproven_above(self) -> float:
-        """Bytes a second of the most that campaigns wrote, where they do not tell the whole."""
+        """Highest measured write rate, bytes per second, if the limit of the whole is unknown."""
         known = self.limits is None or "servers.whole_write" in self.storage.figures
         return inf if known or self.limits is None else self.limits.unproven_above("write")
 
     @property
     def by_capacity(self) -> bool:
-        """Whether a job gets as much of the storage as it asks for: a burst buffer."""
+        """Whether a job gets the share of the storage that it requests, as on a burst buffer."""
         return self.storage.value("layout.granularity") > 0
 
     @property
     def targets(self) -> int:
-        """Of the storage."""
+        """Number of targets of the storage."""
         return int(self.storage.value("servers.targets"))
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
-        """Sizes of jobs, growing; of a program its own."""
+        """Job sizes, growing; for a program only its own."""
         if self.program and self.program.workload:
             work = self.program.workload
             return (Job(work.nodes, work.ranks_per_node),)
@@ -302,11 +302,11 @@ class Basis:
 
     @property
     def largest(self) -> Job:
-        """The largest job."""
+        """Largest job."""
         return self.jobs[-1]
 
     def shared(self, job: Job, *, collective: bool = True) -> Workload:
-        """Return what a job writes into one file."""
+        """Return the workload of a job that writes into one file."""
         work = self.program.workload if self.program and self.program.is_shared else None
         if work is None or not work.patterns:
             return workload_from_kernel(
@@ -316,11 +316,11 @@ class Basis:
         return replace(work, patterns=tuple(replace(p, collective=share) for p in work.patterns))
 
     def own(self, job: Job, size_bytes: int = 0) -> Workload:
-        """Return what a job writes into files of its processes' own.
+        """Return the workload of a job whose processes write their own files.
 
         Args:
-            job: Its size.
-            size_bytes: Of each file; 0: as large as those of the program, or 128 MiB.
+            job: Size of the job.
+            size_bytes: Size of each file; 0 for that of the program's files, or 128 MiB.
         """
         if not size_bytes and self.program and not self.program.is_shared:
             facts = self.program.facts
@@ -334,14 +334,14 @@ class Basis:
 
     @cached_property
     def stripe_counts(self) -> tuple[int, ...]:
-        """Numbers of stripes that are worth a look: powers of two, and all targets."""
+        """Numbers of stripes to consider: powers of two, and all targets."""
         powers = [1 << n for n in range(14) if 1 << n < self.targets]
         return (*powers, self.targets)
 
-    # ---- asking the model --------------------------------------------------------------------
+    # ---- model queries -----------------------------------------------------------------------
 
     def simulated(self, trial: Trial, storage: Storage | None = None) -> Simulated | None:
-        """Return what the model says of a trial; None: it cannot be done."""
+        """Return the simulation of a trial; None if it is impossible."""
         try:
             return simulate(
                 storage or self.storage, trial.workload, trial.stack, dict(trial.settings),
@@ -351,7 +351,7 @@ class Basis:
             return None
 
     def rate(self, trial: Trial) -> float:
-        """Return the bandwidth of a trial, bytes a second; 0: it cannot be done or hangs."""
+        """Return the bandwidth of a trial, bytes per second; 0 if it is impossible or hangs."""
         found = self.simulated(trial)
         return found.bandwidth_bytes_per_second if found else 0.0
 
@@ -377,11 +377,11 @@ class Basis:
 
     @cached_property
     def _ends(self) -> tuple[Storage, Storage]:
-        """The storage with all limits at the worse, and at the better end of their intervals."""
+        """Storages with all limits at the worse, and at the better end of their intervals."""
         return _at_end(self.storage, better=False), _at_end(self.storage, better=True)
 
     def evidence(self, rate: Rate) -> tuple[str, ...]:
-        """Return what a simulated figure follows from, with the cases that tell its limit."""
+        """Return the evidence of a simulated figure, with the cases that show its limit."""
         origin = "limits found by the campaign" if self.limits else "the storage's description"
         limit = f", where the limit is {rate.limit}" if rate.limit else ""
         names = (f"client.{rate.resource}_write", f"servers.{rate.resource}_write")
@@ -389,12 +389,12 @@ class Basis:
         return (f"predicted from {origin}{limit}", *cases)
 
     def cases_of(self, *figures: str) -> tuple[str, ...]:
-        """Return the keys of the cases that tell the first of some figures that is a limit."""
+        """Return the keys of the cases that show the first of some figures that is a limit."""
         limits = self.limits.limits if self.limits else ()
         return next((one.evidence for one in limits if one.figure in figures), ())
 
     def simplest(self, trials: Sequence[Trial]) -> Trial:
-        """Return the first of some trials that is nearly as good as the best of them."""
+        """Return the first trial that is nearly as good as the best of them."""
         rates = [self.rate(one) for one in trials]
         most = max(rates)
         return next(one for one, rate in zip(trials, rates, strict=True) if rate >= GOOD * most)
@@ -402,22 +402,22 @@ class Basis:
     # ---- trials ------------------------------------------------------------------------------
 
     def into_one(self, job: Job, settings: Mapping[str, Value], words: str = "") -> Trial:
-        """Return collective calls of MPI-IO into one file."""
+        """Return a trial of collective MPI-IO calls into one file."""
         return Trial(words, self.shared(job), self.storage.stack, as_settings(settings))
 
     def into_own(self, job: Job, stripes: int, size_bytes: int = 0) -> Trial:
-        """Return a file for each process."""
+        """Return a trial with a file for each process."""
         settings = {FACTOR: stripes}
         words = f"a file for each process, of {plural(stripes, 'stripe')}"
         return Trial(words, self.own(job, size_bytes), "posix-process", as_settings(settings))
 
     def best_stripes(self, job: Job) -> int:
-        """Return the least number of stripes with which one file is written well by a job."""
+        """Return the least number of stripes with which a job writes one file well."""
         trials = [self.into_one(job, {FACTOR: count}) for count in self.stripe_counts]
         return self.stripe_counts[trials.index(self.simplest(trials))]
 
 
-# What several rules need.
+# Functions that several rules need.
 
 FIXED_SIZE = Need(
     "it depends on the capacity that a job asks for: see burst-buffer",
@@ -433,12 +433,12 @@ PROCESS = Need.all_of(
 
 
 def as_settings(settings: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
-    """Return settings as a trial holds them."""
+    """Return settings as a trial stores them."""
     return tuple(sorted(settings.items()))
 
 
 def keys_of(figures: Iterable[CaseFigures]) -> tuple[str, ...]:
-    """Return the keys of cases, each once."""
+    """Return the distinct keys of the figures' cases."""
     return tuple(dict.fromkeys(one.case.key for one in figures))
 
 

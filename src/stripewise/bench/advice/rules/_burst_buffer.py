@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises how much of a burst buffer a job should ask for."""
+"""Advises how much of a burst buffer a job should request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GIB = 1 << 30
 
 
 class BurstBuffer(Rule):
-    """Nodes of a burst buffer that pay for jobs of each size."""
+    """Advises on the number of burst-buffer nodes for each job size."""
 
     name = "burst-buffer"
     topic = "Burst buffer"
@@ -39,7 +39,7 @@ class BurstBuffer(Rule):
     )
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield the capacity to ask for, by the size of the job."""
+        """Yield the capacity to request, by job size."""
         for job in basis.jobs:
             yield from self._of(basis, job)
 
@@ -55,9 +55,9 @@ class BurstBuffer(Rule):
         text = (
             f"Ask for {size_text(best.capacity_bytes)} of the burst buffer for a job of "
             f"{of_nodes(job.nodes)}, whatever its files need: that is "
-            f"{plural(number, 'burst-buffer node')}, to which the job writes files of its "
-            f"processes with {shown(rate)}; one node takes {rate_text(least)}. More capacity "
-            "gains nothing."
+            f"{plural(number, 'burst-buffer node')}, to which the job "
+            f"writes files of its processes at {shown(rate)}; one node "
+            f"takes {rate_text(least)}. More nodes bring nothing."
         )
         line = f"#DW jobdw type=scratch access_mode=striped capacity={capacity}GiB"
         claim = Claim(best, tuple(trials.values()), (trials[1],))

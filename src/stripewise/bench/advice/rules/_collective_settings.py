@@ -36,7 +36,7 @@ Figures = Sequence[CaseFigures]
 
 
 def by_mode(figures: Figures) -> dict[int, list[CaseFigures]]:
-    """Return the collective writes of the most nodes by lock mode; empty: there is one mode."""
+    """Return the collective writes with most nodes by lock mode; empty if only one was used."""
     chosen = _chosen(figures)
     most = max((one.case.nodes for one in chosen), default=0)
     modes: dict[int, list[CaseFigures]] = {}
@@ -47,9 +47,9 @@ def by_mode(figures: Figures) -> dict[int, list[CaseFigures]]:
 
 
 def by_number(figures: Figures) -> dict[int, dict[int, CaseFigures]]:
-    """Return collective writes with the default locks: nodes -> aggregators -> figures.
+    """Return collective writes with the default locks: nodes to aggregators to figures.
 
-    Only numbers of nodes that were measured with one aggregator for each stripe and with more.
+    Only numbers of nodes measured with both one and more aggregators per stripe are included.
     """
     found: dict[int, dict[int, CaseFigures]] = {}
     for one in _chosen(figures):
@@ -64,7 +64,7 @@ def by_number(figures: Figures) -> dict[int, dict[int, CaseFigures]]:
 
 
 def measured_modes(rule: Rule, basis: Basis) -> Iterator[Advice]:
-    """Yield what relaxed locks brought."""
+    """Yield the measured gain of relaxed locks."""
     best = {
         mode: max(group, key=lambda one: one.median)
         for mode, group in by_mode(basis.figures).items()
@@ -77,7 +77,7 @@ def measured_modes(rule: Rule, basis: Basis) -> Iterator[Advice]:
     who = "shared files" if mode == AHEAD else "a program whose I/O is all collective MPI-IO"
     text = (
         f"For {who}, set lock mode {mode} and {aggregators_text(count)} for each stripe on "
-        f"{of_nodes(found.case.nodes)}: they write one file with {_shown(found)}, "
+        f"{of_nodes(found.case.nodes)}: they write one file at {_shown(found)}, "
         f"{times(found.median, usual.median)} the best of the default locks."
     )
     words = f"cray_cb_write_lock_mode={mode}:cray_cb_nodes_multiplier={count}"
@@ -87,7 +87,7 @@ def measured_modes(rule: Rule, basis: Basis) -> Iterator[Advice]:
 
 
 def measured_numbers(rule: Rule, basis: Basis) -> Iterator[Advice]:
-    """Yield the numbers of aggregators that were better than the default."""
+    """Yield the numbers of aggregators that were measured to be better than the default."""
     better = {}
     for nodes, group in by_number(basis.figures).items():
         number, found = max(group.items(), key=lambda one: one[1].median)
@@ -138,15 +138,15 @@ def _shown(one: CaseFigures) -> str:
 MULTIPLIER, MODE = "mpiio.cray_cb_nodes_multiplier", "mpiio.cray_cb_write_lock_mode"
 RATIO, AGGREGATORS = "mpiio.romio_lustre_co_ratio", "mpiio.cb_nodes"
 EXTENTS, RELAXED, AHEAD = 0, 1, 2
-"""Lock modes: extent locks; one lock for all writers; locks that are asked for ahead."""
+"""Lock modes: extent locks; one lock for all writers; locks that are requested ahead."""
 STRIPE_SIZES = (4 << 20, 16 << 20, 64 << 20)
 TIMES = (1, 2, 4, 8, 16, 32)
 
 
 def aggregator_choices(basis: Basis, job: Job) -> Iterator[tuple[int, dict[str, Value]]]:
-    """Yield numbers of aggregators that can be chosen, each with its settings, the default first.
+    """Yield possible numbers of aggregators with their settings, the default first.
 
-    The number is how many there are for each stripe (Cray) or in all.
+    The number is per stripe (Cray) or in total.
     """
     stack = basis.storage.stack
     if stack == "cray":
@@ -161,12 +161,12 @@ def aggregator_choices(basis: Basis, job: Job) -> Iterator[tuple[int, dict[str, 
 
 
 def lock_choices(basis: Basis, *, collective_only: bool) -> tuple[int, ...]:
-    """Return the lock modes that the MPI-IO has and the storage's figures tell of.
+    """Return the lock modes of the MPI-IO for which the storage has figures.
 
     Args:
-        basis: With the storage.
-        collective_only: Whether the program makes no independent calls at all, which one lock
-            for all writers needs.
+        basis: Basis with the storage.
+        collective_only: Whether the program makes no independent calls at all, as one lock for
+            all writers requires.
     """
     if basis.storage.stack != "cray":
         return (EXTENTS,)
@@ -192,7 +192,7 @@ def collective_trials(
 
 
 def best_shared(basis: Basis, job: Job) -> Trial:
-    """Return the best way to write one file that any library allows."""
+    """Return the best way to write one file with any library."""
     modes = lock_choices(basis, collective_only=False)
     trials = [trial for _, _, trial in collective_trials(basis, job, modes)]
     if basis.storage.kind == "lustre":

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises on lock modes of collective writes, and for whom relaxed locks are wrong."""
+"""Advises on lock modes of collective writes, and which programs must not relax locks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WHY_SOURCES = (
 
 
 class LockModes(Rule):
-    """Modes of locks with which several aggregators share a target."""
+    """Advises on lock modes with which several aggregators share a target."""
 
     name = "lock-mode"
     topic = "Locks of shared files"
@@ -65,11 +65,11 @@ class LockModes(Rule):
     )
 
     def concerns(self, program: Program) -> bool:
-        """Whether most of its MPI-IO is collective."""
+        """Return whether most of the program's MPI-IO is collective."""
         return program.is_collective
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield what relaxed locks bring to MPI-IO, and what HDF5 and NetCDF can have."""
+        """Yield the gain of relaxed locks for MPI-IO, and what HDF5 and NetCDF can use."""
         above = basis.program.library in ("HDF5", "NetCDF", "PnetCDF") if basis.program else False
         found: list[Advice] = []
         if not basis.knows("locks.revoke"):
@@ -108,7 +108,7 @@ class LockModes(Rule):
         )
         text = (
             f"For {who}, set lock mode {mode} and {aggregators_text(number)} for each stripe on "
-            f"{of_nodes(last.nodes)}: they write one file with {shown(rate)}, "
+            f"{of_nodes(last.nodes)}: they write one file at {shown(rate)}, "
             f"{times(rate.value, without)} the best of the default locks ({rate_text(without)})."
         )
         if len(better) > 1:

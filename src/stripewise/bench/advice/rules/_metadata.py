@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises on many files, by what the metadata server does and what a process waits for."""
+"""Advises on many files, from the times of the metadata server and of a process."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterator
 
 from stripewise.bench.advice.rules._base import GAINS, Advice, Basis, How, Need, Rule, keys_of
 from stripewise.bench.advice.rules._wording import times
-from stripewise.present import duration_text
+from stripewise.present import count_text, duration_text
 from stripewise.storage.machines import Figure
 
 _MANY = 100_000
 _NOTICED = 5.0
-"""Seconds for each step of output from which creations are worth a word."""
+"""Seconds per output step from which file creations are mentioned."""
 
 
 class Metadata(Rule):
-    """Rates of the metadata server and of one process."""
+    """Advises on the rates of the metadata server and of one process."""
 
     name = "metadata"
     topic = "Many files"
@@ -29,26 +29,26 @@ class Metadata(Rule):
     )
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield what all together, one process, and one directory do."""
-        yield self._together(basis)
+        """Yield the rates of all processes, of one process, and within one directory."""
+        yield self._all_processes(basis)
         if basis.knows("metadata.latency"):
-            yield from self._alone(basis)
+            yield from self._one_process(basis)
         yield from self._directories(basis)
 
-    def _together(self, basis: Basis) -> Advice:
+    def _all_processes(self, basis: Basis) -> Advice:
         rate, low, high = _rates(basis, "metadata.create")
         ranks = basis.largest.nodes * basis.largest.ranks_per_node
         seconds = ranks / rate
         text = (
-            f"All users together create at most {rate:,.0f} files a second. A job of {ranks:,} "
-            "processes that opens a new file in each of them for each step waits at least "
-            f"{duration_text(seconds)} for that, and so does everybody else."
+            f"All users together create at most {count_text(rate)} files a second. A job of "
+            f"{count_text(ranks)} processes that each open a new file in every step waits at "
+            f"least {duration_text(seconds)} in each step, and so does everybody else."
         )
         if seconds >= _NOTICED:
             text += " Write one file for each node, or a shared file."
         return self._rate_of(basis, text, (rate, low, high), (), "metadata.create")
 
-    def _alone(self, basis: Basis) -> Iterator[Advice]:
+    def _one_process(self, basis: Basis) -> Iterator[Advice]:
         way = basis.storage.figures["metadata.latency"]
         service = basis.storage.figures["metadata.create"]
         each = way.value + service.value + basis.storage.value("metadata.object")
@@ -61,15 +61,16 @@ class Metadata(Rule):
                      for n, one in enumerate(ends))  # fmt: skip
         many = max(int(together * each), 1)
         text = (
-            f"One process creates at most {rate:,.0f} files a second: {_MANY:,} files of an "
-            f"archive take {_MANY / rate:,.0f} s. Keep small files in one archive, or unpack with "
-            f"several processes; up to {many:,} of them help."
+            f"One process creates at most {count_text(rate)} files a second: "
+            f"{count_text(_MANY)} files of an archive take {count_text(_MANY / rate)} s. "
+            "Keep small files in one archive, or unpack with several processes; up to "
+            f"{count_text(many)} of them help."
         )
         how = (How("command", "tar -cf files.tar DIRECTORY"),)
         yield self._rate_of(basis, text, (rate, low, high), how, "metadata.latency")
 
     def _directories(self, basis: Basis) -> Iterator[Advice]:
-        """Yield whether files of one directory are slower, where cases of both were measured."""
+        """Yield whether files in one directory are slower, if cases of both were measured."""
         created = [one for one in basis.figures if one.operation == "create"]
         own = [one for one in created if one.case.sharing == "own"]
         shared = [one for one in created if one.case.sharing == "shared"]
@@ -84,9 +85,9 @@ class Metadata(Rule):
         if best.median < GAINS * same.median:
             return
         text = (
-            f"Do not let all processes create files in one directory: {best.case.ranks:,} "
-            f"processes create {same.median:,.0f} files a second there, and "
-            f"{best.median:,.0f} in directories of their own, "
+            "Do not let all processes create files in one directory: "
+            f"{count_text(best.case.ranks)} processes create {count_text(same.median)} files "
+            f"a second there, and {count_text(best.median)} in directories of their own, "
             f"{times(best.median, same.median)} as many."
         )
         yield Advice(
@@ -104,7 +105,7 @@ class Metadata(Rule):
 
 
 def _rates(basis: Basis, name: str) -> tuple[float, float, float]:
-    """Return operations a second, with their range, of files of one stripe."""
+    """Return operations per second for files of one stripe, with their range."""
     own = basis.storage.value("metadata.object")
     figure = basis.storage.figures[name]
     rate = 1 / (figure.value + own)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises whether to write one file or many, and never through one process alone."""
+"""Advises whether to write one file or many, and against writing through one process."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from stripewise.bench.advice.rules._wording import (
     times,
     verb,
 )
-from stripewise.present import rate_text
+from stripewise.present import count_text, rate_text
 
 _MOST = 256
 EASIER = 1.25
-"""Gain from which many files are worth the trouble of keeping them."""
+"""Gain from which it is worth the trouble to have many files."""
 FLAT = 1.1
-"""A rate that grows by less with twice the nodes has reached its end."""
+"""Gain with twice the nodes below which a rate counts as saturated."""
 
 
 class SharedOrOwn(Rule):
-    """Which of the two is faster here, and from where more nodes bring nothing."""
+    """Advises which of the two is faster here, and from where more nodes bring nothing."""
 
     name = "shared-or-own"
     topic = "One file or many"
@@ -64,8 +64,8 @@ class SharedOrOwn(Rule):
             near = "" if shared_rate.value >= own_rate.value / FLAT else "nearly "
             text = (
                 f"One shared file is written {near}as fast as a file for each process: "
-                f"{of_nodes(job.nodes)} write it with {shown(shared_rate)}, and files of their "
-                f"own with {rate_text(own_rate.value)}. Prefer the shared file, which is easier "
+                f"{of_nodes(job.nodes)} write it at {shown(shared_rate)}, and files of their "
+                f"own at {rate_text(own_rate.value)}. Prefer the shared file, which is easier "
                 "to keep."
             )
             claim = Claim(one, () if near else (own,))
@@ -79,18 +79,22 @@ class SharedOrOwn(Rule):
         seconds = files * (
             basis.storage.value("metadata.create") + basis.storage.value("metadata.object")
         )
-        cost = f" To create the {files:,} files takes {seconds:.1f} s." if seconds >= 0.1 else ""
+        cost = (
+            f" Creating the {count_text(files)} files takes {seconds:.1f} s."
+            if seconds >= 0.1
+            else ""
+        )
         text = (
             f"A file for each process is {times(rate.value, other)} as fast as one shared file: "
             f"{of_nodes(job.nodes)} {verb(job.nodes, 'writes', 'write')} files of their own with "
-            f"{shown(rate)}, and a shared file with {rate_text(other)} at best.{cost} "
+            f"{shown(rate)}, and a shared file at {rate_text(other)} at best.{cost} "
             "Use it for what one job writes and the same job reads again, such as checkpoints."
         )
         how = How("code", "each process opens a file of its own, such as output.RANK")
         return self.predicted(basis, text, rate, (how,), claim=Claim(own, (one,), (one,)))
 
     def _ceiling(self, basis: Basis, job: Job, one: Trial) -> Iterator[Advice]:
-        """Yield what a shared file does not exceed, if more nodes do not help it."""
+        """Yield the maximum rate of a shared file, if more nodes do not increase it."""
         most = min(int(basis.storage.value("machine.nodes")), _MOST)
         if basis.program or most < 2 * job.nodes:
             return
@@ -123,11 +127,11 @@ class SharedOrOwn(Rule):
         yield self.predicted(basis, text, rate, claim=Claim(trials[place], tuple(trials)))
 
 
-# Data that is collected on one process to be written.
+# Output that is collected and written by one process.
 
 
 class SerialOutput(Rule):
-    """What one process that writes for all others costs."""
+    """Warns about the rate of one process that writes for all others."""
 
     name = "serial"
     topic = "One process that writes for all"
@@ -135,11 +139,11 @@ class SerialOutput(Rule):
     needs = (FIXED_SIZE, MPIIO, PROCESS)
 
     def concerns(self, program: Program) -> bool:
-        """Whether it writes no file together."""
+        """Return whether the program writes no file collectively."""
         return not program.is_shared
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield what one process writes for all at most."""
+        """Yield the maximum rate at which one process writes for all."""
         job = basis.largest
         alone = Trial(
             "one process writes for all", basis.shared(job), "posix-serial",

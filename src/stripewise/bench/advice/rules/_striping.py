@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises over how many targets to stripe files, by their size and number."""
+"""Advises over how many targets to stripe files, depending on their size and number."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SMALL = 1 * MIB
 
 
 class Striping(Rule):
-    """Stripes of files that many nodes write together, of files of each process, of small ones."""
+    """Advises on stripes of files shared by many nodes, files per process, and small files."""
 
     name = "striping"
     topic = "Striping"
@@ -53,7 +53,7 @@ class Striping(Rule):
     )  # fmt: skip
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield how shared files and files of each process are to be striped."""
+        """Yield how to stripe shared files and files per process."""
         program = basis.program
         if program is None or program.is_shared:
             yield from self._shared(basis)
@@ -80,8 +80,8 @@ class Striping(Rule):
         yield self._by_command(
             f"Stripe a large file that many nodes write together over "
             f"{stripes_text(count, targets)}: {of_nodes(job.nodes)} "
-            f"{verb(job.nodes, 'writes', 'write')} it with {shown(best)}, and a file of one "
-            f"stripe with {rate_text(one)}. Stripe the directory before the file is made.",
+            f"{verb(job.nodes, 'writes', 'write')} it at {shown(best)}, and a file of one "
+            f"stripe at {rate_text(one)}. Stripe the directory before the file is made.",
             basis, Claim(trials[count], others, (trials[1],)), setstripe(count, targets),
         )  # fmt: skip
         yield from self._size(basis, job, count, trials[count])
@@ -116,8 +116,8 @@ class Striping(Rule):
                 continue
             text = (
                 f"Do not stripe {what}: with one stripe {of_nodes(job.nodes)} "
-                f"{verb(job.nodes, 'writes', 'write')} them with {shown(rate)}, over all "
-                f"{targets} targets with {rate_text(lost)} ({slower(rate.value, lost)})."
+                f"{verb(job.nodes, 'writes', 'write')} them at {shown(rate)}, over all "
+                f"{targets} targets at {rate_text(lost)} ({slower(rate.value, lost)})."
             )
             claim = Claim(single, loses=(all_,))
             yield self._by_command(text, basis, claim, setstripe(1, targets), warns=True)
@@ -125,6 +125,6 @@ class Striping(Rule):
     def _by_command(
         self, text: str, basis: Basis, claim: Claim, command: str, *, warns: bool = False
     ) -> Advice:
-        """Return advice that is followed by one command."""
+        """Return advice that is followed with one command."""
         rate, how = basis.range(claim.advised), How("command", command)
         return self.predicted(basis, text, rate, (how,), claim=claim, warns=warns)

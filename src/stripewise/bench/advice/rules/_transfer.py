@@ -25,12 +25,12 @@ from stripewise.storage.simulation import workload_from_notation
 
 KIB = 1 << 10
 SIZES = tuple(KIB << n for n in range(2, 17, 2))
-"""4 KiB, 16 KiB, ..., 64 MiB."""
+"""Request sizes to compare: 4 KiB, 16 KiB, ..., 64 MiB."""
 _BYTES = 64 << 20
 
 
 class TransferSize(Rule):
-    """The smallest requests that are nearly as fast as large ones."""
+    """Advises on the smallest requests that are nearly as fast as large ones."""
 
     name = "transfer-size"
     topic = "Size of requests"

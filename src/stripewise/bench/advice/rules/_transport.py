@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Advises how to set up the network below MPI, where the description knows several ways."""
+"""Advises how to set up the network below MPI, if the description has several variants."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from stripewise.bench.advice.rules._wording import of_nodes, shown, slower
 from stripewise.present import rate_text
 
 _SAFE = ("FI_", "UCX_", "MPICH_OFI_")
-"""Variables of the network that a job can set and unset by itself."""
+"""Prefixes of network variables that a job can set and unset by itself."""
 
 
 class TransportChoice(Rule):
-    """The variant of the network with which collective calls are fastest."""
+    """Advises on the variant of the network with which collective calls are fastest."""
 
     name = "transport"
     topic = "Network"
@@ -41,11 +41,11 @@ class TransportChoice(Rule):
     )
 
     def concerns(self, program: Program) -> bool:
-        """Whether it exchanges data before it writes."""
+        """Return whether the program exchanges data before it writes."""
         return program.is_collective
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
-        """Yield the best variant, what another one costs, and from where one hangs."""
+        """Yield the best variant, the cost of another one, and when one hangs."""
         job = _job(basis)
         trials = _trials(basis, job)
         hanging = [one for one in basis.storage.transports if one.hangs_from_nodes]
@@ -75,7 +75,7 @@ class TransportChoice(Rule):
         setting = ", ".join(f"{k}={v}" for k, v in when.items()) or "the default"
         text = (
             f"Set {setting}: {of_nodes(job.nodes)} then write one file by collective calls with "
-            f"{shown(rate)}, and with {other} with {rate_text(lost)} "
+            f"{shown(rate)}, and with {other} at {rate_text(lost)} "
             f"({slower(rate.value, lost)})."
         )
         how = (How("variable", f"export {name}={value}") for name, value in when.items())
@@ -85,7 +85,7 @@ class TransportChoice(Rule):
 
 
 def _job(basis: Basis) -> Job:
-    """Return a job of several nodes: within one, the network is not used."""
+    """Return a job of several nodes, because within one node the network is not used."""
     several = [one for one in basis.jobs if one.nodes > 1]
     return several[len(several) // 2] if several else basis.largest
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words rates, factors, numbers, stripe commands and hints for all rules."""
+"""Formats rates, factors, numbers, stripe commands and hints for all rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stripewise.bench.advice.rules._base import FACTOR, UNIT, Basis, How, Rate, 
 from stripewise.present import plural, rate_text, ratio_text
 
 SILENT = 0.005
-"""Relative width of a range below which it is not shown."""
+"""Relative width below which a range is not shown."""
 
 
 def shown(rate: Rate) -> str:
@@ -22,12 +22,12 @@ def shown(rate: Rate) -> str:
 
 
 def slower(more: float, less: float) -> str:
-    """Return by how much the slower of two is slower: "1.5x slower"."""
+    """Return how much slower the slower of two rates is: "1.5x slower"."""
     return f"{times(more, less)} slower"
 
 
 def times(more: float, less: float) -> str:
-    """Return how many times as much something is: "3.8x"."""
+    """Return a ratio of two values: "3.8x"."""
     ratio = more / less if less else float("inf")
     return f"{ratio_text(ratio)}x"
 
@@ -58,25 +58,25 @@ def aggregators_text(number: int) -> str:
 
 
 def of_nodes(number: int) -> str:
-    """Return nodes as a subject: "one node", "64 nodes"."""
+    """Return a number of nodes as a subject: "one node", "64 nodes"."""
     return "one node" if number == 1 else plural(number, "node")
 
 
 def verb(number: int, one: str, many: str) -> str:
-    """Return the form of a verb that goes with a number of nodes."""
+    """Return the form of a verb that agrees with a number of nodes."""
     return one if number == 1 else many
 
 
 # Settings as users write them: hints in a variable, in a file, or in the program.
 
 COLLECTIVE_ONLY = "romio_no_indep_rw=true"
-"""Promises that no call is independent, which one lock for all writers needs."""
+"""Hint that promises that no call is independent, as one lock for all writers requires."""
 _PREFIX = "mpiio."
 _LAYOUT = (FACTOR, UNIT)
 
 
 def hint_variable(basis: Basis, trial: Trial) -> Iterator[How]:
-    """Yield how the MPI-IO hints of a trial are set, without its striping.
+    """Yield how to set the MPI-IO hints of a trial, without its striping.
 
     Cray MPICH reads them from MPICH_MPIIO_HINTS, ROMIO from the file that ROMIO_HINTS names.
     """

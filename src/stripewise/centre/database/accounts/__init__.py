@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Accounts of people and programs: roles, passwords, sessions, tokens, and the audit of them."""
+"""Manages accounts of people and programs: roles, passwords, sessions, tokens and their audit."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes, changes and disables accounts, checks passwords, and says who manages a project."""
+"""Creates, changes and disables accounts, checks passwords, and records who manages a project."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ if TYPE_CHECKING:
 
 
 class Accounts(Desk):
-    """The accounts of a database; every change is in the audit trail."""
+    """The accounts of a database; every change is recorded in the audit trail."""
 
     def make(
         self, login: str, *, by: str, role: str = "user", person: str | None = None,
         password: str = "",
     ) -> Account:  # fmt: skip
-        """Make an account.
+        """Create an account.
 
         Args:
-            login: Its name.
-            by: Who makes it, for the audit trail.
+            login: Name of the account.
+            by: Login of whoever creates it, for the audit trail.
             role: One of `ROLES`.
-            person: Whose jobs are its own; None: those of the user of its name; "": nobody's.
-            password: Local; "": it logs in by another back end.
+            person: User whose jobs are the account's own; None for the user of the same name; ""
+                for nobody.
+            password: Local password; "" if the account logs in by another back end.
 
         Raises:
             UsageError: The name cannot be used or is taken, the role is unknown, or the password
@@ -62,22 +63,22 @@ class Accounts(Desk):
             return need_account(connection, login)
 
     def find(self, login: str) -> Account | None:
-        """Return an account by its name; None: there is none."""
+        """Return an account by its name, or None if there is none."""
         with self.reading() as connection:
             return find_account(connection, login)
 
     def list(self) -> list[Account]:
-        """Return all accounts, by name."""
+        """Return all accounts, sorted by name."""
         with self.reading() as connection:
             rows = connection.execute(account_query().order_by(Principal.login))
             return [account_of(row) for row in rows]
 
     def disable(self, login: str, *, by: str) -> None:
-        """Let an account in no more: its sessions end, its tokens are revoked.
+        """Lock an account: its sessions end and its tokens are revoked.
 
         Args:
-            login: Its name.
-            by: Who does it.
+            login: Name of the account.
+            by: Login of whoever does it, for the audit trail.
 
         Raises:
             UsageError: There is no such account.
@@ -88,11 +89,11 @@ class Accounts(Desk):
             connection.execute(delete(Token).where(Token.principal_id == account.id))
 
     def enable(self, login: str, *, by: str) -> None:
-        """Let an account in again.
+        """Unlock an account.
 
         Args:
-            login: Its name.
-            by: Who does it.
+            login: Name of the account.
+            by: Login of whoever does it, for the audit trail.
 
         Raises:
             UsageError: There is no such account.
@@ -102,12 +103,12 @@ class Accounts(Desk):
             self._change(connection, account, by, "account enabled", is_disabled=False)
 
     def set_password(self, login: str, password: str, *, by: str) -> None:
-        """Set a local password; "" takes it away. All sessions of the account end.
+        """Set a local password, or remove it with "". All sessions of the account end.
 
         Args:
-            login: Of the account.
-            password: The new one.
-            by: Who does it.
+            login: Name of the account.
+            password: The new password.
+            by: Login of whoever does it, for the audit trail.
 
         Raises:
             UsageError: There is no such account, or the password is too short.
@@ -118,12 +119,12 @@ class Accounts(Desk):
             self._change(connection, need_account(connection, login), by, action, password=stored)
 
     def set_role(self, login: str, role: str, *, by: str) -> None:
-        """Give an account another role; all its sessions end.
+        """Change the role of an account; all its sessions end.
 
         Args:
-            login: Of the account.
+            login: Name of the account.
             role: One of `ROLES`.
-            by: Who does it.
+            by: Login of whoever does it, for the audit trail.
 
         Raises:
             UsageError: There is no such account or role.
@@ -134,12 +135,12 @@ class Accounts(Desk):
             self._change(connection, account, by, f"role set to {role}", role=role)
 
     def link(self, login: str, person: str, *, by: str) -> None:
-        """Say whose jobs are an account's own; all its sessions end.
+        """Set whose jobs are an account's own; all its sessions end.
 
         Args:
-            login: Of the account.
-            person: User name of the centre; "": nobody's.
-            by: Who does it.
+            login: Name of the account.
+            person: User name at the centre; "" for nobody.
+            by: Login of whoever does it, for the audit trail.
 
         Raises:
             UsageError: There is no such account.
@@ -150,13 +151,13 @@ class Accounts(Desk):
             self._change(connection, account, by, "person set", person_id=key)
 
     def check_password(self, login: str, password: str) -> Account | None:
-        """Return the account that a local password opens; None: it opens none.
+        """Return the account that a local password opens, or None if it opens none.
 
-        The same work is done for an account that does not exist, is disabled, or has no password.
+        It takes the same time for an account that does not exist, is disabled, or has no password.
 
         Args:
-            login: What was typed as name.
-            password: What was typed as password.
+            login: Name that was typed.
+            password: Password that was typed.
         """
         stored = None
         with self.reading() as connection:
@@ -180,28 +181,28 @@ class Accounts(Desk):
         role: str | None = None,
         on: Connection | None = None,
     ) -> Account:
-        """Return the account of somebody whom another back end than a local password names.
+        """Return the account of a person whom another back end than a local password identifies.
 
-        An account with a local password belongs to that password alone: a directory of the
-        centre that has, or makes, a user of its name does not open it.
+        An account with a local password can only be opened by that password: a directory of the
+            centre that has, or creates, a user of the same name does not open it.
 
         Args:
-            login: The name, by the back end.
-            backend: Its name.
-            create: Make an account if there is none.
-            role: What the back end says; None: it does not say.
-            on: The caller's connection; None: one is opened.
+            login: Name that the back end reports.
+            backend: Name of the back end.
+            create: Whether to create an account if there is none.
+            role: Role that the back end reports; None if it reports none.
+            on: The caller's connection; None opens one.
 
         Raises:
-            LoginError: There is no account, or it is disabled or another back end's; the message
-                is for who wants to log in.
+            LoginError: There is no account, or it is disabled or belongs to another back end; the
+                message is meant for the person who wants to log in.
         """
         if not is_login(login):
             raise LoginError(
                 f"the login service named you {login!r}, which cannot be the name of an account "
                 "here: ask the staff of the centre"
             )
-        with self.reading(on) as connection:  # as a rule nothing changes, and nobody waits
+        with self.reading(on) as connection:  # usually nothing changes, and nobody waits
             account = find_account(connection, login)
         if account is not None and role in (None, account.role):
             self._check_open(account)
@@ -241,7 +242,7 @@ class Accounts(Desk):
     def _change(
         self, connection: Connection, account: Account, by: str, action: str, **columns: Any
     ) -> None:
-        """Change an account, and end its sessions: they began under other conditions."""
+        """Change an account and end its sessions, which began with other rights."""
         connection.execute(update(Principal).where(Principal.id == account.id).values(**columns))
         connection.execute(delete(Session).where(Session.principal_id == account.id))
         self.audit(connection, by, action, account.login)
@@ -278,19 +279,19 @@ def _check_role(role: str) -> None:
         raise UsageError(f"no role is called {role!r}: choose {', '.join(ROLES)}")
 
 
-# Hashes of local passwords: Argon2id with the parameters of RFC 9106 that argon2-cffi chose.
+# Local passwords are hashed by Argon2id with the RFC 9106 parameters that argon2-cffi chose.
 
 FEWEST_SIGNS = 12
 MOST_SIGNS = 1024
 _TURNS = BoundedSemaphore(4)
-"""Each takes 64 MiB: a flood of logins waits, and does not fill the memory."""
+"""Each hash takes 64 MiB: in a flood of logins, further ones wait, and do not fill the memory."""
 
 
 def hash_password(password: str) -> str:
     """Return the hash of a new password.
 
     Raises:
-        UsageError: It is too short, too long, or no text.
+        UsageError: The password is too short, too long, or not text.
     """
     if not FEWEST_SIGNS <= len(password) <= MOST_SIGNS:
         raise UsageError(
@@ -304,31 +305,31 @@ def hash_password(password: str) -> str:
 
 
 def verify(stored: str | None, password: str) -> bool:
-    """Return whether a password is that of a hash; without a hash it takes the same time.
+    """Return whether a password matches a hash; without a hash, the check takes the same time.
 
-    So that the time of an answer does not tell which accounts exist.
+    So the time of an answer does not reveal which accounts exist.
 
     Args:
-        stored: The hash; None: there is no account, or it has no password.
-        password: What somebody typed.
+        stored: The hash; None if there is no account, or it has no password.
+        password: Password that was typed.
     """
     from argon2.exceptions import InvalidHashError, VerificationError
 
     usable = 0 < len(password) <= MOST_SIGNS and _is_text(password)
     try:
         with _TURNS:
-            right = _hasher().verify(stored or _nobodys(), password if usable else "-")
+            right = _hasher().verify(stored or _dummy_hash(), password if usable else "-")
     except (VerificationError, InvalidHashError):
         return False
     return right and usable and stored is not None
 
 
 def renewed(stored: str, password: str) -> str | None:
-    """Return a hash with the parameters of new ones; None: the stored one has them.
+    """Return a hash with the current parameters, or None if the stored one already has them.
 
     Args:
-        stored: The hash.
-        password: Which it is of.
+        stored: The stored hash.
+        password: Password that the hash belongs to.
     """
     if not _hasher().check_needs_rehash(stored):
         return None
@@ -353,26 +354,26 @@ def _hasher() -> PasswordHasher:
 
 
 @cache
-def _nobodys() -> str:
-    """Return a hash of a password that nobody knows."""
+def _dummy_hash() -> str:
+    """Return the hash of a password that nobody knows."""
     import secrets
 
     return _hasher().hash(secrets.token_urlsafe(32))
 
 
-# Who manages which project.
+# Managers of projects.
 
 
 class Managers(Desk):
-    """The managers of projects; they see all jobs of theirs."""
+    """The managers of projects, who see all jobs of their projects."""
 
     def grant(self, user: str, project: str, *, by: str) -> None:
         """Make a user a manager of a project.
 
         Args:
             user: An account, or a user of the centre who has none yet.
-            project: As Slurm names it.
-            by: Who does it.
+            project: Name of the project in Slurm.
+            by: Login of whoever does it, for the audit trail.
 
         Raises:
             UsageError: There is no such user or project.
@@ -380,20 +381,20 @@ class Managers(Desk):
         self._set(user, project, True, by)
 
     def revoke(self, user: str, project: str, *, by: str) -> None:
-        """Make a user a plain member of a project again.
+        """Make a manager of a project a plain member again.
 
         Args:
             user: An account, or a user of the centre who has none.
-            project: As Slurm names it.
-            by: Who does it.
+            project: Name of the project in Slurm.
+            by: Login of whoever does it, for the audit trail.
 
         Raises:
-            UsageError: There is no such user or project, or they do not manage it.
+            UsageError: There is no such user or project, or the user does not manage it.
         """
         self._set(user, project, False, by)
 
     def list(self) -> list[tuple[str, str]]:
-        """Return each project and a user who manages it, by name."""
+        """Return the pairs (project, user who manages it), sorted by name."""
         query = (
             select(Project.name, Person.name)
             .join(Member, Member.project_id == Project.id)

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError
 
-from stripewise.centre.database._engine import refusals_said, transaction
+from stripewise.centre.database._engine import database_errors, transaction
 from stripewise.centre.database.tables._access import Audit, Principal
 from stripewise.centre.database.tables._jobs import Person
 from stripewise.core.errors import UsageError
@@ -25,17 +25,17 @@ ROLES = ("user", "support", "admin")
 _LOGIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,254}")
 _HOUR = 3600
 _PATIENCE = 100
-"""Milliseconds."""
+"""Time to wait for the database, in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long what proves somebody's identity is good.
+    """Lifetimes of sessions, logins under way and tokens.
 
     Attributes:
-        session_seconds: From the login on, however busy the session is.
-        idle_seconds: Without a page.
-        attempt_seconds: From leaving for an identity provider until coming back.
+        session_seconds: Longest lifetime of a session after the login, however busy it is.
+        idle_seconds: Time without a page after which a session ends.
+        attempt_seconds: Longest time from leaving for an identity provider until coming back.
         token_days: Longest lifetime of a token.
     """
 
@@ -51,9 +51,9 @@ class Account:
 
     Attributes:
         role: One of `ROLES`.
-        person_id / person: Whose jobs are their own; None and "": nobody's.
-        has_password: It logs in by a local password, and by nothing else.
-        last_seen_at: When a session last began; None: never.
+        person_id / person: User whose jobs are the account's own; None and "" for nobody.
+        has_password: Whether it logs in by a local password, and by nothing else.
+        last_seen_at: When a session last began; None if never.
     """
 
     id: int
@@ -67,54 +67,55 @@ class Account:
 
 
 class Desk:
-    """Works on the database in transactions of its own.
+    """Base of account operations, which work on the database in transactions of their own.
 
-    What a caller with an open connection needs takes that as `on`: a request to the portal has
-    one connection, and one that waits for a second while it holds the first may wait for ever.
+    Methods that are called with an open connection take it as `on`: a request to the portal has
+    one connection, and a request that waits for a second one while it holds the first may wait for
+    ever.
     """
 
     def __init__(
         self, engine: Engine, limits: Limits | None = None, now: Callable[[], float] = time.time
     ) -> None:
-        """Take an engine.
+        """Store the engine, the lifetimes and the clock.
 
         Args:
-            engine: Of the database.
-            limits: Lifetimes; None: the usual ones.
-            now: The clock, seconds since 1970.
+            engine: Engine of the database.
+            limits: Lifetimes; None for the default ones.
+            now: Clock that returns seconds since 1970.
         """
         self.engine = engine
         self.limits = limits or Limits()
         self._clock = now
 
     def now(self) -> int:
-        """Return the time, seconds since 1970."""
+        """Return the current time, in seconds since 1970."""
         return int(self._clock())
 
     @contextmanager
     def reading(self, on: Connection | None = None) -> Iterator[Connection]:
         """Begin a transaction that reads."""
-        with refusals_said(self.engine), transaction(on or self.engine) as connection:
+        with database_errors(self.engine), transaction(on or self.engine) as connection:
             yield connection
 
     @contextmanager
     def writing(self, on: Connection | None = None) -> Iterator[Connection]:
         """Begin a transaction that writes."""
         place = on or self.engine
-        with refusals_said(self.engine), transaction(place, writing=True) as connection:
+        with database_errors(self.engine), transaction(place, writing=True) as connection:
             yield connection
 
     def note(self, statement: Any, on: Connection | None = None) -> None:
-        """Execute a statement if the database is free for it at once; otherwise leave it.
+        """Execute a statement only if the database is free for it at once.
 
-        For what is only convenient to know: no page waits for it while jobs are taken in.
+        It is meant for what is merely useful to know: no page waits for it while jobs are stored.
         """
         if on is None:
             with self.engine.connect() as opened:
                 return self.note(statement, opened)
         on.rollback()
         try:
-            with _hurry(on), transaction(on, writing=True) as connection:
+            with _short_lock_wait(on), transaction(on, writing=True) as connection:
                 if connection.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_PATIENCE}")
                 connection.execute(statement)
@@ -122,13 +123,13 @@ class Desk:
             return None
 
     def audit(self, connection: Connection, by: str, action: str, target: str) -> None:
-        """Write a line of the audit trail, within the transaction of what it tells."""
+        """Write a line of the audit trail, within the transaction of the change it describes."""
         _audit(connection, self.now(), by, action, target)
 
 
 @contextmanager
-def _hurry(connection: Connection) -> Iterator[None]:
-    """Let a connection to SQLite wait for a lock but a moment, before its transaction begins."""
+def _short_lock_wait(connection: Connection) -> Iterator[None]:
+    """Let a connection to SQLite wait only briefly for a lock, before its transaction begins."""
     if connection.dialect.name != "sqlite":
         yield
         return
@@ -147,7 +148,7 @@ def is_login(text: str) -> bool:
 
 
 def account_query() -> Any:
-    """Begin a query for accounts."""
+    """Return the query that selects accounts."""
     columns = (Principal.id, Principal.login, Principal.role, Principal.person_id,
                Principal.password, Principal.is_disabled, Principal.last_seen_at)  # fmt: skip
     query = select(*columns, Person.name.label("person"))
@@ -163,7 +164,7 @@ def account_of(row: Any) -> Account:
 
 
 def find_account(connection: Connection, login: str) -> Account | None:
-    """Return an account by its name; None: there is none."""
+    """Return an account by its name, or None if there is none."""
     if not is_login(login):
         return None
     row = connection.execute(account_query().where(Principal.login == login)).one_or_none()
@@ -171,10 +172,10 @@ def find_account(connection: Connection, login: str) -> Account | None:
 
 
 def need_account(connection: Connection, login: str) -> Account:
-    """Return an account by its name.
+    """Return an account by its name, which must exist.
 
     Raises:
-        UsageError: There is none.
+        UsageError: There is no such account.
     """
     found = find_account(connection, login)
     if found is None:
@@ -191,23 +192,23 @@ def new_secret() -> str:
 
 
 def hashed(secret: str) -> str:
-    """Return the hash of a random secret, which is what the database keeps.
+    """Return the hash of a random secret, which is what the database stores.
 
     A secret of 256 random bits needs no slow hash: nobody can try them all.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-# The audit trail: who changed rights, logged in, or looked at what is somebody else's.
+# The audit trail: who changed rights, logged in, or looked at what belongs to others.
 
 
 def note_look(connection: Connection, login: str, target: str) -> None:
-    """Note that staff looked at what is somebody else's, within a transaction of the caller's.
+    """Record that staff looked at what belongs to others, within a transaction of the caller.
 
     Args:
-        connection: Within a transaction that writes.
+        connection: Connection within a transaction that writes.
         login: Who looked.
-        target: At what.
+        target: What was looked at.
     """
     _audit(connection, int(time.time()), login, "looked", target)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps sessions of browsers, logins that are under way at a provider, and tokens of the API."""
+"""Keeps sessions of browsers, logins under way at an identity provider, and tokens of the API."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from stripewise.centre.database.tables._access import LoginAttempt, Principal, S
 from stripewise.core.errors import LoginError, UsageError
 
 _STEP_SECONDS = 60
-"""Idle and use are noted in such steps, so that not every page or request writes."""
+"""Resolution of the recorded times of last use, so that not every page or request writes."""
 
 
 @dataclass(frozen=True)
 class NewSession:
-    """A session that began.
+    """A session that has begun.
 
     Attributes:
-        secret: For the cookie; it cannot be found out again.
-        csrf: For forms.
-        expires_at: Of the cookie: the session ends then at the latest.
+        secret: Secret for the cookie; it is not stored and cannot be found out again.
+        csrf: Token for forms.
+        expires_at: Expiry of the cookie, when the session ends at the latest.
     """
 
     secret: str
@@ -43,7 +43,7 @@ class NewSession:
 
 @dataclass(frozen=True)
 class Visit:
-    """Somebody who is logged in."""
+    """A person who is logged in, and their session."""
 
     account: Account
     csrf: str
@@ -54,20 +54,20 @@ class Sessions(Desk):
     """The sessions of a database.
 
     A session ends some time after the login, some time after the last page, at logout, and when
-    the account's password, role or person changes or it is disabled. The column `expires_at` is
-    the earlier of the first two.
+    the account is disabled or its password, role or person changes. The column `expires_at` is the
+    earlier of the first two.
     """
 
     def start(self, account: Account, *, backend: str, old: str = "") -> NewSession:
-        """Begin a session; its secret is always a new one.
+        """Begin a session, always with a new secret.
 
         Args:
-            account: Who logged in.
-            backend: By what, for the audit trail.
-            old: Secret of a session that the browser had before, which ends.
+            account: Account that logged in.
+            backend: Back end that identified it, for the audit trail.
+            old: Secret of a session that the browser had before and that ends now.
 
         Raises:
-            LoginError: The account was disabled or changed meanwhile.
+            LoginError: The account was disabled or changed in the meantime.
         """
         secret, csrf, now = new_secret(), new_secret(), self.now()
         end = now + self.limits.session_seconds
@@ -93,11 +93,11 @@ class Sessions(Desk):
         return NewSession(secret, csrf, end)
 
     def find(self, secret: str, on: Connection | None = None) -> Visit | None:
-        """Return who has a session, and prolong it; None: nobody, or it has ended.
+        """Return who has a session and prolong it, or None if it is unknown or has ended.
 
         Args:
-            secret: Of the session.
-            on: The caller's connection; None: one is opened.
+            secret: Secret of the session.
+            on: The caller's connection; None opens one.
         """
         if not secret:
             return None
@@ -119,7 +119,7 @@ class Sessions(Desk):
         return Visit(account_of(row), row.csrf, row.made_at)
 
     def end(self, secret: str) -> None:
-        """End a session: somebody logs out."""
+        """End a session, because its user logs out."""
         with self.writing() as connection:
             query = select(Principal.login).join(Session, Session.principal_id == Principal.id)
             login = connection.scalar(query.where(Session.hash == hashed(secret)))
@@ -128,21 +128,21 @@ class Sessions(Desk):
                 self.audit(connection, login, "logged out", "")
 
 
-# Logins that are under way at an identity provider.
+# Logins under way at an identity provider.
 
 _LONGEST_PATH = 2000
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A login that is under way.
+    """A login under way.
 
     Attributes:
-        state: Goes to the provider and comes back.
-        cookie: Stays in the browser, so that nobody can finish a login that another began.
-        nonce: Stands in the identity token that belongs to it.
-        verifier: Of PKCE: who has only the code cannot use it.
-        next_path: Page of the portal that was asked for.
+        state: Value that is sent to the provider and comes back.
+        cookie: Value that stays in the browser, so that nobody can finish another person's login.
+        nonce: Value that the identity token of this login must contain.
+        verifier: PKCE verifier, without which the code is of no use.
+        next_path: Page of the portal that was requested.
     """
 
     state: str
@@ -159,7 +159,7 @@ class Attempts(Desk):
         """Begin a login.
 
         Args:
-            next_path: Page that was asked for; one outside of the portal is not kept.
+            next_path: Page that was requested; one outside the portal is not kept.
         """
         made = Attempt(
             new_secret(), new_secret(), new_secret(), new_secret(), local_path(next_path)
@@ -174,11 +174,11 @@ class Attempts(Desk):
         return made
 
     def take(self, state: str, cookie: str) -> Attempt | None:
-        """Return a login that comes back, once; None: it is unknown, too old, or another's.
+        """Return a returning login, once, or None if it is unknown, too old, or another browser's.
 
         Args:
-            state: What the provider handed back.
-            cookie: What the browser has.
+            state: Value that the provider returned.
+            cookie: Value that the browser has.
         """
         if not state or not cookie:
             return None
@@ -196,7 +196,7 @@ class Attempts(Desk):
 
 
 def local_path(path: str) -> str:
-    """Return a path of the portal; "/" for what would lead elsewhere."""
+    """Return a path of the portal, or "/" if the path would lead elsewhere."""
     is_local = path.startswith("/") and not path.startswith(("//", "/\\"))
     plain = path.isascii() and path.isprintable() and "\\" not in path
     return path if is_local and plain and len(path) <= _LONGEST_PATH else "/"
@@ -206,10 +206,10 @@ def _key(state: str, cookie: str) -> str:
     return hashed(f"{state}.{cookie}")
 
 
-# Tokens of the API: shown once, kept as a hash, bounded in what they open and how long.
+# Tokens of the API: shown once, stored as a hash, limited in scope and lifetime.
 
 SCOPES = ("read", "read:files")
-"""What a token may do: read; read names of files too, which includes the first."""
+"""Scopes of a token: to read, and to read names of files too, which includes the first."""
 DAYS = 90
 _PREFIX = "swt_"
 _DAY = 86400
@@ -217,11 +217,11 @@ _DAY = 86400
 
 @dataclass(frozen=True)
 class TokenLine:
-    """What is kept of a token.
+    """Stored data of a token.
 
     Attributes:
-        login: Of the account it stands for.
-        used_at: None: never.
+        login: Name of the account that it authenticates.
+        used_at: Time of its last use; None if never used.
     """
 
     id: int
@@ -235,10 +235,10 @@ class TokenLine:
 
 @dataclass(frozen=True)
 class Bearer:
-    """Who comes with a token.
+    """Account and scopes of a request that presents a token.
 
     Attributes:
-        scopes: What it may do.
+        scopes: What the token permits.
     """
 
     account: Account
@@ -251,14 +251,14 @@ class Tokens(Desk):
     def make(
         self, login: str, name: str, scopes: Collection[str], *, by: str, days: int = DAYS
     ) -> tuple[str, TokenLine]:
-        """Make a token; return its secret, which cannot be found out again, and what is kept.
+        """Create a token and return its secret, which is not stored, and its stored data.
 
         Args:
-            login: The account it stands for.
-            name: What it is for.
+            login: Name of the account that it authenticates.
+            name: Purpose of the token.
             scopes: Some of `SCOPES`.
-            by: Who makes it.
-            days: Lifetime.
+            by: Login of whoever creates it.
+            days: Lifetime in days.
 
         Raises:
             UsageError: A scope is unknown, the lifetime is beyond the limit, or there is no such
@@ -281,10 +281,10 @@ class Tokens(Desk):
         return secret, _line(made)
 
     def list(self, login: str = "") -> list[TokenLine]:
-        """Return the tokens of an account, or of all, the newest first.
+        """Return the tokens of one account, or of all, newest first.
 
         Args:
-            login: Of the account; "": of all.
+            login: Name of the account; "" for all.
         """
         query = _query().order_by(Token.id.desc())
         if login:
@@ -299,8 +299,8 @@ class Tokens(Desk):
 
         Args:
             token_id: Its number.
-            by: Who revokes it.
-            login: Only if it is of this account; "": of any.
+            by: Login of whoever revokes it.
+            login: Account that the token must belong to; "" for any.
 
         Raises:
             UsageError: There is no such token.
@@ -315,11 +315,11 @@ class Tokens(Desk):
             self.audit(connection, by, "token revoked", f"{row.name} of {row.login}")
 
     def find(self, secret: str, on: Connection | None = None) -> Bearer | None:
-        """Return who comes with a token; None: it is unknown, revoked or expired.
+        """Return the account and scopes of a token, or None if it is unknown, revoked or expired.
 
         Args:
-            secret: Of the token.
-            on: The caller's connection; None: one is opened.
+            secret: Secret of the token.
+            on: The caller's connection; None opens one.
         """
         if not secret.startswith(_PREFIX):
             return None

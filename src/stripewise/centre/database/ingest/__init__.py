@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads inputs of all kinds (feeds), Slurm's records among them, into the database."""
+"""Reads inputs of all kinds, Slurm's records among them, into the database."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a feed (one kind of input), and the digests that identify inputs."""
+"""Defines the interface of a feed (one kind of input) and the digests that identify inputs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ HEAD_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Reading:
-    """What an input gave.
+    """Result of reading an input.
 
     Attributes:
-        records: To be stored, all or none.
-        problems: What of it could not be read, a sentence each.
+        records: Records to store, all or none.
+        problems: What could not be read, one sentence each.
     """
 
     records: tuple[Record, ...]
@@ -39,8 +39,8 @@ class Claim:
     """Files of a directory that together are one input.
 
     Attributes:
-        names: Relative to the directory; empty: the input is not complete yet.
-        whole: Nothing else in the directory, or below it, is an input.
+        names: Names relative to the directory; empty if the input is not complete yet.
+        whole: Whether nothing else in the directory, or below it, is an input.
     """
 
     names: tuple[str, ...]
@@ -48,18 +48,18 @@ class Claim:
 
 
 class RefusedError(TraceError):
-    """An input must not be taken in as it is, whatever its content."""
+    """An input must not be stored as it is, whatever its content."""
 
 
 class Feed(ABC):
     """One kind of input.
 
     Attributes:
-        name: Short, as in "darshan".
-        summary: What it is, for a list.
-        budget: Of one file; a larger one is refused before it is read.
-        needs_trust: It tells of others than its owner: only files of root, or of the user who
-            takes them in, are believed.
+        name: Short name, such as "darshan".
+        summary: Description for a list.
+        budget: Size limit of one file; a larger one is refused before it is read.
+        needs_trust: Whether the input reports on other users than its owner: then only files of
+            root, or of the user who runs the ingest, are accepted.
     """
 
     name: str
@@ -69,11 +69,11 @@ class Feed(ABC):
 
     @abstractmethod
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether `path` is of this kind, judged by its content.
+        """Return whether an input is of this kind, judged by its content.
 
         Args:
-            path: Of a file, or of a directory of which `claim` gave files.
-            head: First bytes of the file; b"" of a directory.
+            path: Path of a file, or of a directory of which `claim` returned files.
+            head: First bytes of the file; b"" for a directory.
         """
 
     @abstractmethod
@@ -81,19 +81,19 @@ class Feed(ABC):
         """Read an input.
 
         Args:
-            path: Where it lies.
-            origin: Its digest, name and cluster; its kind is the feed's to say.
+            path: Where the input is.
+            origin: Digest, name and cluster of the input; the feed sets the kind.
 
         Raises:
-            StripewiseError: Nothing of it can be used.
+            StripewiseError: Nothing of the input can be used.
         """
 
     def content_bytes(self, path: Path) -> int:
-        """Return how many bytes of a file are its content; what follows them is not looked at.
+        """Return how many bytes of a file are its content; what follows them is ignored.
 
         Raises:
-            OSError: It cannot be read.
-            StripewiseError: There are more than the budget of its kind allows.
+            OSError: The file cannot be read.
+            StripewiseError: The content is larger than the budget of its kind.
         """
         with open_input(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -101,22 +101,22 @@ class Feed(ABC):
         return size
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
-        """Return the files of a directory that are one input; None: there is none.
+        """Return the files of a directory that are one input, or None if there is none.
 
         Args:
-            directory: Of the files.
-            names: What is in it.
+            directory: The directory.
+            names: Names of its entries.
         """
         return None
 
 
-# Digests: of contents, and of what two inputs have in common that are one thing.
+# Digests of contents, and of the facts that identify a thing across several inputs.
 
 _PIECE = 1 << 20
 
 
 def identity(*parts: Any) -> str:
-    """Return a digest of facts by which a thing is known, whichever file tells of it."""
+    """Return a digest of the facts that identify a thing, whichever file reports it."""
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
 
@@ -124,12 +124,12 @@ def content_digest(files: Iterable[tuple[str, Path]], content_bytes: Callable[[P
     """Return the SHA-256 of a file, or of the names and contents of several.
 
     Args:
-        files: Name within the input, and path.
-        content_bytes: Tells how many bytes of a file are its content.
+        files: Name within the input and path of each file.
+        content_bytes: Function that returns how many bytes of a file are its content.
 
     Raises:
-        OSError: One cannot be read.
-        StripewiseError: One is larger than its budget.
+        OSError: A file cannot be read.
+        StripewiseError: A file is larger than its budget.
     """
     each = [(name, _file_digest(path, content_bytes(path))) for name, path in files]
     if len(each) == 1:

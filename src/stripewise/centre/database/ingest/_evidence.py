@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiles and traces of runs: all that `stripewise profile` reads."""
+"""Reads profiles and traces of runs: every input that `stripewise profile` reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stripewise.evidence.readers import SOURCES, read_evidence
 
 _CONTAINER = ".sw"
 _MOST_NOTES = 3
-"""Of an input that is there in part; its profile has all of them."""
+"""Maximum number of notes about an incomplete input; its profile has all of them."""
 _TRACE = ".trace"
 
 
@@ -29,14 +29,14 @@ class EvidenceFeed(Feed):
     budget = RECORDER_FILE
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether a source does."""
+        """Return whether one of the evidence sources recognises the input."""
         return any(source.recognises(path) for source in SOURCES)
 
     def read(self, path: Path, origin: Origin) -> Reading:
-        """Read a run, with the diagnosis of it.
+        """Read a run and diagnose it.
 
         Raises:
-            RefusedError: It is a damaged log of which no counter is left: it would tell of zeros.
+            RefusedError: It is a damaged log without any counter, which would be stored as zeros.
         """
         source = next(source for source in SOURCES if source.recognises(path))
         kind = source.kind or source.name
@@ -49,7 +49,7 @@ class EvidenceFeed(Feed):
         return Reading((source_of(evidence, replace(origin, kind=kind)),), tuple(problems))
 
     def content_bytes(self, path: Path) -> int:
-        """Return how many bytes of a file are its content: a container states its end."""
+        """Return how many bytes of a file are its content: a container states where it ends."""
         if is_container(path):
             return container_bytes(path)
         with open_input(path) as file:
@@ -60,7 +60,7 @@ class EvidenceFeed(Feed):
         return size
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
-        """Take the containers of a run, or the files of a Recorder."""
+        """Return the containers of a run, or the files of a Recorder trace."""
         containers = tuple(sorted(name for name in names if name.endswith(_CONTAINER)))
         if containers:
             return Claim(containers)
@@ -70,6 +70,6 @@ class EvidenceFeed(Feed):
             return None
         if not self.recognises(directory, b""):
             return None
-        # a link is no file that could be an input: with one in it, the directory is passed over
+        # a link is never an input; a directory that contains one is skipped
         found = [path for path in directory.rglob("*") if path.is_symlink() or path.is_file()]
         return Claim(tuple(sorted(str(path.relative_to(directory)) for path in found)), whole=True)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes in what is new below some directories, once or repeatedly, and counts the results.
+"""Stores new inputs below some directories, once or repeatedly, and counts the results.
 
-Whatever ends it, each input is in the database wholly or not at all: its records, its row of the
-ledger and its file's state are written in one transaction.
+However it ends, each input is in the database completely or not at all: its records, its row in
+the ledger and the state of its file are written in one transaction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stripewise.centre.database._engine import refresh_statistics, refusals_said
+from stripewise.centre.database._engine import database_errors, refresh_statistics
 from stripewise.centre.database._schema import check
 from stripewise.centre.database.ingest._inputs import Input, PassedOver, summaries, walk
 from stripewise.centre.database.ingest._ledger import (
@@ -64,17 +64,18 @@ def ingest(
     observe: Callable[[Tally], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Tally:
-    """Take in what is new below the roots.
+    """Store what is new below the roots.
 
     Args:
-        engine: Of the database.
-        options: What is taken in, and how.
-        observe: Called now and then with the counts so far.
-        stop: Asked often; once it says True, what was read is written and nothing else begun.
+        engine: Engine of the database.
+        options: What is read, and how.
+        observe: Function that is called now and then with the counts so far.
+        stop: Function that is called often; once it returns True, what has been read is written
+            and nothing else is begun.
 
     Raises:
-        UsageError: A root is not there.
-        StorageError: The database refuses; what was written before is whole.
+        UsageError: A root does not exist.
+        StorageError: The database refuses; what was written before is complete.
     """
     for root in options.roots:
         if not root.exists():
@@ -109,11 +110,11 @@ class _Pass:
         self.named = {str(root.resolve()) for root in options.roots}
 
     def close(self) -> None:
-        """End the workers."""
+        """End the worker processes."""
         self.pool.close()
 
     def run(self) -> Tally:
-        """Go over all inputs."""
+        """Process all inputs."""
         began = time.monotonic()
         while not self.stop():
             self._give()
@@ -127,16 +128,16 @@ class _Pass:
         self._write()
         self.tally.stopped = self.stop()
         if self.tally.stored.total() >= _MANY:
-            with refusals_said(self.engine):
+            with database_errors(self.engine):
                 refresh_statistics(self.engine)
         self.tally.seconds = time.monotonic() - began
         return self.tally
 
-    # ---- what is there -------------------------------------------------------------------
+    # ---- finding inputs -------------------------------------------------------------------
 
     def _new(self) -> Iterator[Input]:
-        """Yield the inputs that are to be looked at."""
-        found = filter(self._is_settled, filter(self._is_mine, self._counted()))
+        """Yield the inputs that have to be looked at."""
+        found = filter(self._is_settled, filter(self._is_in_part, self._counted()))
         while some := list(itertools.islice(found, _ASKED_AT_ONCE)):
             fresh = unseen(self.engine, some)
             self.tally.unchanged += len(some) - len(fresh)
@@ -147,7 +148,7 @@ class _Pass:
             self.tally.found += 1
             yield one
 
-    def _is_mine(self, one: Input) -> bool:
+    def _is_in_part(self, one: Input) -> bool:
         number, total = self.options.part
         return int(one.place[:12], 16) % total == number - 1
 
@@ -189,9 +190,9 @@ class _Pass:
             self._looked(looked)
 
     def _looked(self, looked: list[tuple[Input, Looked]]) -> None:
-        """Have what is new read; contents that are stored only get their places noted.
+        """Have new contents read; for contents that are stored, only record their places.
 
-        One that was refused is read again: its file was changed, or touched.
+        A content that was refused is read again, because its file was changed or touched.
         """
         for one, it in looked:
             if not it.feed:
@@ -210,7 +211,7 @@ class _Pass:
                 self._plan(one, it)
 
     def _plan(self, one: Input, it: Looked) -> None:
-        """Have an input read, once where equal contents lie in several places."""
+        """Have an input read, only once if equal contents are in several places."""
         if self.options.dry_run:
             self.tally.stored[it.feed] += 1
             return
@@ -237,7 +238,7 @@ class _Pass:
         return self.under_way.pop((task.digest, task.input.stamp.owner), [task.input])
 
     def _read(self, task: Task, answer: Stored | Refused) -> None:
-        if isinstance(task, Look):  # whoever looked at it died: its content is not known
+        if isinstance(task, Look):  # its worker died while looking at it: its content is unknown
             self.tally.refuse(str(task.input.path), answer.reason if isinstance(answer, Refused)
                               else "")  # fmt: skip
             return
@@ -260,7 +261,7 @@ class _Pass:
             self.batch = [one for one in self.batch if not isinstance(one.answer, Refused)]
         batch, self.batch = self.batch, []
         if batch:
-            with refusals_said(self.engine):
+            with database_errors(self.engine):
                 write(self.engine, batch)
         for one in batch:
             self._count(one)
@@ -279,7 +280,7 @@ class _Pass:
             self.tally.known += len(entry.inputs)
 
 
-# What an ingest is asked for.
+# Options of an ingest.
 
 SETTLE_SECONDS = 60.0
 TIMEOUT_SECONDS = 300.0
@@ -287,17 +288,17 @@ TIMEOUT_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class IngestOptions:
-    """How inputs are taken in.
+    """Options of an ingest.
 
     Attributes:
-        roots: Files and directories.
-        cluster: On which they were made; "": not told.
-        jobs: Worker processes.
-        settle_seconds: A file that changed more recently is left for the next time.
-        rate: Most inputs that are read in a second; 0: as many as go.
-        part: (number, of how many): inputs are shared out by their paths.
-        dry_run: Only tell what would be read.
-        timeout_seconds: For which one input may be read.
+        roots: Files and directories to read.
+        cluster: Cluster on which the inputs were made; "" if not reported.
+        jobs: Number of worker processes.
+        settle_seconds: A file that changed more recently than this is left for the next pass.
+        rate: Maximum number of inputs read in a second; 0 for no limit.
+        part: (number, total): inputs are divided among processes by their paths.
+        dry_run: Whether to report only what would be read.
+        timeout_seconds: Maximum time for reading one input.
     """
 
     roots: tuple[Path, ...]
@@ -310,26 +311,26 @@ class IngestOptions:
     timeout_seconds: float = TIMEOUT_SECONDS
 
 
-# What a pass over the inputs came to.
+# Counts of a pass.
 
 _MOST_NAMED = 100
 
 
 @dataclass
 class Tally:
-    """Counts of one pass.
+    """Counts of one pass over the inputs.
 
     Attributes:
-        found: Inputs that were come to.
-        unchanged: As they were when they were last read.
-        known: Their content is in the database already.
-        stored: By kind.
-        refused: How many are refused now.
-        reasons: Names and reasons of the first of them.
-        problems: Names of inputs, and what of them could not be read: the first ones.
-        passed: What is no input, or left for the next time.
-        seconds: That the pass took.
-        stopped: It was broken off; what was done is stored.
+        found: Inputs that were found.
+        unchanged: Inputs that are as they were when they were last read.
+        known: Inputs whose content is in the database already.
+        stored: Inputs that were stored, by kind.
+        refused: Inputs that are refused now.
+        reasons: Names of the first refused inputs, with the reasons.
+        problems: Names of the first inputs that could only be read in part, with the problems.
+        passed: What was skipped: not an input, or left for the next pass.
+        seconds: Duration of the pass.
+        stopped: Whether the pass was interrupted; what was done is stored.
     """
 
     found: int = 0
@@ -344,18 +345,18 @@ class Tally:
     stopped: bool = False
 
     def refuse(self, name: str, reason: str) -> None:
-        """Count an input that is not taken in."""
+        """Count an input that is refused."""
         self.refused += 1
         if len(self.reasons) < _MOST_NAMED:
             self.reasons.append((name, reason))
 
     def in_part(self, name: str, problems: Sequence[str]) -> None:
-        """Note what of an input could not be read."""
+        """Record what could not be read of an input."""
         room = _MOST_NAMED - len(self.problems)
         self.problems += [(name, text) for text in problems[: max(room, 0)]]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the counts as plain data."""
         return {
             "found": self.found,
             "unchanged": self.unchanged,
@@ -373,7 +374,7 @@ class Tally:
         }
 
 
-# The ingest again and again, for a daemon.
+# Repeated ingest, for a daemon.
 
 _FIRST_SECONDS = 1.0
 _MOST_SECONDS = 300.0
@@ -391,21 +392,22 @@ def watch(
     troubled: Callable[[str], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Take in what is new every so many seconds until `stop` says True.
+    """Store what is new every so many seconds until `stop` returns True.
 
-    A database that refuses, and a directory that is not there, are tried again, after 1 s, 2 s,
-    4 s and so on up to 300 s: nothing is lost, as what is not written is read again.  A Slurm that
-    does not answer does not hold back what is in files.
+    If the database refuses, or a directory does not exist, it is tried again after 1 s, 2 s, 4 s
+    and so on up to 300 s. Nothing is lost, since what was not written is read again. A Slurm that
+    does not answer does not delay inputs from files.
 
     Args:
-        engine: Of the database.
-        options: Of each pass.
-        seconds: From the end of a pass to the next one.
-        ahead: Called before each pass; what it raises is said, and tried again.
-        observe: Called now and then within a pass.
-        passed: Called with what each pass came to.
-        troubled: Called with what went wrong, and when it is tried again.
-        stop: Asked often.
+        engine: Engine of the database.
+        options: Options of each pass.
+        seconds: Time from the end of a pass to the next one.
+        ahead: Function that is called before each pass; errors it raises are reported, and it is
+            tried again.
+        observe: Function that is called now and then within a pass.
+        passed: Function that is called with the counts of each pass.
+        troubled: Function that is called with what went wrong, and when it is tried again.
+        stop: Function that is called often.
     """
 
     def files() -> None:
@@ -423,7 +425,7 @@ def watch(
 
 
 def _troubles(engine: Engine, parts: Iterable[Callable[[], None]]) -> dict[str, None]:
-    """Carry out the parts of a pass; return what went wrong, each thing once."""
+    """Carry out the parts of a pass and return what went wrong, without repetitions."""
     found: dict[str, None] = {}
     for part in parts:
         try:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists the feeds, finds inputs in directory trees, and holds their files open for reading.
+"""Lists the feeds, finds inputs in directory trees, and keeps their files open for reading.
 
-Links are not followed: a tree that users write to must not lead out of itself.
+Links are not followed: they must not lead out of a tree that users can write to.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _MOST_NAMED = 20
 
 @dataclass(frozen=True)
 class Stamp:
-    """What tells whether a file changed; of several files, all together.
+    """State by which a change of a file is detected; for several files, their combined state.
 
     Attributes:
-        size_bytes: Sum.
+        size_bytes: Sum of the sizes.
         changed_ns: Latest change of content, owner or name.
         modified_seconds: Latest change of content.
-        owner: Number of the user; the least if they are of several.
-        is_mixed: They are of several users.
-        inodes: Of each.
+        owner: Number of the user; the smallest if the files belong to several.
+        is_mixed: Whether the files belong to several users.
+        inodes: Inode of each file.
     """
 
     size_bytes: int
@@ -58,12 +58,12 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Input:
-    """A file, or files of one directory that are one input.
+    """A file, or several files of one directory, that form one input.
 
     Attributes:
-        path: Of the file or the directory.
-        names: Files of the directory; empty: `path` is a file.
-        stamp: As it was found.
+        path: Path of the file or the directory.
+        names: Names of the files in the directory; empty if `path` is a file.
+        stamp: State of the files when they were found.
     """
 
     path: Path
@@ -79,19 +79,19 @@ class Input:
 
     @property
     def place(self) -> str:
-        """Key of the path: paths need not be text."""
+        """Key of the path, as text even if the path is not."""
         return hashlib.sha256(os.fsencode(self.path)).hexdigest()
 
 
 @dataclass
 class PassedOver:
-    """What a walk passed over: counts and first names by reason."""
+    """What a walk skipped: counts and first names, by reason."""
 
     counts: Counter[str] = field(default_factory=Counter)
     names: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, reason: str, path: Path | str) -> None:
-        """Note one more."""
+        """Count one more entry that was skipped."""
         self.counts[reason] += 1
         named = self.names.setdefault(reason, [])
         if len(named) < _MOST_NAMED:
@@ -107,10 +107,10 @@ INCOMPLETE = "not finished yet"
 
 
 def stamp_of(files: Sequence[Path]) -> Stamp:
-    """Return the stamp of files.
+    """Return the combined state of files.
 
     Raises:
-        OSError: One is gone, or no regular file.
+        OSError: A file does not exist any more, or is not a regular file.
     """
     found = [os.lstat(path) for path in files]
     for path, one in zip(files, found, strict=True):
@@ -120,7 +120,7 @@ def stamp_of(files: Sequence[Path]) -> Stamp:
 
 
 def stamp_of_open(files: Sequence[BinaryIO]) -> Stamp:
-    """Return the stamp of files that are open."""
+    """Return the combined state of open files."""
     return _stamp([os.fstat(file.fileno()) for file in files])
 
 
@@ -137,11 +137,11 @@ def _stamp(found: Sequence[os.stat_result]) -> Stamp:
 
 
 def walk(roots: Sequence[Path], passed: PassedOver) -> Iterator[Input]:
-    """Yield the inputs below roots, directories in order of name.
+    """Yield the inputs below roots, with directories sorted by name.
 
     Args:
-        roots: Files and directories; links among them are followed.
-        passed: Takes what is no input.
+        roots: Files and directories; if one of them is a link, it is followed.
+        passed: Collects what is not an input.
     """
     for root in roots:
         real = Path(os.path.realpath(root))
@@ -162,7 +162,7 @@ def _below(directory: Path, passed: PassedOver) -> Iterator[Input]:
         except OSError as error:
             passed.add(UNREADABLE, f"{here}: {error.strerror}")
             continue
-        # where everybody can write, somebody else's files do not belong together
+        # where everybody can write, files of other users do not form one input
         claim = None if open_to_all else claim_of(here, found)
         if claim is not None:
             if claim.names:
@@ -185,7 +185,7 @@ def _below(directory: Path, passed: PassedOver) -> Iterator[Input]:
 
 
 def _reason(entry: os.DirEntry[str]) -> str:
-    """Why an entry of a directory is no input; "" if it may be one."""
+    """Return why an entry of a directory is not an input, or "" if it may be one."""
     name = entry.name
     if name.endswith(PARTIAL):
         return UNFINISHED_LOG
@@ -208,16 +208,16 @@ def _one(path: Path, names: tuple[str, ...], passed: PassedOver) -> Iterator[Inp
     yield Input(path, names, stamp)
 
 
-# The feeds, and which of them an input is of.
+# The feeds, and which of them reads an input.
 
 FEEDS: tuple[Feed, ...] = (
     ReportFeed(), SamplesFeed(), SchedulerFeed(), StudyFeed(), CampaignFeed(), EvidenceFeed(),
 )  # fmt: skip
-"""In the order in which they are asked: those that look at little first."""
+"""Feeds in the order in which they are tried: those that read least come first."""
 
 
 def feed_of(path: Path, head: bytes) -> Feed | None:
-    """Return the feed of an input; None: it is of no kind that is taken in."""
+    """Return the feed that reads an input, or None if no feed does."""
     return next((feed for feed in FEEDS if feed.recognises(path, head)), None)
 
 
@@ -230,27 +230,27 @@ def claim_of(directory: Path, names: Collection[str]) -> Claim | None:
 
 
 def summaries() -> list[str]:
-    """Return what can be taken in, for people."""
+    """Return descriptions of what can be stored, for display."""
     return [feed.summary for feed in FEEDS]
 
 
-# Files of an input held open: what is read is what was found, wherever its path leads by then.
+# The files of an input are kept open, so that exactly the files that were found are read.
 #
-# Whoever takes in may read the files of all users.  A user who puts a link where a file or a
-# directory was must not have somebody else's run read as their own.
+# Whoever runs the ingest may read the files of all users. A user who replaces a file or a
+# directory by a link must not have another user's run read as their own.
 
 
 class ChangedError(Exception):
-    """An input is no longer what was found."""
+    """An input is not any more what was found."""
 
 
 @contextmanager
 def held(one: Input) -> Iterator[Path]:
-    """Open the files of an input; give a path that leads to them, and to nothing else.
+    """Open the files of an input and yield a path that leads only to these open files.
 
     Raises:
         ChangedError: They are not the files that were found.
-        OSError: One cannot be opened.
+        OSError: A file cannot be opened.
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a run has a file for each node
@@ -269,7 +269,7 @@ def held(one: Input) -> Iterator[Path]:
 
 @cache
 def _directory(process: int) -> Path:
-    """Return a directory of a process: one for each input would take as long as reading it."""
+    """Return a process's directory; one for each input would cost as much as reading the input."""
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(temporary_directory("inputs"))

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, delete, select
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, StatementError
 
 from stripewise import __version__
-from stripewise.centre.database._engine import refresh_statistics, refusals_said
+from stripewise.centre.database._engine import database_errors, refresh_statistics
 from stripewise.centre.database._records import Parsed, Record
 from stripewise.centre.database._schema import check
 from stripewise.centre.database.ingest._base import identity
@@ -31,19 +31,19 @@ STORED, REFUSED = "stored", "refused"
 _LONGEST_REASON = 2000
 _OF_NO_KIND = "of no kind for "
 OF_NO_KIND = f"{_OF_NO_KIND}{__version__}"[:64]
-"""Instead of the digest of a file that this version does not take in; a newer one may."""
+"""Stands for the digest of a file that this version cannot read; a newer one may."""
 _FAULTS = (DataError, IntegrityError, ArithmeticError, LookupError, TypeError, ValueError)
-"""What a record leads to that the tables cannot hold; all else is the database's trouble."""
+"""Errors of records that the tables cannot store; all others are errors of the database."""
 
 
 @dataclass
 class Entry:
-    """An input that is to be written down.
+    """An input that is to be recorded in the ledger.
 
     Attributes:
-        inputs: Where it lies; equal contents lie in several places.
-        digest: Of its content.
-        answer: What reading it gave; None: it is known already.
+        inputs: Places of the input; equal contents may be in several places.
+        digest: Digest of its content.
+        answer: Result of reading it; None if it is known already.
     """
 
     inputs: list[Input]
@@ -53,13 +53,13 @@ class Entry:
 
 
 def unseen(engine: Engine, found: Sequence[Input]) -> list[Input]:
-    """Return the inputs that changed since they were last read, or are new."""
+    """Return the inputs that are new or have changed since they were last read."""
     query = select(SeenFile.place, SeenFile.size_bytes, SeenFile.changed_ns)
     query = query.where(
         SeenFile.place.in_([one.place for one in found]),
         SeenFile.digest.not_like(f"{_OF_NO_KIND}%") | (SeenFile.digest == OF_NO_KIND),
     )
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         rows = connection.execute(query)
         seen = {row.place: (row.size_bytes, row.changed_ns) for row in rows}
     return [
@@ -69,24 +69,24 @@ def unseen(engine: Engine, found: Sequence[Input]) -> list[Input]:
 
 
 def outcomes(engine: Engine, digests: Iterable[str]) -> dict[str, str]:
-    """Return what became of contents that are in the ledger."""
-    with refusals_said(engine), engine.connect() as connection:
+    """Return the recorded outcome of each content that is in the ledger."""
+    with database_errors(engine), engine.connect() as connection:
         return _outcomes(connection, digests)
 
 
 def mounts(engine: Engine) -> list[tuple[str, str]]:
-    """Return where files lie below and the names of their file systems, the longest first."""
-    with refusals_said(engine), engine.connect() as connection:
+    """Return the mount points and the names of their file systems, the longest first."""
+    with database_errors(engine), engine.connect() as connection:
         rows = connection.execute(select(FileSystem.mount, FileSystem.name)).all()
     found = [(line, name) for lines, name in rows for line in lines.split("\n") if line]
     return sorted(found, key=lambda pair: -len(pair[0]))
 
 
 def write(engine: Engine, entries: Sequence[Entry]) -> None:
-    """Write inputs down, all or none; one that the tables cannot hold is refused alone.
+    """Write inputs, all or none; an input that the tables cannot store is refused on its own.
 
     Raises:
-        StorageError: The database refuses: nothing of these inputs is written.
+        StorageError: The database refuses; nothing of these inputs is written.
     """
     try:
         _write(engine, entries)
@@ -109,16 +109,16 @@ def store(
     engine: Engine, kind: str, name: str, records: Iterable[Record],
     problems: Sequence[str] = (), at: int | None = None,
 ) -> None:  # fmt: skip
-    """Store records that come from no file, such as those that Slurm was asked for.
+    """Store records that do not come from a file, such as those queried from Slurm.
 
-    The ledger has one row for each name: when it was last asked (`at`; by default now), and what
-    could not be read.
+    The ledger has one row for each name, with the time of the last query (`at`, by default now)
+    and what could not be read.
 
     Raises:
-        StorageError: The database refuses: nothing is stored.
+        StorageError: The database refuses; nothing is stored.
     """
     answer = Stored(kind, tuple(records), tuple(problems))
-    with refusals_said(engine), engine.execution_options(writing=True).begin() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).begin() as connection:
         Writer(connection).store(answer.records)
         row = _row(identity("asked", kind, name), name, 0, answer, at)
         put_all(connection, Ledger, ("digest",), [row])
@@ -126,7 +126,7 @@ def store(
 
 def _write(engine: Engine, entries: Sequence[Entry]) -> None:
     with engine.execution_options(writing=True).begin() as connection:
-        writer = Writer(connection)  # from here on nobody else writes
+        writer = Writer(connection)  # from here on, nobody else writes
         present = _outcomes(connection, (one.digest for one in entries))
         fresh = {one.digest: one for one in entries if present.get(one.digest) != STORED}
         answers = [(one, one.answer) for one in fresh.values() if one.answer is not None]
@@ -166,10 +166,10 @@ def _row(
 
 
 def _see(writer: Writer, found: Sequence[tuple[Input, str]], good: Collection[str]) -> None:
-    """Note how files are now, and take out what they held before.
+    """Record the current state of files, and remove what they contained before.
 
     Args:
-        writer: Within a transaction.
+        writer: Writer within a transaction.
         found: Each file with the digest of its content.
         good: Digests of contents that are in the tables.
     """
@@ -193,7 +193,7 @@ def _see(writer: Writer, found: Sequence[tuple[Input, str]], good: Collection[st
 
 
 def _forget(writer: Writer, digest: str, *, is_replaced: bool) -> None:
-    """Take a content out that no file has any more; one that was stored only for a good one."""
+    """Remove a content that no file has any more; a replaced one only if the new one is stored."""
     others = select(SeenFile.place).where(SeenFile.digest == digest).limit(1)
     if writer.connection.scalar(others) is not None:
         return
@@ -205,7 +205,7 @@ def _forget(writer: Writer, digest: str, *, is_replaced: bool) -> None:
     writer.connection.execute(line)
 
 
-# Jobs that Slurm is asked for, into the database: what is new since it was last asked.
+# Jobs that Slurm is queried for: everything new since the last query.
 
 KIND = "scheduler"
 _ROWS = 2000
@@ -213,12 +213,12 @@ _ROWS = 2000
 
 @dataclass
 class SlurmIntake:
-    """What asking Slurm gave.
+    """Result of a query to Slurm.
 
     Attributes:
-        jobs: Records that came; those of jobs that run for days come with each day.
-        problems: What could not be read, a sentence each.
-        span: Which time was asked for.
+        jobs: Number of records; a job that runs for days is returned with each day.
+        problems: What could not be read, one sentence each.
+        span: The time span of the query.
     """
 
     span: Window
@@ -227,12 +227,12 @@ class SlurmIntake:
 
 
 def next_window(engine: Engine, name: str, since: int | None = None) -> Window:
-    """Return the time to ask for.
+    """Return the time span of the next query.
 
     Args:
-        engine: Of the database.
-        name: Of who is asked.
-        since: From here on; None: from some time before it was last asked.
+        engine: Engine of the database.
+        name: Name of what is queried.
+        since: Start of the span; None to begin some time before the last query.
 
     Raises:
         StorageError: The database refuses.
@@ -245,26 +245,26 @@ def next_window(engine: Engine, name: str, since: int | None = None) -> Window:
 
 
 def _last(engine: Engine, name: str) -> int | None:
-    """Return until when everything was asked for; None: nothing was."""
+    """Return until when everything has been queried, or None if nothing has been."""
     query = select(Ledger.at).where(Ledger.digest == identity("asked", KIND, name))
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         return connection.scalar(query)
 
 
 def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) -> SlurmIntake:
-    """Store the jobs of a time; that they were asked for is noted when all are stored.
+    """Store the jobs of a time span, and record the query once all of them are stored.
 
-    A time that begins only after what was asked for before leaves a gap: then it is not noted, and
-    the gap is asked for the next time.
+    A span that begins after the end of the previous one leaves a gap. Then the query is not
+    recorded, so that the next one covers the gap.
 
     Args:
-        engine: Of the database.
-        name: Of who is asked.
-        span: For which time.
-        parts: What it says, in parts.
+        engine: Engine of the database.
+        name: Name of what is queried.
+        span: The time span.
+        parts: The answer, in parts.
 
     Raises:
-        StorageError: The database refuses; what was stored before is whole.
+        StorageError: The database refuses; what was stored before is complete.
     """
     began = int(time.time())
     asked = SlurmIntake(span)
@@ -272,7 +272,7 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
         for first in range(0, len(part.records), _ROWS):
             records = part.records[first : first + _ROWS]
             with (
-                refusals_said(engine),
+                database_errors(engine),
                 engine.execution_options(writing=True).begin() as connection,
             ):
                 Writer(connection).store(records)
@@ -282,6 +282,6 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
     until = began if last is None or span.start <= last else last
     store(engine, KIND, name, (), asked.problems[:50], at=until)
     if asked.jobs >= _ROWS:
-        with refusals_said(engine):
+        with database_errors(engine):
             refresh_statistics(engine)
     return asked

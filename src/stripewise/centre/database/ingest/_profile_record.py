@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the record of a run that is stored: its profile, and rows that can be searched.
 
-The profile is the truth; every row follows from it.
+The profile is authoritative; every row is derived from it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a profile comes from.
+    """Origin of a profile.
 
     Attributes:
-        kind / digest / name: As in `tables.JobSource`.
-        cluster: On which the input was made; "": not told.
-        mounts: Where files lie below -> the file system's name, the longest first.
+        kind / digest / name: See `tables.JobSource`.
+        cluster: Cluster on which the input was made; "" if not reported.
+        mounts: Mount point and name of each file system, the longest first.
     """
 
     kind: str
@@ -67,9 +67,10 @@ def documents(evidence: Evidence, numbers: Iterable[int | None] = (None,)) -> It
     """Yield the profile of a run as JSON.
 
     Args:
-        evidence: What the run did.
-        numbers: Files that are listed, those that took most time: one profile for each number;
-            None: all.
+        evidence: Evidence of the run.
+
+        numbers: For each number, one profile is made that lists so many files, those that took
+            most time; None lists all files.
     """
     profile = evidence.profile
     patterns = find_patterns(evidence.accesses)
@@ -91,12 +92,12 @@ def record_of(
     """Return the record of a profile.
 
     Args:
-        document: As `stripewise profile --json` prints it.
-        origin: Where it comes from.
-        user: Whose run it is; "": not told.
-        uid: The number of that user; None: not told.
-        start_at: When the run began; None: not told.
-        end_at: When it ended.
+        document: Profile as `stripewise profile --json` prints it.
+        origin: Origin of the profile.
+        user: User of the run; "" if not reported.
+        uid: Number of that user; None if not reported.
+        start_at: Time when the run began; None if not reported.
+        end_at: Time when the run ended.
     """
     document = finite(document)
     head, lists = split(document)
@@ -125,24 +126,24 @@ def record_of(
 
 
 def clean(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return foreign text as a database takes it: no control characters, not too long."""
+    """Return foreign text in a form a database accepts: no control characters, limited length."""
     return printable(text)[:longest]
 
 
 def program_of(command: str) -> str:
-    """Return the name of the executable of a command line, without directories."""
+    """Return the name of the executable in a command line, without directories."""
     first = _WORD.search(command)
     return clean(PurePosixPath(first[0]).name) if first else ""
 
 
 def file_class(path: str) -> str:
-    """Return the glob of the files that differ from this one by numbers only."""
+    """Return a glob pattern for a path and all paths that differ from it only by numbers."""
     name = path if path.startswith("<") else PurePosixPath(path).name
     return printable(file_family(name))
 
 
 def file_system(path: str, mounts: Sequence[tuple[str, str]]) -> str:
-    """Return the file system of a path: by its mounts, else the first directory."""
+    """Return the file system of a path: by its mount point, else by the first directory."""
     for mount, name in mounts:
         if path == mount or path.startswith(mount.rstrip("/") + "/"):
             return name
@@ -166,7 +167,7 @@ def _io_rows(files: Sequence[Row], mounts: Sequence[tuple[str, str]]) -> tuple[R
 
 
 def _sums(files: Sequence[Row]) -> dict[str, Any]:
-    """Add files up: what is not known of one makes the sum the least that it can be."""
+    """Sum figures over files; if one is unknown, the sum is marked as a lower bound."""
     sums = {
         name: total(known_amount(one, name) for one in files)
         for name in ("read_bytes", "write_bytes", "cumulated_seconds", "meta_operations")
@@ -198,7 +199,7 @@ def _file_row(one: Row) -> Row:
 
 
 def _pattern_rows(document: Mapping[str, Any]) -> tuple[Row, ...]:
-    """Return one row for each kind of pattern of a class of files, the largest first."""
+    """Return one row for each kind of pattern in each class of files, the largest first."""
     lost: dict[str, float] = {}
     for found in document["findings"]:
         cost = found["cost_seconds"]
@@ -234,7 +235,7 @@ def _pattern_rows(document: Mapping[str, Any]) -> tuple[Row, ...]:
 
 
 def _moved(file: Row | None, writing: bool) -> Amount:
-    """Return what was moved in a file that has a pattern: where nothing is told, it is unknown."""
+    """Return the bytes moved in a file that has a pattern; unknown if not reported."""
     if file is None:
         return Amount.of(None, _NOT_LISTED)
     amount = known_amount(file, "write_bytes" if writing else "read_bytes")
@@ -255,7 +256,7 @@ def _finding_row(one: Row) -> Row:
 
 
 def _setting_rows(files: Sequence[Row]) -> tuple[Row, ...]:
-    """Return hints by class of files: what was requested, applied and reported."""
+    """Return the requested, applied and reported hints by class of files."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for one in files:
         hints = one["hints"]

@@ -32,21 +32,21 @@ _NAME = {"type": "string", "maxLength": 255}
 
 
 class ReportFeed(Feed):
-    """A report of one run; its user is whoever owns the file."""
+    """A report of one run; its user is the owner of the file."""
 
     name = "report"
     summary = "a report of `stripewise run` (STRIPEWISE_REPORTS)"
     budget = REPORT
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether it begins with the name of its format."""
+        """Return whether an input begins with the name of the report format."""
         return head.startswith(f'{{"format": "{FORMAT}"'.encode())
 
     def read(self, path: Path, origin: Origin) -> Reading:
         """Read a report.
 
         Raises:
-            TraceError: It is not of this form.
+            TraceError: The input is not a valid report.
         """
         try:
             data = parse_json(read_input(path, REPORT))
@@ -74,10 +74,10 @@ class ReportFeed(Feed):
 
 
 def check_report(data: Any, name: str) -> None:
-    """Refuse data that are no report.
+    """Raise an error if data are not a valid report.
 
     Raises:
-        TraceError: With where they differ from the schema.
+        TraceError: The data differ from the schema; the message states where.
     """
     import jsonschema
 
@@ -123,10 +123,10 @@ def _validator() -> Any:
     return Draft202012Validator(schema())
 
 
-# Runs report themselves: one JSON document each in a directory that everybody can write to.
+# Runs report themselves, with one JSON document each, in a directory that everybody can write to.
 #
-# The directory is sticky (mode 1777), so that nobody can change or remove somebody else's report,
-# and the owner of the file says whose it is.  Nothing here may disturb the job.
+# The directory is sticky (mode 1777), so that nobody can change or remove another user's report,
+# and the owner of the file is the user of the run. Nothing here may disturb the job.
 
 FORMAT = "stripewise-report"
 VERSION = 1
@@ -142,10 +142,10 @@ def report_of(
     """Return the report of a run that has just ended.
 
     Args:
-        evidence: All that its containers tell.
-        elapsed_seconds: Wall clock of the command.
-        exit_code: Of the command; negative: minus the signal.
-        configuration: That it had.
+        evidence: Evidence from the run's containers.
+        elapsed_seconds: Wall-clock time of the command.
+        exit_code: Exit code of the command; a negative one is minus the signal.
+        configuration: Configuration of the run.
     """
     from stripewise.settings.formats import get
 
@@ -168,9 +168,9 @@ def report_of(
 
 
 def leave_report(report: Mapping[str, Any], directory: Path) -> str:
-    """Write a report into a spool, whole or not at all; return why it is not there, or "".
+    """Write a report into a spool, whole or not at all; return why that failed, or "".
 
-    A storage that does not answer is waited for 10 s.
+    It waits at most 10 s for a storage system that does not answer.
     """
     problems: list[str] = []
     done = threading.Event()
@@ -208,7 +208,7 @@ def _write(report: Mapping[str, Any], directory: Path) -> None:
 
 
 def _profile(evidence: Evidence) -> Any:
-    """Return the profile; of many files only those that took most time."""
+    """Return the profile; if there are many files, with only those that took most time."""
     numbers = (_MOST_FILES >> halved for halved in range(_MOST_FILES.bit_length() + 1))
     for document in documents(evidence, numbers):
         if len(json.dumps(finite(document))) <= _MOST_BYTES:

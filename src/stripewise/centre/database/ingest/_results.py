@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes in what studies of `stripewise tune` proved, and what campaigns of benchmarks measured."""
+"""Reads what studies of `stripewise tune` proved and what campaigns of benchmarks measured."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class _Verification(_Loose):
 
 
 class _Result(_Loose):
-    """What is taken from docs/reference/result.schema.json."""
+    """The part of docs/reference/result.schema.json that is used here."""
 
     version: Literal[2]
     command: list[str]
@@ -92,30 +92,30 @@ class _Result(_Loose):
 
 
 class StudyFeed(Feed):
-    """The directory of a study, or its result alone."""
+    """The directory of a study, or only its result."""
 
     name = "study"
     summary = "a study of `stripewise tune` (its directory, or result.json)"
     budget = BUDGET
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether it begins as a result does, or is a study's directory."""
+        """Return whether the input begins as a result does, or is a study's directory."""
         if path.is_dir():
             return path.name.endswith(STUDY_SUFFIX) and (path / RESULT).is_file()
         return _BEGIN.match(head) is not None
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
-        """Take the result; whatever else lies in a study are its own runs."""
+        """Return the result of a study; all other files in the directory are its own runs."""
         if not directory.name.endswith(STUDY_SUFFIX) or _JOURNAL not in names:
             return None
         return Claim((RESULT,) if RESULT in names else (), whole=True)
 
     def read(self, path: Path, origin: Origin) -> Reading:
-        """Read a result; one that proved no gain takes back what it may have proved before.
+        """Read a result; one that proves no speed-up revokes an earlier proof of the study.
 
         Raises:
-            TraceError: It is none of this version.
-            ConfigurationError: Its settings are impossible, or can run code.
+            TraceError: It is not a result of this version.
+            ConfigurationError: Its settings are impossible, or can execute code.
         """
         file = path / RESULT if path.is_dir() else path
         try:
@@ -129,9 +129,9 @@ class StudyFeed(Feed):
         except (OSError, ValueError) as error:
             raise TraceError(f"{file}: no result of a study: {error}") from error
         columns = _columns(result, file) if result.result == "improved" else {}
-        told = result.provenance
-        what = identity("study", result.directory, result.command, told.get("date", ""),
-                        told.get("host", ""))  # fmt: skip
+        provenance = result.provenance
+        what = identity("study", result.directory, result.command, provenance.get("date", ""),
+                        provenance.get("host", ""))  # fmt: skip
         return Reading((PairRecord(what, _program(result.command), "", columns),))
 
 
@@ -163,19 +163,19 @@ def _columns(result: _Result, file: Path) -> dict[str, Any]:
 
 
 def _form(facts: _Facts) -> str:
-    """Return the pattern that moves most, without its sizes."""
+    """Return the pattern that moves most bytes, without its sizes."""
     found = max(facts.patterns, key=lambda one: one.share, default=_Pattern())
     words = found.distributions
     return clean(f"<{len(words)}D, ({', '.join(words)})>") if words else ""
 
 
 def _program(command: list[str]) -> str:
-    """Return the program that a command starts, behind its launcher."""
+    """Return the program that a command starts, without its launcher."""
     return clean(PurePosixPath(program_word(command)).name)
 
 
 def _configuration(result: _Result, file: Path) -> Configuration:
-    """Return the settings, checked: others may be offered them."""
+    """Return the settings after checking them, since they may be offered to other users."""
     configuration = formats.parse_document(result.configuration, str(file))
     problems = check_configuration(configuration)
     problems += [f"{name} can run code of its author" for name in refused_variables(configuration)]
@@ -185,13 +185,13 @@ def _configuration(result: _Result, file: Path) -> Configuration:
 
 
 def without_stripewise(configuration: Configuration, family: str) -> str:
-    """Return lines of a shell that apply settings without Stripewise; "" if there are none.
+    """Return shell lines that apply settings without Stripewise, or "" if there are none.
 
-    What they cannot say stands above them as comments.
+    What such lines cannot express is listed above them as comments.
 
     Args:
         configuration: The settings.
-        family: Of the MPI, as in "openmpi".
+        family: Family of the MPI implementation, such as "openmpi".
     """
     variables = formats.job_environment(configuration)
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
@@ -217,7 +217,7 @@ def _moment(text: str) -> int | None:
     return calendar.timegm(at) - (at.tm_gmtoff or 0)
 
 
-# Campaigns of benchmarks: of `stripewise bench`, or what IOR, mdtest and benchio printed.
+# Campaigns of `stripewise bench`, and the output of IOR, mdtest and benchio.
 
 _SUFFIX = ".campaign"
 _FORMAT = b'"format": "stripewise-campaign"'
@@ -233,7 +233,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 class CampaignFeed(Feed):
     """A campaign's directory or exported file, or the output of a benchmark program.
 
-    Its figures are shown to all users, so not every user's are believed.
+    All users see its figures, so it is accepted only from trusted users.
     """
 
     name = "campaign"
@@ -242,13 +242,13 @@ class CampaignFeed(Feed):
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether it begins as one of them does."""
+        """Return whether the input begins as one of them does."""
         if path.is_dir():
             return path.name.endswith(_SUFFIX) and (path / _JOURNAL).is_file()
         return _FORMAT in head or _PRINTED.search(head) is not None
 
     def claim(self, directory: Path, names: Collection[str]) -> Claim | None:
-        """Take the journal of a campaign that has ended."""
+        """Return the journal of a campaign that has ended."""
         if not directory.name.endswith(_SUFFIX) or _JOURNAL not in names:
             return None
         return Claim((_JOURNAL,) if _has_ended(directory / _JOURNAL) else (), whole=True)
@@ -257,14 +257,14 @@ class CampaignFeed(Feed):
         """Read a campaign with its figures.
 
         Raises:
-            StripewiseError: It cannot be read, or has no figure.
+            StripewiseError: It cannot be read, or has no figures.
         """
         campaign, notes = _campaign(path)
         figures = figures_of(campaign)
         if not figures:
             raise UsageError(f"{path}: no run of the campaign has a figure: give one that has")
         started = campaign.started_unix_seconds
-        which = origin.digest  # one that grows takes the place of what it was
+        which = origin.digest  # a campaign that grows replaces its former state
         if started:
             which = identity("campaign", campaign.name, campaign.suite.name, campaign.storage,
                              campaign.machine, started)  # fmt: skip
@@ -306,9 +306,9 @@ def _row(one: CaseFigures) -> Row:
 
 
 def _has_ended(journal: Path) -> bool:
-    """Return whether the last record says so; it is read in full when the campaign is."""
+    """Return whether the last record marks the end; the whole journal is read later."""
     try:
-        with open_input(journal) as file:  # a pipe would be waited for
+        with open_input(journal) as file:  # does not block on a pipe
             file.seek(0, 2)
             file.seek(max(0, file.tell() - 4096))
             lines = file.read().splitlines()

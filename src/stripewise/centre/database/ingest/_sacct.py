@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes records of jobs out of the text of sacct, which is asked a day at a time.
+"""Makes job records from the text of sacct, which is queried one day at a time.
 
-Without a header the columns are FIELDS.  Steps follow their job.
+Without a header, the columns are FIELDS. Steps follow their job.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ FIELDS = (
     *("uid", "submit", "eligible", "start", "end", "elapsed", "exitcode", "state", "nnodes"),
     *("ncpus", "reqcpus", "reqmem", "reqtres", "alloctres", "timelimit", "nodelist", "jobname"),
 )
-"""Of a line without a header.  Source: the call of XDMoD's shredder for Slurm."""
+"""Columns of a line without a header. Source: the call of sacct in XDMoD's Slurm shredder."""
 NEEDED = ("jobid", "jobidraw", "user", "submit", "start", "end", "state")
-"""Without these a record would be wrong, not only shorter."""
+"""Columns without which a record would be wrong, not only incomplete."""
 READ_BYTES = "tresusageintot"
 WRITE_BYTES = "tresusageouttot"
 DISK = "fs/disk"
-"""What processes of a step read (in) and wrote (out): rchar and wchar of /proc/PID/io, which
-count system calls, also those that a cache, a pipe or a terminal serves, and no mapped memory.
+"""Bytes that processes of a step read (in) and wrote (out): rchar and wchar of /proc/PID/io, which
+count system calls, including those served by a cache, a pipe or a terminal, but not mapped memory.
 Source: jobacct_gather/common/common_jag.c, acct_gather_profile.c of Slurm; seen in 22.05."""
 _OF_STEPS = {READ_BYTES: "slurm_read_bytes", WRITE_BYTES: "slurm_write_bytes"}
 _FIRST = re.compile(r"\d+[^|]*\|\d+[^|]*\|[^|]*\|")
@@ -57,7 +57,7 @@ def recognises_sacct(head: bytes) -> bool:
     """Return whether a file begins as text of sacct does.
 
     Args:
-        head: The first bytes of it, a line or more.
+        head: First bytes of the file, at least one line.
     """
     line = head.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     if separator_of(line):
@@ -69,15 +69,16 @@ def recognises_sacct(head: bytes) -> bool:
 def parse_sacct(
     text: str | Iterable[str], cluster: str = "", budget: Budget | None = None
 ) -> Parsed:
-    """Read the text of sacct; lines that cannot be read are named and left out.
+    """Read the text of sacct; lines that cannot be read are reported and left out.
 
     Args:
-        text: Whole or its lines; with or without a header, with or without lines of steps.
-        cluster: Of jobs whose line names none.
-        budget: How many jobs there may be; None: any number.
+        text: The whole text or its lines, with or without a header, with or without lines of
+            steps.
+        cluster: Cluster of jobs whose line names none.
+        budget: Maximum number of jobs; None for any number.
 
     Raises:
-        StripewiseError: There are more; the class is the budget's.
+        StripewiseError: There are more jobs than the budget; its class is the budget's.
     """
     reader = _Reader(cluster)
     lines = text.split("\n") if isinstance(text, str) else text
@@ -98,15 +99,15 @@ def _is_moment(text: str) -> bool:
 
 @dataclass
 class _Reader:
-    """Reads line after line.
+    """Reads the text line by line.
 
     Attributes:
-        cluster: Of jobs whose line names none.
-        table: Takes lines apart.
-        jobs: A job that is listed twice counts once.
+        cluster: Cluster of jobs whose line names none.
+        table: Splits lines into columns.
+        jobs: Jobs by their key; a job that is listed twice counts once.
         rests: Entries for tasks of arrays that have not started.
-        last: The job whose steps may follow.
-        usage: Bytes that its steps read and wrote.
+        last: The latest job, whose steps may follow.
+        usage: Bytes that the steps of that job read and wrote.
     """
 
     cluster: str
@@ -118,7 +119,7 @@ class _Reader:
     usage: list[int | None] = field(default_factory=lambda: [None, None])
 
     def read(self, number: int, line: str) -> None:
-        """Read a line."""
+        """Read one line."""
         try:
             if self.table.is_header(line):
                 self._end_of_job()
@@ -145,27 +146,27 @@ class _Reader:
         if self.last is None or raw_id != str(self.last.raw_id):
             raise ValueError(f"the step {row['jobid'][:40]} does not follow its job")
         for place, name in enumerate(_OF_STEPS):
-            told = parse_resource(row.get(name, ""), DISK)
-            if told is not None:
-                self.usage[place] = (self.usage[place] or 0) + told
+            amount = parse_resource(row.get(name, ""), DISK)
+            if amount is not None:
+                self.usage[place] = (self.usage[place] or 0) + amount
 
     def _end_of_job(self) -> None:
-        """Keep the last job, with what its steps read and wrote."""
+        """Store the latest job, with what its steps read and wrote."""
         record = self.last
         if record is not None:
             sums = zip(_OF_STEPS.items(), self.usage, strict=True)
-            told = {
+            reported = {
                 column: amount for (name, column), amount in sums if name in self.table.columns
             }
-            assert isinstance(record.columns, dict)  # of job_record, and nobody has it yet
-            record.columns.update(told)
+            assert isinstance(record.columns, dict)  # made by job_record, and not shared yet
+            record.columns.update(reported)
             key = record.cluster, record.raw_id, record.submit_at
             self.jobs.pop(key, None)
             self.jobs[key] = record
         self.last, self.usage = None, [None, None]
 
     def parsed(self) -> Parsed:
-        """Return what was read."""
+        """Return what has been read."""
         self._end_of_job()
         return Parsed(
             tuple(self.jobs.values()), (*self.problems.sentences(), *not_started(self.rests))
@@ -185,7 +186,7 @@ def _record(row: dict[str, str], seen: JobId, cluster: str) -> JobRecord:
         "het_job_id": None if seen.offset is None else seen.number,
         "het_offset": seen.offset,
     }
-    columns |= {name: read(row[told]) for told, name, read in _FURTHER if told in row}
+    columns |= {name: read(row[column]) for column, name, read in _FURTHER if column in row}
     if not columns.get("cpu_count") and "reqcpus" in row:
         columns["cpu_count"] = parse_count(row["reqcpus"]) or None
     return job_record(
@@ -204,41 +205,42 @@ _FURTHER: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
     ("timelimit", "time_limit_seconds", parse_seconds),
     ("eligible", "eligible_at", parse_moment), ("elapsed", "run_seconds", parse_seconds),
 )  # fmt: skip
-"""Names of sacct and of the table, and how the text is read."""
+"""Columns of sacct, columns of the table, and functions that parse the text."""
 
 
 _OF_NEWER = ("restarts", "sluid")
-"""Asked of a Slurm that knows them: Restarts came in 23.11 or later, SLUID in 24.11."""
+"""Columns that only newer versions of Slurm have: Restarts since 23.11 or later, SLUID since
+24.11."""
 
 
 def read_sacct(sacct: Sacct, window: Window) -> Iterator[Parsed]:
-    """Yield the jobs that waited or ran at any moment of a time, those of a day at a time.
+    """Yield the jobs that waited or ran at any moment of a time span, one day at a time.
 
-    A job that runs for several days comes with each; what is told last holds.
+    A job that runs for several days is returned with each of them; the latest record counts.
 
     Args:
-        sacct: Is asked.
-        window: Which time.
+        sacct: The sacct command that is queried.
+        window: The time span.
 
     Raises:
         SlurmMissingError: There is no sacct.
-        SlurmError: It fails, or does not end in time.
+        SlurmError: sacct fails, or does not end in time.
     """
     columns = sacct.columns(FIELDS, (*_OF_NEWER, *_OF_STEPS))
     for day in window.days():
         yield parse_sacct(sacct.lines(columns, day.start, day.end))
 
 
-# Which time to read.
+# The time span to read.
 
 DAY_SECONDS = 86400
 OVERLAP_SECONDS = 3600
-"""How much is read again each time: slurmctld keeps records back while slurmdbd is away, and
-hands them over when it is there again (assumed)."""
+"""Overlap of readings: slurmctld holds records back while slurmdbd is down, and delivers them when
+it is up again (assumed)."""
 DAILY_SECONDS = 2 * DAY_SECONDS
-"""How much is read again once a day, for what took longer (assumed)."""
+"""Overlap once a day, for records that arrive later (assumed)."""
 FIRST_SECONDS = 30 * DAY_SECONDS
-"""How far back the first reading goes, unless more is asked for."""
+"""How far back the first reading goes, unless more is requested."""
 
 
 @dataclass(frozen=True)
@@ -246,14 +248,14 @@ class Window:
     """A span of time.
 
     Attributes:
-        start / end: Seconds since 1970.
+        start / end: Start and end in seconds since 1970.
     """
 
     start: int
     end: int
 
     def days(self) -> Iterator[Window]:
-        """Divide it into spans of a day at most: each is one question that slurmdbd can bear."""
+        """Divide the span into spans of at most a day, each a query that slurmdbd can handle."""
         start = self.start
         while start < self.end:
             end = min(start + DAY_SECONDS, self.end)
@@ -262,14 +264,14 @@ class Window:
 
 
 def window(last_end: int | None, now: int) -> Window:
-    """Return which time to read next.
+    """Return the time span to read next.
 
-    Slurm lists every job that waited or ran at any moment of a span: one that ran when it was
-    last asked has ended since, or runs still, and is in the new span either way.
+    Slurm lists every job that waited or ran at any moment of a span: a job that ran at the last
+    query has ended since or still runs, and is in the new span either way.
 
     Args:
-        last_end: End of what was read before; None: nothing was.
-        now: Seconds since 1970.
+        last_end: End of what was read before; None if nothing was.
+        now: Current time, in seconds since 1970.
     """
     if last_end is None:
         return Window(max(now - FIRST_SECONDS, 0), now)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads samples and events of the storage from JSON lines that a script of a site writes."""
+"""Reads samples and events of storage systems from JSON lines that a script of a site writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stripewise.present import printable
 
 
 class SamplesFeed(Feed):
-    """What a script of the site counted; all users see it, so not every user's is believed."""
+    """Samples of a site's script, only from trusted users because all users see them."""
 
     name = "samples"
     summary = "samples and events of a storage system, as JSON lines"
@@ -28,14 +28,14 @@ class SamplesFeed(Feed):
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether its first line is a sample or an event."""
+        """Return whether the first line is a sample or an event."""
         return head.startswith(b"{") and is_samples(head.decode("utf-8", "replace"))
 
     def read(self, path: Path, origin: Origin) -> Reading:
-        """Read samples and events; lines that cannot be used are named.
+        """Read samples and events; lines that cannot be used are reported as problems.
 
         Raises:
-            TraceError: Not one line can be used, or the file is too large.
+            TraceError: No line can be used, or the file is too large.
         """
         found = parse_samples(input_lines(path, SAMPLES))
         if found.problems and not found.records:
@@ -43,7 +43,7 @@ class SamplesFeed(Feed):
         return Reading(found.records, found.problems)
 
 
-# Samples and events as JSON lines, as a script of a site writes them -> records. Pure.
+# Makes records from samples and events in JSON lines, as a script of a site writes them.
 #
 # One line is one sample of one series, or one event:
 #
@@ -51,13 +51,12 @@ class SamplesFeed(Feed):
 #      "unit": "bytes", "counter": true, "at": 1767225600, "seconds": 60, "value": 4096}
 #     {"event": "maintenance", "file_system": "scratch", "at": 1767225600, "until": 1767232800,
 #      "text": "New firmware."}
-#
 # `value` is the growth of a counter in the interval that begins at `at`, or the mean of a level.
-# `server` and `target` may be missing: the series is of the whole; `until` may be: the event has
-# not ended.  An event without a file system is of all of them.
+# Without `server` and `target` the series describes the whole file system; without `until` the
+# event has not ended. An event without a file system affects all of them.
 
 FIRST, LAST = 946_684_800, 4_102_444_800
-"""2000 and 2100: samples of other times come from a wrong clock."""
+"""The years 2000 and 2100: samples of other times come from a wrong clock."""
 LONGEST_SECONDS = 86_400
 _LONGEST_NAME, _LONGEST_WORD, _LONGEST_TEXT = 255, 64, 10_000
 _METRIC = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
@@ -69,11 +68,11 @@ _OF_EVENT = frozenset({"event", "file_system", "at", "until", "text"})
 
 @dataclass(frozen=True)
 class SamplesText:
-    """What a text of samples and events gave.
+    """Result of reading a text of samples and events.
 
     Attributes:
-        records: A `SampleRecord` for each series, and events.
-        problems: A sentence for each line that was left out, with its number.
+        records: One `SampleRecord` for each series, and events.
+        problems: One sentence for each line that was left out, with its number.
     """
 
     records: tuple[SampleRecord | EventRecord, ...]
@@ -91,7 +90,7 @@ def is_samples(head: str) -> bool:
 
 
 def parse_samples(lines: Iterable[str]) -> SamplesText:
-    """Read samples and events; a line that cannot be used is named and left out."""
+    """Read samples and events; a line that cannot be used is reported and left out."""
     table = _Table()
     problems = Problems()
     for number, line in enumerate(lines, start=1):
@@ -105,7 +104,7 @@ def parse_samples(lines: Iterable[str]) -> SamplesText:
 
 
 class _Table:
-    """Series by their names, and events, as lines add to them."""
+    """Series by their names, and events, collected line by line."""
 
     def __init__(self) -> None:
         self._series: dict[_Key, tuple[str, bool]] = {}
@@ -113,10 +112,10 @@ class _Table:
         self._events: dict[EventRecord, None] = {}
 
     def add(self, line: Any) -> None:
-        """Take a line.
+        """Add a line.
 
         Raises:
-            ValueError: It cannot be used.
+            ValueError: The line cannot be used.
         """
         if not isinstance(line, dict):
             raise ValueError("it is not a JSON object: write {...}")
@@ -149,7 +148,7 @@ class _Table:
             raise ValueError(f"at {at}: a line before has another sample of the same moment")
 
     def records(self) -> tuple[SampleRecord | EventRecord, ...]:
-        """Return what was taken, each series in order of time."""
+        """Return the collected records, each series sorted by time."""
         samples = []
         for key, values in self._values.items():
             rows = tuple((at, *rest) for at, rest in sorted(values.items()))
@@ -183,7 +182,7 @@ def _file_system(line: dict[str, Any]) -> str:
 def _name(
     line: dict[str, Any], field: str, default: str | None, longest: int = _LONGEST_NAME
 ) -> str:
-    """Return a field of text; without a default it has to be there."""
+    """Return a text field, which must be present unless there is a default."""
     text = line.get(field, default)
     if text == "" and default == "":
         return ""

@@ -33,7 +33,7 @@ from stripewise.run.slurm import (
 )
 
 _CLOCKS_SECONDS = 1800
-"""By which clocks of hosts differ at most; zones differ by more (assumed)."""
+"""Maximum difference of hosts' clocks; time zones differ by more (assumed)."""
 _NO_CLUSTER = (
     "it does not say on which cluster its jobs ran, so that profiles which do cannot be assigned "
     "to them: ask sacct for the column `cluster`"
@@ -45,7 +45,7 @@ _NO_UID = (
 
 
 class SchedulerFeed(Feed):
-    """What the scheduler says of jobs; it tells of everybody, so not every user's is believed."""
+    """Job records of the scheduler, only from trusted users because they cover all users."""
 
     name = "scheduler"
     summary = "output of sacct, as text or JSON, or of Slurm's REST interface"
@@ -53,15 +53,15 @@ class SchedulerFeed(Feed):
     needs_trust = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether it begins as one of them does."""
+        """Return whether the input begins as one of the formats does."""
         return path.is_file() and (recognises_rest(head) or recognises_sacct(head))
 
     def read(self, path: Path, origin: Origin) -> Reading:
-        """Read records; jobs that cannot be read are named.
+        """Read records; jobs that cannot be read are reported as problems.
 
         Raises:
-            TraceError: There is not one job in it that can be read, the file is too large, or its
-                times are not in UTC.
+            TraceError: No job in it can be read, the file is too large, or its times are not in
+                UTC.
         """
         with open_input(path) as file:
             is_json = recognises_rest(file.read(HEAD_BYTES))
@@ -81,9 +81,9 @@ class SchedulerFeed(Feed):
 
 
 def _check_zone(records: Sequence[JobRecord], path: Path) -> None:
-    """Refuse times that were still to come when the file was written: they are of another zone."""
-    told = (moment for one in records for moment in (one.submit_at, one.start_at, one.end_at))
-    ahead = max((moment for moment in told if moment), default=0) - path.stat().st_mtime
+    """Refuse times that were in the future when the file was written: they are not in UTC."""
+    moments = (moment for one in records for moment in (one.submit_at, one.start_at, one.end_at))
+    ahead = max((moment for moment in moments if moment), default=0) - path.stat().st_mtime
     if ahead > _CLOCKS_SECONDS:
         raise TraceError(
             f"{path}: it has times up to {ahead / 3600:.1f} h after it was written: "
@@ -95,11 +95,11 @@ def _check_zone(records: Sequence[JobRecord], path: Path) -> None:
 
 
 def parse_rest(text: str, cluster: str = "") -> Parsed:
-    """Read such JSON; jobs that cannot be read are named and left out.
+    """Read JSON of Slurm; jobs that cannot be read are reported and left out.
 
     Args:
         text: The whole document.
-        cluster: Of jobs that name none.
+        cluster: Cluster of jobs that name none.
     """
     try:
         document = json.loads(text)
@@ -177,17 +177,17 @@ def _record(job: Any, cluster: str) -> JobRecord:
 
 
 def _uid(job: Any) -> int | None:
-    """Return the number of the user where it is told.
+    """Return the number of the user, if it is reported.
 
-    Slurm itself tells none: it writes the name, else null (JOB_USER of parsers.c, uid is skipped).
-    Exports of sites add it, as `uid` or, like the controller's form, as `user_id`.
+    Slurm itself does not report it: it writes the name, else null (JOB_USER in parsers.c, uid is
+    skipped). Exports of sites add it as `uid` or, as the controller does, as `user_id`.
     """
-    told = [rest_member(job, "uid"), rest_member(job, "user_id")]
-    return next((number for one in told if (number := rest_number(one)) is not None), None)
+    numbers = [rest_member(job, "uid"), rest_member(job, "user_id")]
+    return next((number for one in numbers if (number := rest_number(one)) is not None), None)
 
 
 def _rest_of_array(job: Any) -> str:
-    """Name the tasks of an array that have not started, if an entry stands for them."""
+    """Return the tasks of an array that have not started, if an entry stands for them."""
     if (
         not rest_text(rest_member(job, "array", "task"))
         or rest_number(rest_member(job, "array", "task_id")) is not None
@@ -198,14 +198,14 @@ def _rest_of_array(job: Any) -> str:
 
 
 def _usage(job: Any) -> dict[str, int | None]:
-    """Sum what the steps read and wrote: `requested` is TRESUsageIn, `consumed` is -Out."""
+    """Sum the bytes of the steps: `requested` is TRESUsageIn, `consumed` is TRESUsageOut."""
     found: dict[str, int | None] = {}
     for column, name in (("slurm_read_bytes", "requested"), ("slurm_write_bytes", "consumed")):
-        told = [
+        reported = [
             rest_resource(rest_member(step, "tres", name, "total"), "fs", "disk")
             for step in rest_items(job, "steps")
         ]
-        known = [amount for amount in told if amount is not None]
+        known = [amount for amount in reported if amount is not None]
         found[column] = sum(known) if known else None
     return found
 
@@ -214,8 +214,8 @@ def _requested(job: Any, kind: str) -> int | None:
     return rest_resource(rest_member(job, "tres", "requested"), kind) or None
 
 
-def _seconds(told: Any) -> float | None:
-    number = rest_number(told)
+def _seconds(value: Any) -> float | None:
+    number = rest_number(value)
     return None if number is None else float(number)
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads inputs in worker processes that may die or hang, and checks whose jobs they report.
+"""Reads inputs in worker processes that may die or hang, and checks who owns them.
 
-It runs in a process of its own, so that a reader that crashes or hangs takes nothing along.
+Each worker is a process of its own, so that a reader that crashes or hangs ends only itself.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from stripewise.core.inputs import open_input
 
 @dataclass(frozen=True)
 class Look:
-    """Task: of which kind an input is, and the digest of its content."""
+    """Task: determine the kind of an input and the digest of its content."""
 
     input: Input
 
 
 @dataclass(frozen=True)
 class Read:
-    """Task: read an input of which these facts are known."""
+    """Task: read an input whose kind and digest are known."""
 
     input: Input
     feed: str
@@ -63,7 +63,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Looked:
-    """Answer: its feed, "" for none, and digest."""
+    """Answer: name of the feed ("" if there is none) and digest."""
 
     feed: str
     digest: str
@@ -80,12 +80,12 @@ class Stored:
 
 @dataclass(frozen=True)
 class Refused:
-    """Answer: why an input is not taken in.
+    """Answer: the reason why an input is refused.
 
     Attributes:
-        kind: Of the input.
+        kind: Kind of the input.
         reason: One sentence.
-        of_owner: The same content is good if somebody else gives it.
+        of_owner: Whether the same content is accepted from another owner.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Later:
-    """Answer: why an input is left for the next time."""
+    """Answer: the reason why an input is left for the next pass."""
 
     reason: str
 
@@ -105,7 +105,7 @@ Answer = Looked | Stored | Refused | Later
 
 
 def work(task: Task) -> Answer:
-    """Carry out a task; whatever an input does to its reader becomes an answer."""
+    """Carry out a task; any failure of a reader becomes an answer."""
     answer = _answer(task)
     if isinstance(answer, Later):
         return answer
@@ -172,46 +172,46 @@ def _refused(task: Task, error: Exception, place: Path) -> Refused:
 
 
 def _unreadable(error: OSError) -> str:
-    """Return why, in words that are the same for many inputs: they are counted by them."""
+    """Return the reason in words that are equal for many inputs, which are counted by them."""
     return f"{UNREADABLE}: {error.strerror or error}"
 
 
 def _sentence(error: BaseException, path: Path, place: Path) -> str:
-    """Return an error in one line, without the path that stands beside it.
+    """Return an error in one line, without the path that is printed beside it.
 
     Args:
-        error: Any.
-        path: Of the input.
-        place: Where it was read.
+        error: Any exception.
+        path: Path of the input.
+        place: Path from which it was read.
     """
     text = " ".join(str(error).replace(os.fspath(place), os.fspath(path)).split())[:1000]
     return text.removeprefix(f"{os.fspath(path)}: ") or type(error).__name__
 
 
 def digest_of_owner(digest: str, owner: int) -> str:
-    """Return the digest of a content as this owner gave it."""
+    """Return the digest of a content in combination with its owner."""
     return identity("owner", digest, owner)
 
 
-# Whose an input may be: nobody can put jobs into somebody else's list.
+# Ownership of an input, so that nobody can put jobs into another user's list.
 #
-# A record that names a user counts only if the file is that user's, or of somebody who is trusted:
-# root, and whoever takes it in.  What names no user is its file's owner's.  Of which job it then
-# is follows from who its owner is shown to be, unless its owner is trusted (`_match`).
+# A record that names a user counts only if the file belongs to that user or to a trusted user:
+# root, or whoever runs the ingest. A record that names no user belongs to the owner of its file.
+# Unless the owner is trusted, the job is then determined from that owner (`_match`).
 
 ROOT = 0
 
 
 def trusted_users() -> frozenset[int]:
-    """Return the users whose files are believed, whatever they say."""
+    """Return the users whose files are accepted, whatever they report."""
     return frozenset((ROOT, os.geteuid()))
 
 
 def check_trust(feed: Feed, stamp: Stamp, trusted: frozenset[int]) -> None:
-    """Refuse an input that this owner may not give.
+    """Refuse an input that its owner may not provide.
 
     Raises:
-        RefusedError: With the reason.
+        RefusedError: The owner may not provide it; the message has the reason.
     """
     if stamp.is_mixed:
         raise RefusedError("its files belong to different users: they are not of one run")
@@ -223,13 +223,13 @@ def check_trust(feed: Feed, stamp: Stamp, trusted: frozenset[int]) -> None:
 
 
 def owned(record: Record, owner: int, trusted: frozenset[int]) -> Record:
-    """Return a record as its owner may give it.
+    """Return a record with the user that its owner is entitled to report.
 
     Raises:
-        RefusedError: It tells of another user.
+        RefusedError: The record names another user.
     """
     if isinstance(record, PairRecord):
-        # nobody may tell somebody else's study anew
+        # nobody may replace another user's study
         digest = identity(record.digest, owner)
         return replace(record, digest=digest, user="" if owner == ROOT else user_name(owner))
     if not isinstance(record, SourceRecord):
@@ -255,18 +255,18 @@ def _user(uid: int) -> str:
     return f"{name} (uid {uid})" if name else f"uid {uid}"
 
 
-# Worker processes, one task each at a time: one that dies or hangs is replaced.
+# Worker processes, with one task each at a time; one that dies or hangs is replaced.
 
 _CONTEXT = get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["stripewise.centre.database.ingest._work"])
 _END_SECONDS = 5.0
 AGAIN = "touch it to have it read again"
 _TRIES = 2
-"""A worker that is gone may have been ended from outside: its task is tried once more."""
+"""A worker that is gone may have been killed from outside: its task is tried once more."""
 
 
 class Done(NamedTuple):
-    """A task and what came of it."""
+    """A task and its answer."""
 
     task: Task
     answer: Answer
@@ -282,7 +282,7 @@ class _Worker:
 
 
 class Pool:
-    """As many workers as there may be at a time; they start when there is work."""
+    """Workers up to a maximum number, which start when there is work."""
 
     def __init__(self, jobs: int, timeout_seconds: float) -> None:
         self._jobs = jobs
@@ -291,7 +291,7 @@ class Pool:
 
     @property
     def busy(self) -> int:
-        """How many tasks are under way."""
+        """Number of tasks under way."""
         return sum(one.task is not None for one in self._workers)
 
     @property
@@ -300,7 +300,7 @@ class Pool:
         return self.busy >= self._jobs
 
     def give(self, task: Task) -> None:
-        """Begin a task; there must be a worker without one."""
+        """Begin a task; there must be an idle worker."""
         worker = next((one for one in self._workers if one.task is None), None)
         if worker is None:
             worker = _start()
@@ -308,7 +308,7 @@ class Pool:
         self._send(worker, task, 1)
 
     def wait(self, seconds: float) -> list[Done]:
-        """Return the tasks that have ended, after at most so many seconds."""
+        """Return the tasks that have ended, waiting at most so many seconds."""
         busy = [one for one in self._workers if one.task is not None]
         if not busy:
             return []
@@ -319,7 +319,7 @@ class Pool:
         return [one for one in done if one is not None]
 
     def close(self) -> None:
-        """End all workers; one that is still at work is not waited for."""
+        """End all workers without waiting for those that are still at work."""
         for one in self._workers:
             if one.task is not None:
                 one.process.kill()
@@ -333,7 +333,7 @@ class Pool:
     def _send(self, worker: _Worker, task: Task, tries: int) -> None:
         worker.task, worker.tries = task, tries
         worker.until = time.monotonic() + self._timeout_seconds
-        with suppress(BrokenPipeError, ConnectionResetError):  # seen at the next wait
+        with suppress(BrokenPipeError, ConnectionResetError):  # noticed at the next wait
             worker.pipe.send(task)
 
     def _take(self, worker: _Worker) -> Done | None:
@@ -341,7 +341,7 @@ class Pool:
         assert task is not None
         try:
             answer: Answer = worker.pipe.recv()
-        except (EOFError, OSError):  # it may have ended within its answer
+        except (EOFError, OSError):  # it may have ended in the middle of its answer
             self._drop(worker)
             if worker_task < _TRIES:
                 fresh = _start()
@@ -382,10 +382,10 @@ def _start() -> _Worker:
 
 
 def _serve(pipe: Connection) -> None:
-    """Answer tasks until the other end is gone; signals of a terminal are for the other end."""
+    """Answer tasks until the other end closes; signals of a terminal are for the other end."""
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, signal.SIG_IGN)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             pipe.send(work(pipe.recv()))
-    atexit._run_exitfuncs()  # multiprocessing does not: readers have processes of their own
+    atexit._run_exitfuncs()  # multiprocessing does not do so, and readers have child processes

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the steps from one release's tables to the next, for Alembic."""
+"""Contains the Alembic steps from the tables of one release to those of the next."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Answers what is asked of the database, for a viewer with their rights."""
+"""Answers queries to the database, according to the rights of a viewer."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._gains import is_of_pattern as is_of_pattern
     from stripewise.centre.database.queries._gains import next_run as next_run
     from stripewise.centre.database.queries._gains import pair_settings as pair_settings
-    from stripewise.centre.database.queries._gains import pairs_of_job_pairs as pairs_of_job_pairs
+    from stripewise.centre.database.queries._gains import pairs_of_job as pairs_of_job
     from stripewise.centre.database.queries._gains import program_pairs as program_pairs
     from stripewise.centre.database.queries._gains import savings_ledger as savings_ledger
     from stripewise.centre.database.queries._history import MOST_RUNS as MOST_RUNS

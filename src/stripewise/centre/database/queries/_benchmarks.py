@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Campaigns of benchmarks on one storage: each case over time, and the latest beside before."""
+"""Lists benchmark campaigns on a storage system: each case over time, and its latest change."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from sqlalchemy import Connection, or_, select
 from stripewise.centre.database.tables._storage import CampaignFigure, CampaignRow
 
 MOST_CAMPAIGNS = 100
-"""The newest of a storage are looked at."""
+"""Maximum number of campaigns on a storage that are read, newest first."""
 FEWEST_BEFORE = 5
-"""Campaigns before the latest, from which on a change is told."""
+"""Minimum number of earlier campaigns for a change to be reported."""
 _FAR = 3.0
-"""Robust standard deviations, beyond which the latest has changed (chosen)."""
+"""Robust standard deviations beyond which the latest figure has changed (chosen)."""
 _LEAST_CHANGE = 0.05
-"""Of the log of a rate: smaller changes are no news (chosen)."""
+"""Minimum change of the logarithm of a rate; smaller ones are not reported (chosen)."""
 _NORMAL = 1.4826
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One case of one campaign.
+    """Result of one case in one campaign.
 
     Attributes:
-        at: When the campaign was made.
-        median / low / high: Bytes or operations a second; interval of the median.
-        run_count: Runs behind it.
+        at: Time of the campaign.
+        median / low / high: Bytes or operations a second, with the interval of the median.
+        run_count: Number of runs behind it.
     """
 
     at: int
@@ -48,9 +48,9 @@ class CaseHistory:
     """One case over time.
 
     Attributes:
-        is_emulated: All of it was measured on emulated storage.
+        is_emulated: Whether all of it was measured on emulated storage.
         unit: "bytes/s" or "operations/s".
-        figures: The oldest first.
+        figures: Results, oldest first.
     """
 
     case: str
@@ -68,18 +68,18 @@ class CaseHistory:
 
     @property
     def before(self) -> float | None:
-        """Median of the campaigns before the latest; None: there are none."""
+        """Median of the campaigns before the latest one; None if there are none."""
         earlier = [one.median for one in self.figures[:-1]]
         return median(earlier) if earlier else None
 
     @property
     def change(self) -> float | None:
-        """The latest by those before, less 1; None: there are none."""
+        """Ratio of the latest figure to those before, minus 1; None if there are none."""
         return None if not self.before else self.latest.median / self.before - 1
 
     @property
     def verdict(self) -> str:
-        """Return how the latest compares to the spread: lower, higher, usual; "": unknown."""
+        """Return how the latest figure compares: lower, higher or usual; "" if unknown."""
         earlier = [math.log(one.median) for one in self.figures[:-1] if one.median > 0]
         if len(earlier) < FEWEST_BEFORE or self.latest.median <= 0:
             return ""
@@ -92,7 +92,7 @@ class CaseHistory:
 
 
 def _is_on(storage: str) -> Any:
-    """Return the condition that a campaign ran on a storage: more words may follow its name."""
+    """Return the condition that a campaign ran on a storage; more words may follow its name."""
     begins = CampaignRow.storage.startswith(f"{storage} ", autoescape=True)
     return or_(CampaignRow.storage == storage, begins)
 
@@ -100,7 +100,7 @@ def _is_on(storage: str) -> Any:
 def newest_benchmark(connection: Connection, storage: str) -> tuple[int, bool] | None:
     """Return when the newest campaign on a storage was made, and whether it is emulated.
 
-    One that is not emulated is preferred; None: there is none.
+    A campaign on real storage is preferred. None if there is no campaign.
     """
     row = connection.execute(
         select(CampaignRow.made_at, CampaignRow.is_emulated)
@@ -112,7 +112,7 @@ def newest_benchmark(connection: Connection, storage: str) -> tuple[int, bool] |
 
 
 def benchmark_history(connection: Connection, storage: str) -> list[CaseHistory]:
-    """Return every case that campaigns on a storage ran; those that became slower come first."""
+    """Return every case that campaigns on a storage ran, those that became slower first."""
     newest = (
         select(CampaignRow.id)
         .where(_is_on(storage))

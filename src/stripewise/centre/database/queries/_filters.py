@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns words of a form or a URL into conditions on jobs and into a bounded period of time."""
+"""Turns parameters of a form or a URL into conditions on jobs and a bounded period of time."""
 
 from __future__ import annotations
 
@@ -39,39 +39,39 @@ from stripewise.core.errors import UsageError
 from stripewise.present import plural, printable
 
 LONGEST = 200
-"""Characters of one word of a search."""
+"""Maximum length of a search word."""
 RARE = 5000
-"""What holds for so many jobs is looked up first, by the index of what is asked."""
+"""Maximum number of rows for which a condition is rare, and looked up first by its index."""
 MOST_NAMES = 500
-"""Names that one word may stand for."""
+"""Maximum number of names that one word may match."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _LARGEST_ID = 1 << 62
 _LAST_MOMENT = 253_402_300_799
-"""The end of the year 9999: no calendar of Python goes further."""
+"""The end of the year 9999, the last one in Python's calendars."""
 
 
 @dataclass(frozen=True)
 class JobFilter:
-    """Conditions on jobs; what is None is not asked.
+    """Conditions on jobs; a field that is None sets no condition.
 
     Attributes:
-        q: Words: a job id, or part of the name of a program, user or project, or the beginning
+        q: Search words: a job id, part of the name of a program, user or project, or the beginning
             of a job's name.
         job_id: Slurm's raw job id.
         cluster: Name of the cluster.
         user: Name of the user.
         project: Name of the project.
         program: Name of the program.
-        state: As Slurm names it: "COMPLETED".
-        finding: Code of a finding: "small-requests".
-        pattern: Form of a pattern: "<3D, (BLOCK, *, *)>".
-        direction: "read" or "write": of that pattern.
-        least_lost_seconds: Least gain that findings expect for the files of that pattern.
+        state: State as Slurm names it, such as "COMPLETED".
+        finding: Code of a finding, such as "small-requests".
+        pattern: Form of a pattern, such as "<3D, (BLOCK, *, *)>".
+        direction: Direction of that pattern: "read" or "write".
+        least_lost_seconds: Minimum saving that findings predict for the files of that pattern.
         source: Kind of the source, "any" or "none".
         since: Jobs that started at or after this moment, in seconds since 1970.
         until: Jobs that started before it.
-        least_io_seconds: Least I/O time.
-        least_avoidable_seconds: Least gain that a finding expects.
+        least_io_seconds: Minimum I/O time.
+        least_avoidable_seconds: Minimum saving that a finding predicts.
     """
 
     q: str | None = None
@@ -93,7 +93,7 @@ class JobFilter:
 
     @classmethod
     def parse(cls, words: Mapping[str, str]) -> JobFilter:
-        """Return the filter that the words of a URL ask for; empty ones ask nothing.
+        """Return the filter that the parameters of a URL define; empty ones set no condition.
 
         Raises:
             UsageError: A value cannot be used.
@@ -108,18 +108,18 @@ class JobFilter:
         return cls(**found)
 
     def words(self) -> dict[str, str]:
-        """Return the filter as words of a URL."""
+        """Return the filter as parameters of a URL."""
         asked = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: str(value) for name, value in asked.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What is asked of jobs.
+    """SQL conditions of a filter.
 
     Attributes:
-        all: Each holds for all jobs that are asked for.
-        is_rare: One holds for few jobs, and is a list of their keys.
+        all: The conditions, all of which must hold.
+        is_rare: Whether one of them holds for few jobs, and is a list of their keys.
     """
 
     all: tuple[ColumnElement[bool], ...] = ()
@@ -127,8 +127,8 @@ class Conditions:
 
 
 def conditions(connection: Connection, asked: JobFilter) -> Conditions:
-    """Return the conditions of a filter; names, and what is rare, are looked up first."""
-    found = [*_of_names(connection, asked), *_evidence(connection, asked)]
+    """Return the conditions of a filter; names and rare properties are looked up first."""
+    found = [*_name_conditions(connection, asked), *_evidence(connection, asked)]
     by_index = [_word(connection, word) for word in (asked.q or "").split()]
     if asked.job_id is not None:
         by_index.append(Job.raw_id == asked.job_id)
@@ -140,7 +140,7 @@ def conditions(connection: Connection, asked: JobFilter) -> Conditions:
     return Conditions(tuple(found), any(rare is not None for rare in keys))
 
 
-def _of_names(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+def _name_conditions(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     for text, table, column in (
         (asked.cluster, Cluster, Job.cluster_id),
@@ -157,7 +157,7 @@ def _of_names(connection: Connection, asked: JobFilter) -> list[ColumnElement[bo
 
 
 def _bounds(asked: JobFilter) -> list[ColumnElement[bool]]:
-    """Return conditions on columns that have an index, one for each column."""
+    """Return the conditions on columns that have an index, one for each column."""
     started: list[ColumnElement[bool]] = []
     if asked.since is not None:
         started.append(Job.start_at >= asked.since)
@@ -174,7 +174,7 @@ def _bounds(asked: JobFilter) -> list[ColumnElement[bool]]:
 def _keys_of_rare(
     connection: Connection, condition: ColumnElement[bool]
 ) -> ColumnElement[bool] | None:
-    """Return a condition as a list of the jobs that it holds for; None: they are too many."""
+    """Return a condition as a list of the jobs that meet it, or None if they are too many."""
     if count(connection, select(Job.id).where(condition), Job.id, RARE) > RARE:
         return None
     return Job.id.in_(select(Job.id).where(condition))
@@ -207,7 +207,7 @@ def _has_row(
 ) -> ColumnElement[bool]:
     """Return the condition that a source of a job has such a row.
 
-    Of rare rows the jobs are looked up; of others each job is asked until a page is full.
+    For rare rows, the jobs are looked up first; otherwise jobs are tested until a page is full.
     """
     sources = select(table.source_id).where(*about)
     if count(connection, sources, table.source_id, RARE) <= RARE:
@@ -217,7 +217,7 @@ def _has_row(
 
 
 def _word(connection: Connection, word: str) -> ColumnElement[bool]:
-    """Return what one word may stand for."""
+    """Return the condition for all that one search word may stand for."""
     if word.isascii() and word.isdecimal() and int(word) < _LARGEST_ID:
         return or_(Job.raw_id == int(word), Job.array_job_id == int(word), _begins(word))
     begins = _begins(word)
@@ -253,7 +253,7 @@ def _value(name: str, text: str) -> str | int | float:
 
 
 def form_as_stored(text: str) -> str:
-    """Return the form of a pattern with its blanks: "<3D,(BLOCK,*)>" -> "<3D, (BLOCK, *)>"."""
+    """Return the form of a pattern with its blanks: "<3D, (BLOCK, *)>" for "<3D,(BLOCK,*)>"."""
     return ", ".join(part.strip() for part in text.split(","))
 
 
@@ -264,7 +264,7 @@ def _job_id(text: str) -> int:
 
 
 def _moment(name: str, text: str) -> int:
-    """Return a moment: a day (UTC), or seconds since 1970."""
+    """Return a moment, given as a day (UTC) or as seconds since 1970."""
     try:
         if _DAY.fullmatch(text):
             return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp())
@@ -286,7 +286,7 @@ def _number(name: str, text: str) -> float:
     return number
 
 
-# Of which time figures are: always bounded, so that no page reads all there is.
+# Periods of time, always bounded so that no page reads the whole database.
 
 DAY = 86400
 USUAL_DAYS = 90
@@ -296,10 +296,10 @@ _LEFT_OUT = "left_out_"
 
 @dataclass(frozen=True)
 class Period:
-    """From one moment to before another, in seconds since 1970.
+    """A period that excludes its end, in seconds since 1970.
 
     Attributes:
-        words: By which it was asked for: since, until; empty: nobody asked.
+        words: Parameters since and until that defined it; empty if there were none.
     """
 
     since: int
@@ -308,16 +308,16 @@ class Period:
 
     @classmethod
     def parse(cls, words: Mapping[str, str], now: float, days: int = USUAL_DAYS) -> Period:
-        """Return the period that the words of a URL ask for.
+        """Return the period that the parameters of a URL define.
 
         Args:
-            words: "since" and "until" as in a search for jobs; without them the last days,
-                from the beginning of a day (UTC) on.
-            now: Seconds since 1970.
-            days: How many days there are if "since" is not given.
+            words: Parameters "since" and "until" as in a search for jobs; without them the last
+                days, from the beginning of a day (UTC) on.
+            now: Current time, in seconds since 1970.
+            days: Length in days if "since" is not given.
 
         Raises:
-            UsageError: It is empty, or too long.
+            UsageError: The period is empty, or too long.
         """
         given = {name: words[name] for name in ("since", "until") if words.get(name, "").strip()}
         asked = JobFilter.parse(given)
@@ -339,26 +339,26 @@ class Period:
 
     @property
     def jobs(self) -> tuple[ColumnElement[bool], ...]:
-        """The condition that a job started within it."""
+        """The condition that a job started within the period."""
         return (Job.start_at >= self.since, Job.start_at < self.until)
 
     @property
     def link_words(self) -> Mapping[str, str]:
-        """The words that choose the same period on another page."""
+        """The parameters that choose the same period on another page."""
         return {"since": _day(self.since), **self.words}
 
     @property
     def text(self) -> str:
-        """The period for people: "from 2026-01-01 to 2026-03-31"."""
+        """The period as text for display: "from 2026-01-01 to 2026-03-31"."""
         return f"from {_day(self.since)} to {_day(self.until - 1)}"
 
 
 def whole_months(now: float, number: int) -> Period:
-    """Return the last months that are over.
+    """Return the last complete months.
 
     Args:
-        now: Seconds since 1970.
-        number: Of months.
+        now: Current time, in seconds since 1970.
+        number: Number of months.
     """
     at = datetime.fromtimestamp(now, UTC)
     end = at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -374,7 +374,7 @@ def _day(at: int) -> str:
 def rows_of(result: Any) -> list[dict[str, Any]]:
     """Return the rows of a result as dictionaries.
 
-    PostgreSQL gives sums of integers as decimals, which JSON does not know.
+    PostgreSQL returns sums of integers as decimals, which JSON cannot represent.
     """
     return [
         {name: int(value) if isinstance(value, Decimal) else value for name, value in row.items()}
@@ -383,22 +383,22 @@ def rows_of(result: Any) -> list[dict[str, Any]]:
 
 
 def count_unknown(column: Any, name: str) -> ColumnElement[int]:
-    """Return how many rows the sum of a column, which is called `name`, leaves out."""
+    """Count the rows that the sum of the column called `name` leaves out."""
     return (func.count() - func.count(column)).label(_LEFT_OUT + name)
 
 
 def with_missing(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with what is missing of its sums, where `count_unknown` counted that."""
+    """Return a row with what is missing of its sums, if `count_unknown` counted that."""
     counts = {name.removeprefix(_LEFT_OUT): n for name, n in row.items() if _LEFT_OUT in name}
-    told = {name: value for name, value in row.items() if _LEFT_OUT not in name}
-    missing = {name: f"it is not known for {plural(n, 'job')}" for name, n in counts.items() if n}
-    return {**told, "missing": missing}
+    values = {name: value for name, value in row.items() if _LEFT_OUT not in name}
+    missing = {name: f"of {plural(n, 'job')} it is not known" for name, n in counts.items() if n}
+    return {**values, "missing": missing}
 
 
 def total(one: Any, other: Any) -> ColumnElement[float]:
     """Return the sum of two columns of bytes as a floating-point number.
 
-    As integers, the figures of one broken profile are too large for the database to add, and its
-    refusal would end every query that meets them.
+    As integers, the figures of one broken profile could overflow, and the error would end every
+    query that includes them.
     """
     return cast(one, Double) + cast(other, Double)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists gains that pairs of runs proved, what they saved since, and settings for a next run."""
+"""Lists speed-ups that pairs of runs proved, their savings, and settings for a next run."""
 
 from __future__ import annotations
 
@@ -54,22 +54,24 @@ from stripewise.settings.tunables import check_configuration, hint_text, refused
 _NOT_PROVED = "how much a proof saves in a run is not known"
 _NO_NODES = "the nodes of a run are not known"
 MOST_LEDGER_PAIRS = 2000
-"""Pairs of one ledger, the newest: each program with a pair is searched for later runs."""
+"""Maximum number of pairs in a ledger, newest first; each pair's program is searched for later
+runs."""
 Settings = tuple[tuple[str, Mapping[str, str]], ...]
-"""(glob of files, settings) of each rule that can be seen in a profile."""
+"""(glob of files, settings) of each rule that is visible in a profile."""
 
 
 @dataclass(frozen=True)
 class Saving(Figured):
-    """What one pair has saved.
+    """Savings of one pair.
 
     Attributes:
-        pair: As `program_pairs` gives it.
-        is_traceable: Its settings can be seen in profiles; otherwise later runs are not known.
-        run_count: Later runs with its settings.
-        saved_seconds: Of I/O, if each of them saved what the pair saved.
-        saved_node_seconds: The same by their nodes.
-        missing: Which of these is not known, or is the least, and why.
+        pair: Row as `program_pairs` returns it.
+        is_traceable: Whether its settings are visible in profiles; otherwise later runs are
+            unknown.
+        run_count: Number of later runs with its settings.
+        saved_seconds: Saved I/O time, assuming that each of them saved what the pair saved.
+        saved_node_seconds: Saved time multiplied by the nodes of each run.
+        missing: Which of these is unknown or a lower bound, and why.
     """
 
     pair: Row
@@ -95,7 +97,7 @@ class _Sum:
 
     @property
     def figures(self) -> dict[str, Any]:
-        """What was saved, and what is missing of it."""
+        """Return what was saved, and what is missing of it."""
         sums = {
             "saved_seconds": total(self.seconds), "saved_node_seconds": total(self.node_seconds)
         }  # fmt: skip
@@ -105,12 +107,12 @@ class _Sum:
 
 @dataclass(frozen=True)
 class SavingsLedger:
-    """All that was saved in a period.
+    """All savings of a period.
 
     Attributes:
-        savings: Of each pair, the most first.
-        projects: (project, program, runs, seconds, node-seconds), the most first.
-        is_whole: False: there are more pairs than `MOST_LEDGER_PAIRS`.
+        savings: Savings of each pair, largest first.
+        projects: (project, program, runs, seconds, node-seconds), largest first.
+        is_whole: False if there are more pairs than `MOST_LEDGER_PAIRS`.
     """
 
     savings: Sequence[Saving]
@@ -123,7 +125,7 @@ class _Run:
     """A later run.
 
     Attributes:
-        settings: By class of files.
+        settings: Settings by class of files.
     """
 
     start_at: int
@@ -135,12 +137,12 @@ class _Run:
 def savings_ledger(connection: Connection, viewer: Viewer, period: Period) -> SavingsLedger:
     """Return what the pairs that a viewer sees have saved in the jobs that the viewer sees.
 
-    Each run counts once: for the newest pair before it whose settings it has.
+    Each run counts once: for the newest earlier pair whose settings it has.
 
     Args:
-        connection: To the database.
-        viewer: Who asks.
-        period: In which the later runs started.
+        connection: Connection to the database.
+        viewer: The viewer who asks.
+        period: Period in which the later runs started.
     """
     query = pairs_of(viewer).add_columns(PairedRun.configuration)
     query = query.where(PairedRun.made_at < period.until)
@@ -169,7 +171,7 @@ def savings_ledger(connection: Connection, viewer: Viewer, period: Period) -> Sa
 
 
 def visible_settings(configuration: str) -> Settings:
-    """Return the settings of files in a configuration that profiles tell of; () without any."""
+    """Return the per-file settings of a configuration that profiles report; () if none."""
     try:
         files = formats.get("toml").parse(configuration).configuration.files
     except ConfigurationError:
@@ -189,7 +191,7 @@ def _runs(
     since: int,
     settings: Iterable[tuple[str, str]],
 ) -> Iterable[_Run]:
-    """Yield jobs of a program after a moment that have any of some settings, with these."""
+    """Yield later jobs of a program that have any of some settings, with these settings."""
     value = func.coalesce(SettingRow.applied, SettingRow.requested)
     query = (
         jobs_of(viewer, Job.id, Job.start_at, Job.node_count, Project.name.label("project"))
@@ -214,7 +216,7 @@ def _runs(
 
 
 def _followed(run: _Run, pairs: Sequence[Row], wanted: Mapping[int, Settings]) -> Row | None:
-    """Return the newest pair before a run whose settings it has; pairs are sorted so."""
+    """Return the newest pair before a run whose settings it has; `pairs` are sorted that way."""
     for pair in pairs:
         if pair["made_at"] < run.start_at and all(
             any(
@@ -244,7 +246,7 @@ def _by_project(sums: Mapping[tuple[str | None, str | None], _Sum]) -> list[dict
     return sorted(rows, key=lambda row: -(row["saved_seconds"] or 0.0))
 
 
-# Gains that pairs of runs have proved, as far as a viewer sees them.
+# Speed-ups that pairs of runs have proved, as far as a viewer sees them.
 
 MOST_PAIRS = 50
 _COLUMNS = (
@@ -261,9 +263,9 @@ class PairSettings:
     """The settings of a pair.
 
     Attributes:
-        row: As of `program_pairs`.
-        configuration: TOML.
-        hints: Lines that need no Stripewise; "" if they cannot say it.
+        row: Row as `program_pairs` returns it.
+        configuration: The settings as TOML.
+        hints: Lines that work without Stripewise; "" if they cannot express the settings.
     """
 
     row: Row
@@ -274,7 +276,7 @@ class PairSettings:
 def program_pairs(connection: Connection, viewer: Viewer, program_id: int) -> Sequence[Row]:
     """Return the pairs of a program that the viewer sees, those that save most first.
 
-    Each row has `shows_settings`: whether the viewer may have them.
+    Each row has `shows_settings`: whether the viewer may see the settings.
     """
     query = pairs_of(viewer).where(PairedRun.program_id == program_id)
     saved = PairedRun.saved_seconds
@@ -283,7 +285,7 @@ def program_pairs(connection: Connection, viewer: Viewer, program_id: int) -> Se
 
 
 def pair_settings(connection: Connection, viewer: Viewer, pair_id: int) -> PairSettings | None:
-    """Return the settings of a pair; None: the viewer may not have them, or there is none."""
+    """Return the settings of a pair, or None if there is none or the viewer may not see them."""
     if not 0 < pair_id < 1 << 62:
         return None
     query = pairs_of(viewer).add_columns(PairedRun.configuration, PairedRun.hints)
@@ -296,7 +298,7 @@ def pair_settings(connection: Connection, viewer: Viewer, pair_id: int) -> PairS
 
 
 def pairs_of(viewer: Viewer) -> Select[Any]:
-    """Begin a query about the pairs that a viewer sees."""
+    """Return the query for the pairs that a viewer sees."""
     columns: Sequence[Any] = _COLUMNS
     return (
         select(*columns)
@@ -308,9 +310,9 @@ def pairs_of(viewer: Viewer) -> Select[Any]:
 
 
 def visible_pairs(viewer: Viewer) -> ColumnElement[bool]:
-    """Return the condition that a viewer sees a pair: as for jobs.
+    """Return the condition that a viewer sees a pair, which follows the rules for jobs.
 
-    A pair that names no project belongs to the only one of its user, if there is only one.
+    A pair that names no project belongs to the project of its user, if there is only one.
     """
     if viewer.role is None:
         return PairedRun.id < 0
@@ -332,24 +334,24 @@ def visible_pairs(viewer: Viewer) -> ColumnElement[bool]:
 
 
 def marked(viewer: Viewer, row: Mapping[str, Any]) -> Row:
-    """Return a row of a pair with `shows_settings`."""
+    """Return the row of a pair with `shows_settings` added."""
     return {**row, "shows_settings": viewer.reads_names(row)}
 
 
-# Gains that studies of a job's program have proved by pairs of runs.
+# Speed-ups that studies of a job's program have proved by pairs of runs.
 
 _MOST = 50
 
 
-def pairs_of_job_pairs(connection: Connection, viewer: Viewer, job: Row) -> Sequence[Row]:
-    """Return proved gains of a job's program by its user or in its project, the newest first.
+def pairs_of_job(connection: Connection, viewer: Viewer, job: Row) -> Sequence[Row]:
+    """Return proved speed-ups of a job's program by its user or in its project, newest first.
 
-    Settings of a study may name files: they are None where the viewer may not read such names.
+    Settings of a study may name files: they are None if the viewer may not read such names.
 
     Args:
-        connection: To the database.
-        viewer: Who looks; they see studies as they see jobs.
-        job: As `find_job` gave it to that viewer.
+        connection: Connection to the database.
+        viewer: The viewer who asks; the rules for studies are those for jobs.
+        job: Row that `find_job` returned for that viewer.
     """
     if job["program_id"] is None:
         return []
@@ -367,7 +369,7 @@ def pairs_of_job_pairs(connection: Connection, viewer: Viewer, job: Row) -> Sequ
 
 
 def is_of_pattern(pair: Row, job: Row) -> bool:
-    """Return whether a proved gain may hold for a job: their patterns are not known to differ."""
+    """Return whether a proved speed-up may apply to a job, unless their patterns differ."""
     return not pair["pattern"] or not job["pattern"] or pair["pattern"] == job["pattern"]
 
 
@@ -380,10 +382,10 @@ def _related(job: Row) -> ColumnElement[bool]:
     return or_(*found) if found else false()
 
 
-# Lines of a job script that findings advise -> a configuration, and text from it. Pure.
+# Makes a configuration, and text, from lines of a job script that findings advise.
 #
-# Only what a format of `stripewise.formats` reads comes through, and it is written anew: a profile
-# may come from anywhere.
+# Only what a format of `stripewise.formats` reads is accepted, and it is written anew, because a
+# profile may come from anywhere.
 
 _COMMENT = "   #"
 _ROMIO, _CRAY, _OPENMPI = "ROMIO_HINTS", "MPICH_MPIIO_HINTS", "OMPI_MCA_"
@@ -396,7 +398,8 @@ class Recipe:
     Attributes:
         configuration: The settings.
         toml: The same, for `stripewise run --config`.
-        shell: Lines of a job script that need no Stripewise; "" if they cannot say it.
+        shell: Lines of a job script that work without Stripewise; "" if they cannot express the
+            settings.
     """
 
     configuration: Configuration
@@ -405,7 +408,7 @@ class Recipe:
 
 
 def recipe_of_lines(lines: Iterable[str]) -> Recipe | None:
-    """Return the settings that lines of findings make; None: they make none."""
+    """Return the settings in the lines of findings, or None if there are none."""
     texts = [line.partition(_COMMENT)[0].strip() for line in lines]
     mpiio: dict[str, Value] = {}
     variables: dict[str, str] = {}
@@ -413,7 +416,7 @@ def recipe_of_lines(lines: Iterable[str]) -> Recipe | None:
         found = _parsed(text)
         for rule in found.files:
             mpiio |= rule.mpiio if rule.match == "*" else {}
-        # as a variable: "^ompio" is a value of the variable, and none of the tunable
+        # as a variable: "^ompio" is a value of the variable, but not of the tunable
         variables |= formats.job_environment(found)
     rules = (FileRule("*", mpiio=mpiio, override=True),) if mpiio else ()
     configuration = Configuration(rules, JobSettings(environment=variables))
@@ -428,7 +431,7 @@ def recipe_of_lines(lines: Iterable[str]) -> Recipe | None:
 
 
 def recipe_of_study(toml: str, hints: str) -> Recipe | None:
-    """Return the settings that a study proved; None: they cannot be used with this version."""
+    """Return the settings that a study proved, or None if this version cannot use them."""
     try:
         found = formats.get("toml").read(toml).configuration
     except StripewiseError:
@@ -439,7 +442,7 @@ def recipe_of_study(toml: str, hints: str) -> Recipe | None:
 
 
 def _parsed(text: str) -> Configuration:
-    """Return what one line sets; nothing, if it is no line of settings."""
+    """Return what one line sets; an empty configuration if it is not a line of settings."""
     try:
         if text.startswith(f"export {_OPENMPI}"):
             return formats.get("mca").parse(text.partition(";")[0]).configuration
@@ -459,7 +462,7 @@ def _problems(configuration: Configuration) -> list[str]:
 
 
 def _shell(configuration: Configuration, names: Iterable[str]) -> str:
-    """Return lines of a shell; what is for another MPI than the job's is ignored by it."""
+    """Return shell lines; lines for another MPI implementation than the job's have no effect."""
     lines = [
         f"export {name}={shlex.quote(value)}"
         for name, value in formats.job_environment(configuration).items()
@@ -482,7 +485,7 @@ class NextRun:
 
     Attributes:
         recipe: The settings.
-        proof: The study that proved them, as `pairs_of` gives it; None: findings advise them.
+        proof: The study that proved them, as `pairs_of_job` returns it; None if only advised.
         findings: Codes of those findings.
     """
 
@@ -492,11 +495,11 @@ class NextRun:
 
 
 def next_run(view: JobView, pairs: Sequence[Row]) -> NextRun | None:
-    """Return settings for the next run; None: there are none, or names of files are hidden.
+    """Return settings for the next run, or None if there are none or names of files are hidden.
 
     Args:
         view: The job as its viewer sees it.
-        pairs: Of `pairs_of` for the same viewer.
+        pairs: Rows of `pairs_of_job` for the same viewer.
     """
     if not view.shows_names:
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists runs of the same program by the same user, and what is different about one of them."""
+"""Lists runs of the same program by the same user, and how one of them differs."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from stripewise.present import size_text
 
 Row = Mapping[str, Any]
 MOST_RUNS = 30
-"""Runs that are looked at before a job, and as many after it."""
+"""Maximum number of runs before a job, and of runs after it."""
 _MOST_FILES = 100
-"""Files of a source whose layout is looked at; they are those with most time."""
+"""Maximum number of files of a source whose layout is read, those with most time first."""
 _MOST_SETTINGS = 400
 _COLUMNS = (*COLUMNS, Job.file_count, Job.end_at)
 
 
 def list_runs(connection: Connection, viewer: Viewer, job: Row) -> list[Row]:
-    """Return the runs around a job, itself among them, the oldest first.
+    """Return the runs around a job, including the job itself, oldest first.
 
     Args:
-        connection: To the database.
-        viewer: Who looks; runs that they do not see are left out.
-        job: As `find_job` gave it to that viewer.
+        connection: Connection to the database.
+        viewer: The viewer who asks; runs that they may not see are left out.
+        job: Row that `find_job` returned for that viewer.
     """
-    whose = _whose(job)
+    whose = _same_user(job)
     at, key = job["start_at"], job["id"]
     if whose is None or at is None or job["program_id"] is None:
         return []
     query = join_names(jobs_of(viewer, *_COLUMNS))
-    # as an expression, so that the index of the user's jobs serves: of a program that all use
-    # the jobs of everybody would be walked through
+    # as an expression, so that the index of the user's jobs is used: for a program that everybody
+    # uses, the jobs of all users would be searched
     query = query.where(Job.program_id + 0 == job["program_id"], whose)
     is_before = query.where(Job.start_at <= at, or_(Job.start_at < at, Job.id <= key))
     is_after = query.where(Job.start_at >= at, or_(Job.start_at > at, Job.id > key))
@@ -61,9 +61,9 @@ def facts_of_runs(
     """Return what can differ between runs, by the key of their jobs.
 
     Args:
-        connection: To the database.
-        viewer: Who looks.
-        runs: Rows of jobs that the viewer sees: with `COLUMNS`, file_count and end_at.
+        connection: Connection to the database.
+        viewer: The viewer who asks.
+        runs: Rows of jobs that the viewer sees, with `COLUMNS`, file_count and end_at.
     """
     keys = [run["id"] for run in runs]
     stripes, settings = _stripes(connection, keys), _settings(connection, viewer, keys)
@@ -81,7 +81,7 @@ def facts_of_runs(
     }
 
 
-def _whose(job: Row) -> ColumnElement[bool] | None:
+def _same_user(job: Row) -> ColumnElement[bool] | None:
     if job["person_id"] is not None:
         return and_(Job.person_id == job["person_id"])
     if job["uid"] is not None:
@@ -92,7 +92,7 @@ def _whose(job: Row) -> ColumnElement[bool] | None:
 
 
 def _stripes(connection: Connection, jobs: Sequence[int]) -> dict[int, str]:
-    """Return the layout in which most bytes of each job lie, in words."""
+    """Return in words the layout that contains most bytes of each job."""
     moved = func.sum(total(JobFile.read_bytes, JobFile.write_bytes))
     query = (
         select(JobSource.job_id, JobFile.stripe_count, JobFile.stripe_bytes, moved)
@@ -111,11 +111,11 @@ def _stripes(connection: Connection, jobs: Sequence[int]) -> dict[int, str]:
 def _settings(
     connection: Connection, viewer: Viewer, jobs: Sequence[int]
 ) -> dict[int, dict[str, str]]:
-    """Return what acted of each setting in each job; several values are joined."""
-    told = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
+    """Return the effective value of each setting in each job; several values are joined."""
+    fields = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
     query = (
         jobs_of(viewer, Job.id, SettingRow.name)
-        .add_columns(*(without_paths(viewer, one).label(one.key) for one in told))
+        .add_columns(*(without_paths(viewer, one).label(one.key) for one in fields))
         .join(JobSource, JobSource.job_id == Job.id)
         .join(SettingRow, SettingRow.source_id == JobSource.id)
         .where(JobSource.job_id.in_(jobs), SettingRow.number < _MOST_SETTINGS)
@@ -132,7 +132,7 @@ def _settings(
 
 
 def _loads(connection: Connection, runs: Sequence[Row]) -> dict[int, float]:
-    """Return what the storage of each job moved for everybody while it ran."""
+    """Return the bytes moved for everybody on the storage of each job while it ran."""
     query = (
         select(JobSource.job_id, JobIo.file_system)
         .join(JobIo, JobIo.source_id == JobSource.id)
@@ -151,7 +151,7 @@ def _loads(connection: Connection, runs: Sequence[Row]) -> dict[int, float]:
     return found
 
 
-# What is different about a run, compared with earlier runs of the same program. Pure.
+# Differences between a run and earlier runs of the same program.
 
 SAME_FACTOR = 1.2
 """Amounts and times within this factor count as the same (chosen: I/O times of equal runs vary
@@ -163,16 +163,16 @@ NOT_SET = "not set"
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What can differ between two runs; None: not known.
+    """Facts that can differ between two runs; None if unknown.
 
     Attributes:
         io_seconds: I/O time.
         bytes_per_second: I/O rate.
-        read_bytes / write_bytes / meta_operations / file_count: What it moved and called.
-        rank_count / node_count: On what it ran.
-        pattern: Of the file class that took most time.
+        read_bytes / write_bytes / meta_operations / file_count: Bytes moved, operations and files.
+        rank_count / node_count: Ranks and nodes of the run.
+        pattern: Pattern of the file class that took most time.
         stripes: Layout of most of its data, in words.
-        settings: Name of a setting to what acted; {}: not known.
+        settings: Effective value of each setting by its name; {} if unknown.
         load_bytes_per_second: What its storage moved for everybody while it ran.
     """
 
@@ -192,12 +192,12 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that differs.
+    """One fact that differs.
 
     Attributes:
-        name: As in `RunFacts`, or "setting NAME".
-        before: Median, or the most common value, of the earlier runs.
-        now: Of the run.
+        name: Name of the field in `RunFacts`, or "setting NAME".
+        before: Median, or most common value, of the earlier runs.
+        now: Value of this run.
     """
 
     name: str
@@ -213,7 +213,7 @@ _WORDS = ("pattern", "stripes")
 def changes(now: RunFacts, before: Sequence[RunFacts]) -> list[Change]:
     """Return what differs between a run and those before it; times and rates are results.
 
-    A value that is not known on one side is no difference.
+    A value that is unknown on one side is not a difference.
     """
     found = []
     for name in (*_WORDS, *_EXACT, *_AMOUNTS, "load_bytes_per_second"):
@@ -231,9 +231,9 @@ def changes(now: RunFacts, before: Sequence[RunFacts]) -> list[Change]:
 
 
 def typical(name: str, runs: Iterable[RunFacts]) -> Any:
-    """Return the median of a figure over runs, or the most common word; None: not known.
+    """Return the median of a figure over runs, or the most common word; None if unknown.
 
-    Counts of ranks and nodes are the lower median, so that it is a count which was used.
+    For counts of ranks and nodes it is the lower median, so that it is a count that was used.
     """
     known = [value for run in runs if (value := getattr(run, name)) is not None]
     if not known:
@@ -244,18 +244,18 @@ def typical(name: str, runs: Iterable[RunFacts]) -> Any:
 
 
 def are_close(one: float, other: float, factor: float = SAME_FACTOR) -> bool:
-    """Return whether two amounts are within a factor of each other; 0 is close to 0 alone."""
+    """Return whether two amounts are within a factor of each other; 0 is only close to 0."""
     low, high = sorted((one, other))
     return high <= factor * low
 
 
 def _settings_changes(now: Mapping[str, str], before: Sequence[Mapping[str, str]]) -> list[Change]:
-    told = [one for one in before if one]
-    if not now or not told:
+    known = [one for one in before if one]
+    if not now or not known:
         return []
     found = []
-    for name in sorted(set(now).union(*told)):
-        usual = Counter(one.get(name, NOT_SET) for one in told).most_common(1)[0][0]
+    for name in sorted(set(now).union(*known)):
+        usual = Counter(one.get(name, NOT_SET) for one in known).most_common(1)[0][0]
         value = now.get(name, NOT_SET)
         if value != usual:
             found.append(Change(f"setting {name}", usual, value))

@@ -41,7 +41,7 @@ from stripewise.evidence.trace import SIZE_EDGES
 
 Row = Mapping[str, Any]
 MOST_SOURCES = 10
-"""Sources of one job that are shown, those with most I/O time."""
+"""Maximum number of sources of a job that are shown, those with most I/O time first."""
 _NAMES = (
     *(Cluster.name.label("cluster"), Person.name.label("user")),
     *(Project.name.label("project"), Program.name.label("program")),
@@ -55,16 +55,16 @@ _ABOUT_SOURCE = (
 
 @dataclass(frozen=True)
 class Source:
-    """What one source tells of a job.
+    """Data of one source about a job.
 
     Attributes:
-        about: Kind, name, match_rule, confidence, times, program; `is_counted`: the job's figures
-            are made of it; otherwise another source tells more of the same run.
-        figures: Of the profile, as `stripewise profile --json` prints them.
-        document: The profile without its lists of files; None: names of files are hidden from
-            this viewer, and with them all text that may hold one.
-        io / patterns / findings / settings: Rows of the tables, without names of files where
-            those are hidden.
+        about: Kind, name, match_rule, confidence, times, program; and `is_counted`: whether the
+            job's figures are made from it. If not, another source reports more of the same run.
+        figures: Figures of the profile, as `stripewise profile --json` prints them.
+        document: The profile without its lists of files; None if names of files are hidden from
+            this viewer, and with them all text that may contain one.
+        io / patterns / findings / settings: Rows of the tables, without names of files if those
+            are hidden.
     """
 
     about: dict[str, Any]
@@ -81,10 +81,10 @@ class JobView:
     """One job as a viewer sees it.
 
     Attributes:
-        row: All columns of `tables.Job`, and cluster, user, project and program by name.
-        sight: How the viewer comes to see it.
-        shows_names: Names of files are shown.
-        sources: What tells of it: the `MOST_SOURCES` with most I/O time, in the order of time.
+        row: All columns of `tables.Job`, and the names of cluster, user, project and program.
+        sight: Reason why the viewer may see it.
+        shows_names: Whether names of files are shown.
+        sources: The `MOST_SOURCES` sources with most I/O time, sorted by time.
     """
 
     row: Row
@@ -94,12 +94,12 @@ class JobView:
 
     @property
     def counted(self) -> list[Source]:
-        """The sources of which the job's figures are made: one for each run."""
+        """The sources from which the job's figures are made, one for each run."""
         return [one for one in self.sources if one.about["is_counted"]]
 
 
 def find_job(connection: Connection, viewer: Viewer, job_id: int) -> Row | None:
-    """Return the row of a job with its names; None: there is none that the viewer sees."""
+    """Return the row of a job with its names, or None if the viewer sees no such job."""
     if not 0 < job_id < 1 << 62:
         return None
     query = join_names(jobs_of(viewer, *Job.__table__.c, *_NAMES)).where(Job.id == job_id)
@@ -108,7 +108,7 @@ def find_job(connection: Connection, viewer: Viewer, job_id: int) -> Row | None:
 
 
 def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | None:
-    """Return a job with what its sources tell; None: there is none that the viewer sees."""
+    """Return a job with the data of its sources, or None if the viewer sees no such job."""
     row = find_job(connection, viewer, job_id)
     if row is None:
         return None
@@ -131,14 +131,14 @@ def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | N
 
 
 def _mark_counted(sources: Sequence[Source]) -> None:
-    """Say of each source whether the job's figures are made of it."""
-    told = [
+    """Set for each source whether the job's figures are made from it."""
+    figures = [
         SourceFigures(one.about["kind"], one.about["program_id"], one.about["start_at"],
              one.about["end_at"], one.figures)
         for one in sources
     ]  # fmt: skip
-    counted = {id(one) for one in distinct(told)}
-    for source, one in zip(sources, told, strict=True):
+    counted = {id(one) for one in distinct(figures)}
+    for source, one in zip(sources, figures, strict=True):
         source.about["is_counted"] = id(one) in counted
 
 
@@ -193,7 +193,7 @@ def full_profile(
 ) -> dict[str, Any] | None:
     """Return a whole profile, as `stripewise profile --json` prints it.
 
-    None: there is none, or the viewer may not read the names of its files.
+    It is None if there is none, or if the viewer may not read the names of its files.
     """
     row = find_job(connection, viewer, job_id)
     if row is None or not viewer.reads_names(row) or not 0 < source_id < 1 << 62:
@@ -234,7 +234,7 @@ def list_files(
 ) -> Listing | None:
     """Return one page of the files of a source, in the order of the profile.
 
-    Where names are hidden, path and class are None.  None: no such source is visible.
+    Where names are hidden, path and class are None. Return None if no such source is visible.
 
     Raises:
         UsageError: The cursor cannot be used.
@@ -253,27 +253,28 @@ def list_files(
     return Listing(rows, listing.next)
 
 
-# What the servers counted for a job, and the sizes that its programs asked for.
+# What the servers counted for a job, and the sizes that its programs requested.
 #
-# Whoever sees the job sees this: there are no names of files in it.
+# Whoever sees the job sees this, since it contains no names of files.
 
 LARGEST_LISTS_BYTES = 1 << 20
-"""Compressed lists of files of a source that are read for a page (chosen: some 10^4 files)."""
+"""Maximum size of compressed file lists that are read for a page (chosen: some 10^4 files)."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """What the servers of a file system did for a job, of one kind.
+    """What the servers of a file system did for a job, for one kind of operation.
 
     Attributes:
-        file_system: Its name.
+        file_system: Name of the file system.
         kind: "read", "write" or "metadata".
-        first_at / last_at: Begin of the first and end of the last interval with any.
-        operations: How many; of reads and writes, requests of clients; None: not told.
-        moved_bytes: None for metadata, or not told.
-        operation_seconds: Mean time of an operation at the servers, of those whose time was told;
-            None: of none.
-        parts: Size of requests in bytes, or name of an operation -> how many; {}: not told.
+        first_at / last_at: Start of the first and end of the last interval with such operations.
+        operations: Number of operations, which for reads and writes are client requests; None if
+            not reported.
+        moved_bytes: Bytes moved; None for metadata, or if not reported.
+        operation_seconds: Mean time of an operation at the servers, over those with a reported
+            time; None if there are none.
+        parts: Count by request size in bytes or by name of operation; {} if not reported.
     """
 
     file_system: str
@@ -287,14 +288,14 @@ class Served:
 
     @property
     def request_bytes(self) -> float | None:
-        """Mean size of a request."""
+        """Mean size of a request in bytes."""
         if self.moved_bytes is None or not self.operations:
             return None
         return self.moved_bytes / self.operations
 
     @property
     def sizes(self) -> dict[int, int]:
-        """Upper bound of the size of requests, in bytes -> how many, ascending."""
+        """Number of requests by upper bound of their size in bytes, ascending."""
         known = {int(name): number for name, number in self.parts.items() if _is_size(name)}
         return dict(sorted(known.items()))
 
@@ -309,10 +310,11 @@ class AskedSizes:
 
     Attributes:
         direction: "read" or "write".
-        calls: How many.
-        moved_bytes: By all of them.
+        calls: Number of calls.
+        moved_bytes: Bytes moved by all of them.
         edges: Lower bounds of the sizes, in bytes.
-        counts: Calls from each of them on; (): not told, or there are too many files to read.
+        counts: Calls from each bound on; () if not reported, or if there are too many files to
+            read.
     """
 
     direction: str
@@ -323,12 +325,12 @@ class AskedSizes:
 
     @property
     def call_bytes(self) -> float | None:
-        """Mean size of a call."""
+        """Mean size of a call in bytes."""
         return self.moved_bytes / self.calls if self.calls else None
 
 
 def served_of(connection: Connection, view: JobView) -> list[Served]:
-    """Return what servers did for a job, by file system: read, write, metadata."""
+    """Return what servers did for a job, by file system, for reads, writes and metadata."""
     key = view.row["id"]
     times = _times(connection, key)
     query = (
@@ -342,20 +344,20 @@ def served_of(connection: Connection, view: JobView) -> list[Served]:
 
 
 def _served(row: Any, times: Mapping[tuple[int, str], tuple[float, int]]) -> Served:
-    told = row.operations > 0 or not row.moved_bytes
+    has_operations = row.operations > 0 or not row.moved_bytes
     seconds, timed = times.get((row.file_system_id, row.kind), (None, None))
-    if timed is None:  # the rows are no longer kept
+    if timed is None:  # the rows are not kept any more
         seconds, timed = row.busy_seconds, row.operations
     return Served(
         row.name, row.kind, row.first_at, row.last_at,
-        row.operations if told else None, row.moved_bytes,
+        row.operations if has_operations else None, row.moved_bytes,
         seconds / timed if seconds is not None and timed else None,
         parts_of(row.parts),
     )  # fmt: skip
 
 
 def _times(connection: Connection, key: int) -> dict[tuple[int, str], tuple[float, int]]:
-    """Return seconds, and operations that took them: servers that tell no times do not count."""
+    """Return times and the operations that took them, of the servers that report times."""
     timed = case((JobLoad.busy_seconds.is_not(None), JobLoad.operations))
     query = (
         select(
@@ -371,10 +373,10 @@ def _times(connection: Connection, key: int) -> dict[tuple[int, str], tuple[floa
 
 
 def asked_of(connection: Connection, view: JobView) -> dict[str, AskedSizes]:
-    """Return the calls of a job's programs by direction, where profiles tell all of them.
+    """Return the calls of a job's programs by direction, if profiles report all of them.
 
-    Their sizes are summed over all files, as the programs asked for them at the highest interface
-    that is known.
+    Sizes are summed over all files, as the programs requested them at the highest interface that
+    is known.
     """
     keys = [one.about["id"] for one in view.counted]
     if not keys:
@@ -386,14 +388,14 @@ def asked_of(connection: Connection, view: JobView) -> dict[str, AskedSizes]:
         return {}
     files = [one for row in rows for one in unpack(row[1]).get("files", ())]
     return {
-        direction: _asked(direction, files)
+        direction: _requested_sizes(direction, files)
         for direction in ("read", "write")
         if any(one.get(f"{direction}_calls") for one in files)
         and not any(f"{direction}_bytes" in one.get("missing", {}) for one in files)
     }
 
 
-def _asked(direction: str, files: Sequence[Mapping[str, Any]]) -> AskedSizes:
+def _requested_sizes(direction: str, files: Sequence[Mapping[str, Any]]) -> AskedSizes:
     lists = [one.get(f"{direction}_sizes") or () for one in files]
     width = max((len(one) for one in lists), default=0)
     counts = [sum(one[place] for one in lists if len(one) > place) for place in range(width)]

@@ -35,12 +35,12 @@ SORTS = (
     *("start_at", "run_seconds", "io_seconds", "io_share", "read_bytes", "write_bytes"),
     *("meta_operations", "avoidable_seconds", "avoidable_node_seconds", "name", "raw_id"),
 )
-"""Columns by which lists of jobs can be sorted; each has an index."""
+"""Columns by which lists of jobs can be sorted, each with an index."""
 _OF_PROFILES = {
     *("io_seconds", "io_share", "read_bytes", "write_bytes", "meta_operations"),
     *("avoidable_seconds", "avoidable_node_seconds"),
 }
-"""Of these, no job without a profile has one."""
+"""Those of them that are unknown for every job without a profile."""
 COLUMNS = (
     *(Job.id, Cluster.name.label("cluster"), Job.raw_id, Job.name, Job.state),
     *(Person.name.label("user"), Project.name.label("project"), Job.person_id, Job.project_id),
@@ -54,10 +54,10 @@ COLUMNS = (
 
 
 def order_of(text: str = "") -> Order:
-    """Return an order by its name: "start_at", or "-start_at" with the largest first.
+    """Return an order by its name: "start_at", or "-start_at" for the largest first.
 
     Raises:
-        UsageError: Jobs cannot be sorted so.
+        UsageError: Jobs cannot be sorted by this column.
     """
     text = text or "-start_at"
     name = text.removeprefix("-")
@@ -67,7 +67,7 @@ def order_of(text: str = "") -> Order:
 
 
 def join_names(query: Select[Any]) -> Select[Any]:
-    """Join the tables that have the names of a job."""
+    """Join the tables that contain the names of a job."""
     return (
         query.join(Cluster, Cluster.id == Job.cluster_id)
         .outerjoin(Person, Person.id == Job.person_id)
@@ -88,7 +88,7 @@ def list_jobs(
     """Return one page of the jobs that a viewer sees; its rows have `COLUMNS`.
 
     Raises:
-        UsageError: Sort or cursor cannot be used.
+        UsageError: The order or the cursor cannot be used.
     """
     asked, order = asked or JobFilter(), order_of(sort)
     if asked.source == "none" and order.column.key in _OF_PROFILES:
@@ -105,27 +105,27 @@ def list_jobs(
 
 
 def count_jobs(connection: Connection, viewer: Viewer, asked: JobFilter | None = None) -> int:
-    """Count the jobs that a viewer sees, up to one more than `COUNTED`."""
+    """Count the jobs that a viewer sees, at most one more than `COUNTED`."""
     return count(connection, _found(viewer, conditions(connection, asked or JobFilter())), Job.id)
 
 
 def _found(viewer: Viewer, wanted: Conditions) -> Select[Any]:
-    """Return the query that finds few jobs fast: by what is rare, or else by their owners."""
+    """Return the query that finds few jobs fast: by rare properties, or else by their owners."""
     by_index = not wanted.is_rare
-    # With a column that no index of a sorted one has: those begin with jobs that have no value.
+    # With a column that no index on a sorted column has: those begin with jobs without a value.
     return jobs_of(viewer, Job.id, Job.cluster_id, by_index=by_index).where(*wanted.all)
 
 
 def exported_jobs(
     connection: Connection, viewer: Viewer, asked: JobFilter, *, names: bool = False
 ) -> Select[Any]:
-    """Return the query of all jobs that a viewer sees and asks for, the oldest first.
+    """Return the query for all jobs that match a filter and that a viewer sees, oldest first.
 
     Args:
-        connection: To look names up.
-        viewer: Whose rights hold.
-        asked: Which jobs.
-        names: Only jobs of whose files the viewer may read the names.
+        connection: Connection to the database, used to look names up.
+        viewer: The viewer whose rights apply.
+        asked: Filter on jobs.
+        names: Whether to include only jobs whose file names the viewer may read.
     """
     columns = [without_reasons(viewer) if one is Job.missing else one for one in COLUMNS]
     query = join_names(jobs_of(viewer, *columns)).where(*conditions(connection, asked).all)
@@ -134,7 +134,7 @@ def exported_jobs(
     return query.order_by(Job.id)
 
 
-# A user's own jobs of the last weeks in a few figures.
+# Summary of a user's own jobs of the last weeks.
 
 OWN_DAYS = 30
 BEFORE_DAYS = 150
@@ -143,18 +143,18 @@ BEFORE_DAYS = 150
 
 @dataclass(frozen=True)
 class OwnSummary:
-    """A user's own jobs of the last `OWN_DAYS` days.
+    """Summary of a user's own jobs of the last `OWN_DAYS` days.
 
     Attributes:
         user: Name of the user.
-        jobs: How many started.
-        profiled: Of how many I/O is known.
-        io_seconds / avoidable_seconds: Sums over those; None: none is known.
-        not_estimated: Of these, of how many what can be avoided is not known, or not all.
-        worst: The job that loses most, as in lists of jobs; None: none loses anything.
-        new_findings: (code, number of jobs) of findings that no job of `BEFORE_DAYS` days before
-            has; the most frequent first.
-        served: Of how many the storage's servers counted bytes.
+        jobs: Number of jobs that started.
+        profiled: Number of those whose I/O is known.
+        io_seconds / avoidable_seconds: Sums over those; None if none is known.
+        not_estimated: Number of those whose avoidable time is unknown or incomplete.
+        worst: The job that loses most, as in lists of jobs; None if none loses anything.
+        new_findings: (code, number of jobs) of findings that no job of the `BEFORE_DAYS` days
+            before has, most frequent first.
+        served: Number of jobs for which the storage's servers counted bytes.
     """
 
     user: str
@@ -169,7 +169,7 @@ class OwnSummary:
 
 
 def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummary | None:
-    """Sum up a viewer's own jobs; None: no jobs can be theirs."""
+    """Summarise a viewer's own jobs; return None if no jobs can be theirs."""
     if viewer.role is None or viewer.person_id is None:
         return None
     since = int(now) - OWN_DAYS * DAY

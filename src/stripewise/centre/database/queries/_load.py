@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells what the storage moved for everybody while a job ran, and how long operations took.
+"""Reports what the storage moved for everybody during a job, and how long operations took.
 
-Besides the job's own, only sums over all users are read here; nothing tells whose they are.
+Besides the job's own data, only sums over all users are read; nothing reveals whose they are.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from stripewise.centre.database.store._samples import DAY, RESOLUTIONS
 from stripewise.centre.database.tables._storage import FileSystem, JobLoad, JobServed
 from stripewise.core import Amount, total
 
-# Beside a run: its own load by the servers' counters, and how long their operations took.
+# Load of a run by the servers' counters, and how long their operations took.
 
 _HOUR = 3600
 _DAYS_BEFORE = 28
@@ -50,12 +50,12 @@ _DAYS_BEFORE = 28
 
 @dataclass(frozen=True)
 class KindService:
-    """Targets of one kind during a run.
+    """Operation times of targets of one kind during a run.
 
     Attributes:
-        kind: "OST", "MDT".
-        seconds: Mean time of an operation; None: there were too few.
-        usual_seconds: The same in these hours of the 28 days before; None: not known.
+        kind: "OST" or "MDT".
+        seconds: Mean time of an operation; None if there were too few.
+        usual_seconds: The same in these hours of the 28 days before; None if unknown.
     """
 
     kind: str
@@ -68,8 +68,8 @@ class ServiceBeside:
     """How long operations took at the servers during a run.
 
     Attributes:
-        kinds: Of all targets of each kind together.
-        slow: Targets far slower than usual for them, or than the others; the slowest first.
+        kinds: All targets of each kind together.
+        slow: Targets far slower than usual, or than the others of their kind, slowest first.
     """
 
     kinds: Sequence[KindService]
@@ -77,9 +77,9 @@ class ServiceBeside:
 
 
 def bytes_served(connection: Connection, view: JobView) -> dict[str, int | None]:
-    """Return the bytes that servers moved for a job, by file system that counted anything of it.
+    """Return the bytes that servers moved for a job, by file system that counted any operation.
 
-    None: metadata operations alone; whether there was data that nobody counted is not known.
+    None means only metadata operations: whether there was data that nobody counted is unknown.
     """
     query = (
         select(FileSystem.name, func.sum(JobServed.moved_bytes))
@@ -103,7 +103,7 @@ def operations_served(connection: Connection, view: JobView) -> dict[str, int]:
 
 
 def last_served(connection: Connection, view: JobView) -> float | None:
-    """Return until when servers have counted anything of a job; None: they did not."""
+    """Return the end of what servers counted for a job, or None if they counted nothing."""
     query = select(func.max(JobServed.last_at)).where(JobServed.job_id == view.row["id"])
     return connection.scalar(query)
 
@@ -111,14 +111,14 @@ def last_served(connection: Connection, view: JobView) -> float | None:
 def job_rates(
     connection: Connection, job_id: int, file_system_id: int, at: Sequence[int], width: int
 ) -> dict[int, float]:
-    """Return the bytes per second of a job in intervals in which servers counted any.
+    """Return the bytes per second of a job in the intervals in which servers counted any.
 
     Args:
-        connection: To the database.
+        connection: Connection to the database.
         job_id: Key of the job.
         file_system_id: Key of the file system.
-        at: Begins of the intervals, one after the other.
-        width: Of the intervals, in seconds.
+        at: Starts of consecutive intervals.
+        width: Width of the intervals, in seconds.
     """
     query = select(JobLoad.at, JobLoad.seconds, func.sum(JobLoad.moved_bytes)).where(
         JobLoad.job_id == job_id,
@@ -139,7 +139,7 @@ def job_rates(
 def service_beside(
     connection: Connection, file_system_id: int, begin: int, end: int
 ) -> ServiceBeside | None:
-    """Return how long operations took in a time; None: nobody tells."""
+    """Return how long operations took in a time span, or None if nothing reports it."""
     resolution = finest_times(connection, file_system_id, begin, end + 1)
     first = begin - begin % resolution
     during = services(connection, file_system_id, first, max(end, first + 1), resolution)
@@ -177,48 +177,48 @@ def _slow(during: Mapping[str, Service], before: Mapping[str, Service]) -> list[
     return sorted(found.values(), key=lambda one: (-one.seconds, one.target))
 
 
-# What the storage moved for everybody while a job ran: "you or them?".
+# What the storage moved for everybody while a job ran: was it the job or the others?
 
 HOUR = 3600
 DAYS_BEFORE = 28
-"""With so many days before it a run is compared: four of each day of the week."""
+"""Days before a run with which it is compared: four of each day of the week."""
 LEAST_HOURS = 24
-"""With fewer hours before it nothing is said of what is usual."""
+"""Minimum number of hours from which the usual load is determined."""
 _MOST_POINTS = 1500
 _LEAST_MARGIN, _LEAST_AROUND = 1800, 12
-"""Before and after a run at least so many seconds, and so many intervals, are returned."""
+"""Minimum seconds, and minimum number of intervals, that are returned before and after a run."""
 _MOST_HOURS = 24
 _COVERED = 0.4
-"""Share of an interval in which its rate has to be sampled: one of two samples (chosen)."""
+"""Minimum sampled share of an interval with a known rate: one of two samples (chosen)."""
 
 Rates = Mapping[int, float]
-"""Begin of an interval -> bytes per second of all parts of a storage together."""
+"""Bytes per second of all parts of a storage together, by start of the interval."""
 
 
 @dataclass(frozen=True)
 class StorageLoad:
-    """A storage beside a job that used it.
+    """Load of a storage system around a job that used it.
 
     Attributes:
-        file_system: Its name.
-        begin / end: When the job ran.
-        job_bytes: What the job moved there: by the servers' counters of jobs where they tell,
-            otherwise by its profile; None: the servers counted metadata operations alone.
-        is_served: The servers told it.
+        file_system: Name of the file system.
+        begin / end: Start and end of the job.
+        job_bytes: Bytes that the job moved there, by the servers' counters of jobs if they report
+            it, otherwise by its profile; None if the servers counted only metadata operations.
+        is_served: Whether that figure comes from the servers.
         resolution_seconds: Width of the intervals.
-        at: Begins of the intervals, before, during and after the run.
-        read / write: Bytes per second in each; None: not known.
-        storage_bytes: Moved for everybody in the intervals that cover the run, as far as they
-            are known; None: none is.
-        covered_share: Of these intervals, how many are known.
+        at: Starts of the intervals, before, during and after the run.
+        read / write: Bytes per second in each interval; None if unknown.
+        storage_bytes: Bytes moved for everybody in the intervals that cover the run, as far as
+            they are known; None if none is.
+        covered_share: Share of these intervals that are known.
         busier_than: Share of the hours of the days before in which less was moved than in the
-            hours of the run; None: not known.
-        compared_hours: How many hours that are.
-        job: Bytes per second of the job in each interval of its run, by the servers' counters;
-            (): they do not tell.  None: not known, or the job did not run.
-        service: How long operations took at the servers; None: not told.
+            hours of the run; None if unknown.
+        compared_hours: Number of those hours.
+        job: Bytes per second of the job in each interval of its run, by the servers' counters; ()
+            if they do not report it. An item is None if it is unknown or the job did not run.
+        service: How long operations took at the servers; None if not reported.
         job_operations_share: Share of the job in the metadata operations of all, by the servers'
-            counters; None: not known, or the job made none.
+            counters; None if unknown, or if the job made none.
     """
 
     file_system: str
@@ -240,20 +240,20 @@ class StorageLoad:
 
     @property
     def job_share(self) -> float | None:
-        """Share of the job in what the storage moved; None: not known."""
+        """Share of the job in what the storage moved; None if unknown."""
         if self.job_bytes is None or not self.storage_bytes or self.covered_share < ENOUGH:
             return None
         return min(self.job_bytes * self.covered_share / self.storage_bytes, 1.0)
 
     @property
     def covering_seconds(self) -> int:
-        """Length of the intervals that cover the run, together."""
+        """Total length of the intervals that cover the run."""
         covering = _covering(self.begin, self.end, self.resolution_seconds)
         return len(covering) * self.resolution_seconds
 
     @property
     def job_bytes_per_second(self) -> float | None:
-        """Average rate of the job over its run; None: not known."""
+        """Average rate of the job over its run; None if unknown."""
         if self.job_bytes is None:
             return None
         return self.job_bytes / max(self.end - self.begin, 1)
@@ -267,12 +267,12 @@ class StorageLoad:
 
 
 def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[StorageLoad]:
-    """Return the storages of a job that are sampled, the one that it used most first.
+    """Return the load of a job's storage systems that are sampled, the most used one first.
 
     Args:
-        connection: To the database.
+        connection: Connection to the database.
         view: The job as its viewer sees it.
-        most: Storages that are returned.
+        most: Maximum number of storage systems.
     """
     span = _span(view, last_served(connection, view))
     if span is None:
@@ -286,11 +286,10 @@ def loads_beside(connection: Connection, view: JobView, most: int = 3) -> list[S
 
 
 class _Use(NamedTuple):
-    """A sampled storage that a job used; bytes by the servers, otherwise by the profile.
+    """A sampled storage that a job used, with bytes by the servers, otherwise by the profile.
 
-    `moved` is None where the servers counted metadata operations alone, and no profile tells, or
-    not all of it;
-    `operations` are metadata operations by the servers.
+    `moved` is None if the servers counted only metadata operations and no profile reports all of
+    the data. `operations` are metadata operations counted by the servers.
     """
 
     sampled: _Sampled
@@ -300,18 +299,18 @@ class _Use(NamedTuple):
 
 
 def _used(connection: Connection, view: JobView) -> list[_Use]:
-    """Return the sampled storages that a job used, the one on which it moved most first."""
-    told: dict[str, list[Amount]] = defaultdict(list)
+    """Return the sampled storage systems that a job used, the one with most bytes first."""
+    amounts_by_name: dict[str, list[Amount]] = defaultdict(list)
     storages: dict[str, _Sampled] = {}
     for source in view.counted:
         for row in source.io:
             sampled = _sampled(connection, row["file_system"])
             if sampled is not None:
                 storages[sampled.name] = sampled
-                told[sampled.name] += [known_amount(row, "read_bytes"),
+                amounts_by_name[sampled.name] += [known_amount(row, "read_bytes"),
                                        known_amount(row, "write_bytes")]  # fmt: skip
     found: dict[str, _Use] = {}
-    for name, amounts in told.items():
+    for name, amounts in amounts_by_name.items():
         moved = total(amounts)
         found[name] = _Use(storages[name], int(moved.least) if moved.is_exact else None, False)
     for name, counted in bytes_served(connection, view).items():
@@ -336,9 +335,9 @@ def rates_in_hours(
     """Return the mean rate of a storage in the hours of some spans; unknown ones are left out.
 
     Args:
-        connection: To the database.
-        name: Of the storage, or where its files lie.
-        spans: Key -> begin and end; of long ones the first `_MOST_HOURS` hours count.
+        connection: Connection to the database.
+        name: Name of the storage, or mount point of its files.
+        spans: Start and end by key; of long spans the first `_MOST_HOURS` hours count.
     """
     hours = {
         key: list(_covering(begin, end, HOUR))[:_MOST_HOURS] for key, (begin, end) in spans.items()
@@ -357,7 +356,7 @@ def rates_in_hours(
 
 
 def _span(view: JobView, last: float | None) -> tuple[int, int] | None:
-    """Return when a job ran; one that still runs, as far as its record or its servers tell."""
+    """Return when a job ran; for one that still runs, up to its last record or server sample."""
     row = view.row
     begin, end = row["start_at"], row["end_at"]
     if begin is None:
@@ -404,7 +403,7 @@ def _load(
 def _operations_share(
     connection: Connection, use: _Use, resolution: int, during: range
 ) -> float | None:
-    """Return the part of a job in all metadata operations while it ran; None: not known."""
+    """Return the share of a job in all metadata operations while it ran; None if unknown."""
     series = use.sampled.metadata
     if not use.operations or not series:
         return None
@@ -417,7 +416,7 @@ def _operations_share(
 
 
 def _of_job(mine: Rates, total: Rates, at: int, during: range) -> float | None:
-    """Return the rate of a job in an interval: what nobody counted while servers were is none."""
+    """Return the rate of a job in an interval; 0 if servers counted, but nothing for the job."""
     if at in mine:
         return mine[at]
     return 0.0 if at in during and at in total else None
@@ -426,7 +425,7 @@ def _of_job(mine: Rates, total: Rates, at: int, during: range) -> float | None:
 def _compared(
     connection: Connection, series: Mapping[str, Sequence[int]], span: tuple[int, int]
 ) -> tuple[float | None, int]:
-    """Return in which share of the hours before the run less was moved, and their number."""
+    """Return the share of earlier hours in which less was moved, and the number of those hours."""
     begin, end = span
     hours = list(_covering(begin, end, HOUR))
     first = hours[0] - DAYS_BEFORE * 24 * HOUR
@@ -440,15 +439,15 @@ def _compared(
 
 
 def _covering(begin: float, end: float, resolution: int) -> range:
-    """Return the begins of the intervals that cover a span, at least one."""
+    """Return the starts of the intervals that cover a span, at least one."""
     first = int(begin) - int(begin) % resolution
     return range(first, max(int(end), first + 1), resolution)
 
 
 class _Sampled(NamedTuple):
-    """A storage that is sampled: its name, and the series of each metric that are its total.
+    """A storage that is sampled: its name, and the series of each metric that form its total.
 
-    `metadata` are those of metadata operations; (): they are not sampled.
+    `metadata` are those of metadata operations; () if they are not sampled.
     """
 
     id: int
@@ -458,7 +457,7 @@ class _Sampled(NamedTuple):
 
 
 def _sampled(connection: Connection, name: str) -> _Sampled | None:
-    """Return the storage that a profile calls so; None: it is not sampled."""
+    """Return the sampled storage of the name that a profile uses, or None if it is not sampled."""
     return briefly(connection, ("sampled", name), lambda: _find_sampled(connection, name))
 
 
@@ -481,7 +480,7 @@ def _rates(
     width: int = 0,
     moments: Sequence[int] = (),
 ) -> dict[str, Rates]:
-    """Return the rate of each metric in a time, by moment; arguments as of `curve`."""
+    """Return the rate of each metric in a time span, by moment; for arguments see `curve`."""
     return {
         metric: curve(connection, keys, *times, resolution, width=width, moments=moments,
                       covered=_COVERED).values
@@ -490,7 +489,7 @@ def _rates(
 
 
 def _sum(rates: Iterable[Rates]) -> Rates:
-    """Add up rates where all of them are known."""
+    """Sum rates at the moments at which all of them are known."""
     first, *others = rates
     return {
         at: rate + sum(other[at] for other in others)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists in pages by key: page 1,000 costs what page 1 costs, and nothing is shown twice."""
+"""Lists rows in pages by key: page 1,000 costs as much as page 1, and no row is shown twice."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from stripewise.present import printable
 
 MOST_ROWS = 500
 COUNTED = 500
-"""Rows are counted up to here: beyond, a list says "500+".  So many are gathered and sorted."""
+"""Rows are counted up to this number, then shown as "500+". So many are collected and sorted."""
 LOOKED_AT = 4_000
-"""Places along an index that are looked at before the database does it in its own way: some ms,
-and enough for a page of what holds for a few in a hundred."""
+"""Places along an index that are examined before the query is left to the database: this takes
+some ms, and fills a page with rows that meet a condition for a few in a hundred."""
 _LONGEST_CURSOR = 1000
 
 
 @dataclass(frozen=True)
 class Order:
-    """How a list is sorted.
+    """Order of a list.
 
     Attributes:
-        column: By what; rows without a value come last, either way.
-        key: Unique, decides between equal values.
-        descending: The largest first.
-        is_known: Some rows may have a value: otherwise none is looked for.
+        column: Column to sort by; rows without a value come last in either direction.
+        key: Unique column that decides between equal values.
+        descending: Whether the largest comes first.
+        is_known: Whether some rows may have a value; otherwise none is searched for.
     """
 
     column: InstrumentedAttribute[Any]
@@ -44,17 +44,17 @@ class Order:
 
     @property
     def name(self) -> str:
-        """The column with its direction: "-start_at"."""
+        """The column with its direction, such as "-start_at"."""
         return ("-" if self.descending else "") + self.column.key
 
 
 @dataclass(frozen=True)
 class Cursor:
-    """After which row a page begins.
+    """The row after which a page begins.
 
     Attributes:
-        value: Of the column that is sorted by; None: that row has none.
-        key: Of that row.
+        value: Value of the sorted column in that row; None if it has none.
+        key: Key of that row.
     """
 
     value: int | float | str | None
@@ -66,9 +66,10 @@ class Listing:
     """One page of a list.
 
     Attributes:
-        rows: Of the page.
-        next: Cursor of the page that follows, "" if this is the last.
-        total: Rows of the whole list, up to one more than `COUNTED`; None: not counted.
+        rows: Rows of the page.
+        next: Cursor of the next page; "" if this is the last.
+        total: Number of rows of the whole list, at most one more than `COUNTED`; None if not
+            counted.
     """
 
     rows: Sequence[Any]
@@ -90,18 +91,18 @@ def page(
     """Return one page of a query.
 
     Args:
-        connection: To the database.
-        query: Its columns have the sorted one and the key among them, under their own names.
-        order: How it is sorted.
-        after: Cursor that the page before gave; "" for the first.
-        limit: Rows of the page, at most `MOST_ROWS`.
-        places: A query of the keys of all rows, without what only a page shows; None: `query`.
-        few: The same, written so that few rows of many are found fast: these are gathered and
-            sorted, where an index of the sorted column would be followed through all the others.
-        most: So many rows are few; None: `COUNTED`.
+        connection: Connection to the database.
+        query: Query whose columns include the sorted one and the key, under their own names.
+        order: Order of the list.
+        after: Cursor that the page before returned; "" for the first page.
+        limit: Number of rows in the page, at most `MOST_ROWS`.
+        places: Query for only the keys of all rows; None to use `query`.
+        few: The same query, written so that few rows of many are found fast: they are collected
+            and sorted, instead of following an index of the sorted column through all the others.
+        most: Up to how many rows count as few; None for `COUNTED`.
 
     Raises:
-        UsageError: The cursor is none of this list.
+        UsageError: The cursor does not belong to this list.
     """
     limit = min(max(limit, 1), MOST_ROWS)
     begin = _read(after, order) if after else None
@@ -128,10 +129,10 @@ def page(
 def _ahead(
     connection: Connection, query: Select[Any], order: Order, begin: Cursor | None, limit: int
 ) -> list[Cursor]:
-    """Return those of the next `LOOKED_AT` places along the index at which a query has rows.
+    """Return those of the next `LOOKED_AT` places along the index for which a query has rows.
 
-    Databases know how many rows a condition holds for, not where they are: they may sort all of
-    them, where the page is among the first places, or follow the index through all the others.
+    Databases know how many rows meet a condition, not where they are: they may sort all of them
+    although the page is among the first places, or follow the index through all the others.
     """
     if not order.is_known or (begin is not None and begin.value is None):
         return []
@@ -142,7 +143,7 @@ def _ahead(
 def _along(
     connection: Connection, query: Select[Any], order: Order, begin: Cursor | None, limit: int
 ) -> list[Cursor]:
-    """Return the places behind one of them, along the index of the sorted column."""
+    """Return the places after a given one, along the index of the sorted column."""
     found: list[Cursor] = []
     if order.is_known and (begin is None or begin.value is not None):
         found = _places(connection, _known(query, order, begin), order, limit)
@@ -164,7 +165,7 @@ def _places(connection: Connection, query: Select[Any], order: Order, limit: int
 def _rows(
     connection: Connection, query: Select[Any], order: Order, places: Sequence[Cursor]
 ) -> list[Any]:
-    """Return the rows at places, in their order."""
+    """Return the rows at the given places, in their order."""
     if not places:
         return []
     found = connection.execute(query.where(order.key.in_([place.key for place in places])))
@@ -173,7 +174,7 @@ def _rows(
 
 
 def _behind(few: Sequence[Cursor], order: Order, begin: Cursor | None) -> list[Cursor]:
-    """Return places in their order, those behind one of them."""
+    """Return places in order, only those after a given one."""
     known = sorted(((one.value, one.key) for one in few if one.value is not None),
                    reverse=order.descending)  # fmt: skip
     unknown = sorted((one.key for one in few if one.value is None), reverse=order.descending)
@@ -190,7 +191,7 @@ def _is_beyond(one: Any, other: Any, order: Order) -> bool:
 
 
 def count(connection: Connection, query: Select[Any], key: Any, most: int = COUNTED) -> int:
-    """Count the rows of a query, up to one more than the most that are to be counted."""
+    """Count the rows of a query, at most one more than a limit."""
     some = query.with_only_columns(key).order_by(None).limit(most + 1).subquery()
     return connection.scalar(select(func.count()).select_from(some)) or 0
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds access patterns by what they cost, and surveys the programs and patterns of everybody."""
+"""Finds access patterns by their cost, and surveys the programs and patterns of all users."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from stripewise.centre.database.tables._jobs import Job, JobPattern, JobSource
 
 MOST_FORMS = 200
 PUBLIC_SECONDS = (1000.0, 100.0, 10.0, 1.0, 0.0)
-"""Least losses for which figures over everybody are given: close ones would tell jobs apart."""
+"""Minimum losses for which public figures are given: finer steps would reveal single jobs."""
 
 
 @dataclass(frozen=True)
 class PatternFilter:
-    """What is asked of patterns.
+    """Conditions on patterns.
 
     Attributes:
-        pattern: Part of the form, with its blanks: "BLOCK, *".
+        pattern: Part of the form, with its blanks, such as "BLOCK, *".
         direction: "read" or "write".
-        least_lost_seconds: Least gain that findings expect for its files in one job.
+        least_lost_seconds: Minimum saving that findings predict for its files in one job.
     """
 
     pattern: str | None = None
@@ -52,7 +52,7 @@ class PatternFilter:
 
     @classmethod
     def parse(cls, words: Mapping[str, str]) -> PatternFilter:
-        """Return the filter that the words of a URL ask for.
+        """Return the filter that the parameters of a URL define.
 
         Raises:
             UsageError: A value cannot be used.
@@ -78,15 +78,15 @@ def search_patterns(
 ) -> Sequence[Row]:
     """Return forms of patterns in the jobs that a viewer sees, those that lose most first.
 
-    Rows have form, is_write, job_count, program_count, user_count, lost_seconds.  Two profiles
-    may tell of one run: of each job the larger loss counts.
+    Rows have form, is_write, job_count, program_count, user_count, lost_seconds. Two profiles may
+    describe the same run: for each job, only the larger loss counts.
     """
     jobs = jobs_of(viewer).where(*period.jobs)
     return rows_of(connection.execute(_forms(jobs, asked)))
 
 
 def public_patterns(connection: Connection, asked: PatternFilter, now: float) -> Sequence[Row]:
-    """Return the same over the jobs of all users, rounded, of patterns that enough users have."""
+    """Return rounded figures of patterns over all users' jobs, if enough users have them."""
     least = public_seconds(asked.least_lost_seconds)
     every = kept(connection, ("patterns", least), now, lambda: _public(connection, least, now))
     return [
@@ -99,7 +99,7 @@ def public_patterns(connection: Connection, asked: PatternFilter, now: float) ->
 
 def _public(connection: Connection, least: float | None, now: float) -> Sequence[Row]:
     jobs = everybody(public_period(now))
-    query = _of_enough(_each(jobs, PatternFilter(least_lost_seconds=least)))
+    query = _forms_of_enough_users(_each(jobs, PatternFilter(least_lost_seconds=least)))
     return [
         {
             **row,
@@ -112,7 +112,7 @@ def _public(connection: Connection, least: float | None, now: float) -> Sequence
 
 
 def public_seconds(asked: float | None) -> float | None:
-    """Return the least loss that is used for everybody where this one is asked for."""
+    """Return the minimum loss that is applied to public figures for a requested one."""
     if asked is None:
         return None
     return next(one for one in PUBLIC_SECONDS if one <= asked)
@@ -132,10 +132,10 @@ def _forms(jobs: Select[Any], asked: PatternFilter) -> Select[Any]:
     return _costliest(query, seconds, each)
 
 
-def _of_enough(each: Any) -> Select[Any]:
-    """Return the query of forms that enough users have, none of whom makes most of one.
+def _forms_of_enough_users(each: Any) -> Select[Any]:
+    """Return the query of forms that enough users have, none of whom accounts for most of one.
 
-    What is lost is not known where it is known of too few users, or one of them loses more than
+    The loss is unknown if it is known for too few users, or one of them accounts for more than
     half of it.
     """
     shape = (each.c.form, each.c.is_write)
@@ -145,8 +145,8 @@ def _of_enough(each: Any) -> Select[Any]:
         .subquery()
     )
     users, lost = func.count(), of_user.c.lost
-    is_told = and_(func.count(lost) >= FEWEST_USERS, is_mixed(lost))
-    seconds = case((is_told, func.sum(lost)))
+    is_known = and_(func.count(lost) >= FEWEST_USERS, is_mixed(lost))
+    seconds = case((is_known, func.sum(lost)))
     query = (
         select(of_user.c.form, of_user.c.is_write, func.sum(of_user.c.jobs).label("job_count"))
         .add_columns(users.label("user_count"), seconds.label("lost_seconds"))
@@ -157,7 +157,7 @@ def _of_enough(each: Any) -> Select[Any]:
 
 
 def _each(jobs: Select[Any], asked: PatternFilter) -> Any:
-    """Return a row for each job and form."""
+    """Return a query with one row for each job and form."""
     shape = (JobPattern.form, JobPattern.is_write)
     lost = func.max(JobPattern.lost_seconds).label("lost")
     return (
@@ -175,46 +175,47 @@ def _costliest(query: Select[Any], seconds: Any, rows: Any) -> Select[Any]:
     return query.order_by(*order).limit(MOST_FORMS)
 
 
-# Rounded figures over the jobs of all users, once for many requests.
+# Rounded figures over the jobs of all users, cached for many requests.
 #
-# Here alone jobs are looked at that the viewer may not see.  Nothing of one user can be told
-# from the answers: they are of programs, or patterns, with at least `FEWEST_USERS` users, none
-# of whom makes more than half of it (`is_mixed`: with one user who makes most of it, a median or
-# a sum is theirs), and so is each single figure; the time is always the last whole months, so
-# that no two answers differ by a few jobs; counts are rounded down to multiples of
-# `FEWEST_USERS`, other figures to two digits; sums and extremes of programs, which one user
-# alone may make, are left out.
+# This is the only place that reads jobs which the viewer may not see. Nothing about a single user
+# can be derived from the answers: they describe programs or patterns with at least `FEWEST_USERS`
+# users, none of whom accounts for more than half (`is_mixed`: with one user who accounts for most,
+# a median or a sum is theirs), and the same holds for each single figure. The period is always the
+# last whole months, so that no two answers differ by a few jobs. Counts are rounded down to
+# multiples of `FEWEST_USERS`, other figures to two digits; sums and extremes of programs, which a
+# single user may account for, are left out.
 
 MONTHS = 3
-"""Whole months that figures over everybody are of."""
+"""Number of whole months that public figures cover."""
 KEPT_SECONDS = 3600
 _KEPT: WeakKeyDictionary[Engine, dict[Hashable, tuple[int, Any]]] = WeakKeyDictionary()
-"""What was found of each database, and in which hour."""
+"""Cached answers of each database, with the hour in which they were computed."""
 T = TypeVar("T")
 
 
 def public_period(now: float) -> Period:
-    """Return the time of which figures over everybody are."""
+    """Return the period of figures about all users."""
     return whole_months(now, MONTHS)
 
 
 def public_survey(connection: Connection, now: float) -> Sequence[ProgramSurvey]:
-    """Return the programs that enough users have, by name; the same for all viewers."""
+    """Return the programs that enough users have, by name, equally for all viewers."""
     jobs = everybody(public_period(now))
     return kept(connection, "survey", now, lambda: _survey(connection, jobs))
 
 
 def kept(connection: Connection, name: Hashable, now: float, find: Callable[[], T]) -> T:
-    """Return what is the same for all viewers, found once an hour: it takes seconds.
+    """Return an answer that is the same for all viewers, computed once an hour.
 
     Args:
-        connection: To the database.
-        name: Of what is asked.
-        now: Seconds since 1970.
-        find: Finds it; what is empty is not kept, for a database that is just being filled.
+        connection: Connection to the database.
+        name: Name of the query.
+        now: Current time, in seconds since 1970.
+        find: Function that computes it; an empty answer is not kept, for a database that is being
+            filled.
     """
     answers = _KEPT.setdefault(connection.engine, {})
-    with place_of(connection, ("kept", name)).lock:  # others wait for whoever looks for it
+    with place_of(connection, ("kept", name)).lock:  # others wait for whoever computes it
         hour, known = answers.get(name, (-1, None))
         if hour == int(now) // KEPT_SECONDS:
             answer: T = known
@@ -242,12 +243,12 @@ def _survey(connection: Connection, jobs: Select[Any]) -> Sequence[ProgramSurvey
 
 
 def everybody(period: Period) -> Select[Any]:
-    """Begin a query about the jobs of all users; those whose user is not known do not count."""
+    """Return the query for the jobs of all users; jobs of unknown users are left out."""
     return select().select_from(Job).where(*period.jobs, Job.person_id.is_not(None))
 
 
 def is_mixed(amount: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return the condition that no row of a group, a row for each user, has more than half of it.
+    """Return the condition that no row of a group, one row per user, has more than half of it.
 
     Source: the dominance rule of statistical offices, with n = 1 and k = 50 %; Hundepool and
     others, Statistical Disclosure Control (2012).
@@ -256,17 +257,17 @@ def is_mixed(amount: ColumnElement[Any]) -> ColumnElement[bool]:
 
 
 def coarse(value: float) -> float:
-    """Return a figure with two digits."""
+    """Return a figure rounded to two digits."""
     return float(f"{value:.2g}")
 
 
 def floored(count: int) -> int:
-    """Return a count, rounded down to a multiple of `FEWEST_USERS`."""
+    """Return a count rounded down to a multiple of `FEWEST_USERS`."""
     return count // FEWEST_USERS * FEWEST_USERS
 
 
 def _rounded(one: ProgramSurvey) -> ProgramSurvey:
-    """Leave out what one user alone may make: sums, extremes."""
+    """Return a survey without figures that a single user may determine: sums and extremes."""
     medians = {name: coarse(known.median) for name, known in one.figures.items()}
     counts = {name: floored(known.count) for name, known in one.figures.items()}
     return ProgramSurvey(
@@ -280,16 +281,16 @@ def _rounded(one: ProgramSurvey) -> ProgramSurvey:
     )
 
 
-# What many requests need at one moment, and is the same for all viewers: found once.
+# Answers that many requests need at the same moment and that are the same for all viewers.
 
 SECONDS = 5.0
-"""For so long an answer stands: samples are taken every few seconds at the most often."""
+"""Lifetime of an answer; samples are taken every few seconds at most."""
 _MOST = 1000
 _now = time.monotonic
 
 
 class Place:
-    """An answer, or the place for it while somebody looks for it."""
+    """A cached answer, or the lock that others wait for while it is computed."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -301,16 +302,16 @@ _FOUND: WeakKeyDictionary[Engine, dict[Hashable, Place]] = WeakKeyDictionary()
 
 
 def briefly(connection: Connection, name: Hashable, find: Callable[[], T]) -> T:
-    """Return what `find` finds, or found a moment ago for another request.
+    """Return the answer of `find`, or the one that another request computed a moment ago.
 
-    Whoever asks while another looks for it waits for that answer: a hundred pages at once ask the
-    database once.  What this process writes itself, but for accounts and their audit, is seen at
-    once.
+    A request that arrives while another computes the answer waits for it: a hundred pages at once
+    query the database once. What this process writes itself is seen at once, except for accounts
+    and their audit.
 
     Args:
-        connection: To the database.
-        name: Of what is asked, with all that it depends on but the moment.
-        find: Finds it.  Nobody changes what it returns.
+        connection: Connection to the database.
+        name: Name of the query, with all that it depends on except the moment.
+        find: Function that computes the answer, which nobody may modify.
     """
     one = place_of(connection, name)
     with one.lock:
@@ -322,7 +323,7 @@ def briefly(connection: Connection, name: Hashable, find: Callable[[], T]) -> T:
 
 
 def place_of(connection: Connection, name: Hashable) -> Place:
-    """Return where the answer to a question stands."""
+    """Return the cache entry of an answer."""
     engine = connection.engine
     answers = _FOUND.get(engine)
     if answers is None:
@@ -334,7 +335,7 @@ def place_of(connection: Connection, name: Hashable) -> Place:
 
 
 def _forget(connection: Connection) -> None:
-    """Forget what was found, after something was written."""
+    """Drop cached answers, because something was written."""
     if connection.get_execution_options().get("writing") not in (None, False, ACCOUNTS):
         for answers in list(_FOUND.values()):
             answers.clear()

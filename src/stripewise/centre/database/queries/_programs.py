@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Surveys programs over the jobs that a viewer sees, and tells what costs one program time."""
+"""Surveys programs over the jobs that a viewer sees, and reports what costs one program time."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from stripewise.centre.database.tables._jobs import (
 from stripewise.core import Amount
 from stripewise.present import plural
 
-# Medians, spread and concurrency of many jobs. Pure.
+# Medians, spread and concurrency of many jobs.
 
 LOW, HIGH = 0.1, 0.9
-"""Shares of the jobs that lie below the ends of a spread."""
+"""Quantiles at the ends of a spread."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over many jobs.
+    """Distribution of a figure over many jobs.
 
     Attributes:
-        median: Half of the jobs have less.
-        low / high: A tenth of the jobs has less than `low`, a tenth more than `high`.
-        count: Jobs of which the figure is known.
+        median: Median over the jobs.
+        low / high: The 10th and the 90th percentile.
+        count: Number of jobs whose figure is known.
     """
 
     median: float
@@ -54,10 +54,10 @@ class Spread:
 
 
 def spread(values: NDArray[np.float64]) -> Spread | None:
-    """Return the spread of values; None: none of them is known.
+    """Return the spread of values, or None if none of them is known.
 
     Args:
-        values: (n,) float64; NaN: not known.
+        values: (n,) float64; NaN if unknown.
     """
     known = values[~np.isnan(values)]
     if not len(known):
@@ -69,12 +69,12 @@ def spread(values: NDArray[np.float64]) -> Spread | None:
 def at_once(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> tuple[int, int] | None:
     """Return how many jobs run at the same time: typically, and at most.
 
-    The typical number is the median over the time in which at least one of them runs.  A job
-    that ends in the second in which another starts does not run beside it.
+    The typical number is the median over the time in which at least one of them runs. A job that
+    ends in the second in which another one starts does not count as running beside it.
 
     Args:
-        starts: (n,) float64, seconds; NaN: not known.
-        ends: (n,) likewise.
+        starts: (n,) float64, seconds; NaN if unknown.
+        ends: (n,) float64, seconds; NaN if unknown.
     """
     known = ends > starts
     if not known.any():
@@ -92,7 +92,7 @@ def at_once(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> tuple[int
     return int(typical), int(running.max())
 
 
-# The survey of applications: each program in figures, over the jobs that a viewer sees.
+# The survey of applications: figures of each program over the jobs that a viewer sees.
 
 _CHUNK = 50_000
 _COUNTED = (
@@ -105,24 +105,24 @@ _OF_PROFILE = (
     *("cumulated_meta_seconds", "read_only_count", "write_only_count", "rank_count"),
 )
 FIGURES = (*_OF_PROFILE, "run_seconds", "io_bytes", "meta_share")
-"""Figures of which there is a spread; all are of jobs with a profile."""
+"""Figures that have a spread; all are of jobs with a profile."""
 
 
 @dataclass(frozen=True)
 class ProgramSurvey:
-    """A program in figures.
+    """Figures of one program.
 
     Attributes:
-        program / area: Name, and field of research; None: not told.
-        is_everybody: Over the jobs of all users, rounded; otherwise over those that the viewer
-            sees, exact.
-        job_count: Jobs; `profiled_count` of these have a profile.
-        user_count: Users whose jobs they are.
-        figures: By name, see `FIGURES`; those that are not known of any job are left out.
-        typical_at_once / most_at_once: Jobs that run at the same time; None: not known.
-        node_seconds: Run time times nodes of all jobs; None: not known of any.
-        avoidable_node_seconds: What findings expect to gain, of all jobs.
-        not_estimated: Of how many jobs with a profile that is not known.
+        program / area: Name and field of research; None if not reported.
+        is_everybody: Whether the figures cover the jobs of all users and are rounded; otherwise
+            they cover those that the viewer sees and are exact.
+        job_count: Number of jobs; `profiled_count` of these have a profile.
+        user_count: Number of users whose jobs they are.
+        figures: Figures by name, see `FIGURES`; those that are unknown for all jobs are left out.
+        typical_at_once / most_at_once: Jobs that run at the same time; None if unknown.
+        node_seconds: Run time multiplied by nodes, over all jobs; None if unknown for all.
+        avoidable_node_seconds: Saving that findings predict, over all jobs.
+        not_estimated: Number of profiled jobs for which that is unknown.
     """
 
     program: str
@@ -139,7 +139,7 @@ class ProgramSurvey:
     is_everybody: bool = False
 
     def median(self, name: str) -> float | None:
-        """Return the median of a figure; None: not known."""
+        """Return the median of a figure, or None if unknown."""
         found = self.figures.get(name)
         return None if found is None else found.median
 
@@ -150,10 +150,10 @@ def survey(
     """Return the programs of the jobs that a viewer sees, by name.
 
     Args:
-        connection: To the database.
-        viewer: Who asks.
-        period: In which the jobs started.
-        program_id: Only this program.
+        connection: Connection to the database.
+        viewer: The viewer who asks.
+        period: Period in which the jobs started.
+        program_id: Key of the only program to survey; None for all.
     """
     return survey_of(connection, jobs_of(viewer).where(*period.jobs), program_id)
 
@@ -167,11 +167,11 @@ def survey_of(
     """Return the programs of jobs, by name.
 
     Args:
-        connection: To the database.
-        jobs: Query from the table of jobs, with its conditions and without columns.
-        program_id: Only this program.
-        fewest_users: Figures that are known of the jobs of fewer users, or of which one user
-            has more than half of the jobs, are left out; 0: none is.
+        connection: Connection to the database.
+        jobs: Query on the table of jobs, with its conditions and without columns.
+        program_id: Key of the only program to survey; None for all.
+        fewest_users: Minimum number of users: figures known for jobs of fewer users, or with one
+            user who has more than half of the jobs, are left out; 0 to keep all.
     """
     is_one = Job.program_id.is_not(None) if program_id is None else Job.program_id == program_id
     names = (*_COUNTED, *_OF_PROFILE)
@@ -179,16 +179,16 @@ def survey_of(
     table = _table(connection, query, len(names))
     order = np.argsort(table[:, 0], kind="stable")
     keys, firsts = np.unique(table[order, 0], return_index=True)
-    told = _names_and_areas(connection, [int(key) for key in keys])
+    names_and_areas = _names_and_areas(connection, [int(key) for key in keys])
     found = []
     for key, rows in zip(keys, np.split(order, firsts[1:]), strict=False):
         columns = dict(zip(names, table[rows].T, strict=True))
-        found.append(_summary(*told[int(key)], columns, fewest_users))
+        found.append(_summary(*names_and_areas[int(key)], columns, fewest_users))
     return sorted(found, key=lambda one: one.program)
 
 
 def _table(connection: Connection, query: Select[Any], width: int) -> NDArray[np.float64]:
-    """(n, width) float64: the rows of a query, NaN for what is not known."""
+    """Return the rows of a query as (n, width) float64, with NaN for unknown values."""
     result = connection.execute(query, execution_options={"yield_per": _CHUNK})
     parts = [np.array([tuple(row) for row in chunk], np.float64) for chunk in result.partitions()]
     return np.concatenate(parts) if parts else np.empty((0, width))
@@ -233,7 +233,7 @@ def _summary(
 
 
 def _meta_share(figures: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-    """(n,) share of the metadata in the time that all ranks spend in I/O."""
+    """Return the (n,) share of metadata in the time that all ranks spend in I/O."""
     meta = figures["cumulated_meta_seconds"]
     every = meta + figures["cumulated_read_seconds"] + figures["cumulated_write_seconds"]
     found = np.full(len(meta), np.nan)
@@ -242,7 +242,7 @@ def _meta_share(figures: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float6
 
 
 def _is_of(fewest_users: int, persons: NDArray[np.float64]) -> bool:
-    """Return whether jobs are of enough users, none of whom has more than half of them."""
+    """Return whether jobs belong to enough users, none of whom has more than half of them."""
     _, numbers = np.unique(persons, return_counts=True)
     return len(numbers) >= fewest_users and bool(numbers.max() * 2 <= numbers.sum())
 
@@ -256,17 +256,17 @@ def _sum(values: NDArray[np.float64]) -> float | None:
     return float(known.sum()) if len(known) else None
 
 
-# One program: its jobs, what costs them time, in which patterns, with which settings.
+# One program: its jobs, what costs them time, their patterns and their settings.
 
 MOST_POINTS = 1000
-"""Jobs in a chart: of more, every n-th is shown."""
+"""Maximum number of jobs in a chart; if there are more, every n-th is shown."""
 MOST_KINDS = 50
-"""Findings, patterns or settings of a program that are listed."""
+"""Maximum number of findings, patterns or settings of a program that are listed."""
 
 
 def find_program(connection: Connection, viewer: Viewer, name: str) -> int | None:
     """Return the key of a program of which the viewer sees a job, of any time."""
-    # One query: two would tell by their number that others have a program of this name.
+    # A single query: with two, their number would reveal that others have a program of this name.
     key = select(Program.id).where(Program.name == name).scalar_subquery()
     found: int | None = connection.scalar(
         jobs_of(viewer, Job.program_id).where(Job.program_id == key).limit(1)
@@ -277,7 +277,7 @@ def find_program(connection: Connection, viewer: Viewer, name: str) -> int | Non
 def median_job(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> Row | None:
-    """Return the job with the median I/O time, the lower of two; None: there is none."""
+    """Return the job with the median I/O time, the lower of two, or None if there is none."""
     known = _jobs(viewer, program_id, period, Job.id).where(Job.io_seconds.is_not(None))
     number = connection.scalar(select(func.count()).select_from(known.subquery())) or 0
     if not number:
@@ -290,7 +290,7 @@ def median_job(
 def job_times(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> tuple[Sequence[Row], int]:
-    """Return jobs in the order of their start, and every how many there is one."""
+    """Return every n-th job sorted by start, and n, which limits the number of jobs."""
     known = _jobs(viewer, program_id, period).where(Job.io_seconds.is_not(None))
     number = connection.scalar(known.with_only_columns(func.count())) or 0
     step = max(-(-number // MOST_POINTS), 1)
@@ -304,10 +304,10 @@ def job_times(
 def program_findings(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> Sequence[Row]:
-    """Return findings by what they cost: code, job_count, cost_seconds, cost_node_seconds.
+    """Return findings by their cost: code, job_count, cost_seconds, cost_node_seconds.
 
-    `missing` of a row says of how many jobs these are not known.
-    Two profiles may tell of one run: of each job the larger cost counts.
+    `missing` of a row reports for how many jobs these are unknown. Two profiles may describe the
+    same run: for each job, only the larger cost counts.
     """
     cost = func.max(FindingRow.cost_seconds).label("cost")
     jobs = _jobs(viewer, program_id, period, Job.id, Job.node_count, FindingRow.code, cost)
@@ -334,10 +334,11 @@ def program_findings(
 def program_patterns(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> Sequence[Row]:
-    """Return patterns by what is lost.
+    """Return patterns, sorted by lost time.
 
     Rows have form, is_write, job_count, moved_bytes, lost_seconds and `missing`.
-    Profiles of several kinds may tell of one run: of each job the kind counts that has most.
+    Profiles of several kinds may describe the same run: for each job, the kind with most bytes
+    counts.
     """
     shape = (JobPattern.form, JobPattern.is_write)
     jobs = _jobs(
@@ -372,28 +373,28 @@ def program_patterns(
 
 
 def _with_moved(row: Row) -> Row:
-    """Return a row of patterns; jobs of which not all is known make its bytes the least."""
-    partly, told = row["partly"], {name: row[name] for name in row if name != "partly"}
-    why = f"not everything is known about {plural(partly, 'job')}" if partly else ""
+    """Return a row of patterns; jobs with incomplete data make its bytes a lower bound."""
+    partly, fields = row["partly"], {name: row[name] for name in row if name != "partly"}
+    why = f"of {plural(partly, 'job')} not all is known" if partly else ""
     amount = Amount.of(row["moved_bytes"], why)
     moved = None if amount.value is None else int(amount.value)
-    return {**told, "moved_bytes": moved, "missing": {"moved_bytes": why} if why else {}}
+    return {**fields, "moved_bytes": moved, "missing": {"moved_bytes": why} if why else {}}
 
 
 def program_settings(
     connection: Connection, viewer: Viewer, program_id: int, period: Period
 ) -> Sequence[Row]:
-    """Return settings in use, by jobs: name, requested, applied, effective, job_count, last_at."""
-    told = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
-    # In a query of its own: PostgreSQL groups by no expression with parameters.
+    """Return used settings by jobs: name, requested, applied, effective, job_count, last_at."""
+    fields = (SettingRow.requested, SettingRow.applied, SettingRow.effective)
+    # In a query of its own: PostgreSQL does not group by an expression with parameters.
     each = (
         _jobs(viewer, program_id, period, Job.id, Job.start_at, SettingRow.name)
-        .add_columns(*(without_paths(viewer, one).label(one.key) for one in told))
+        .add_columns(*(without_paths(viewer, one).label(one.key) for one in fields))
         .join(JobSource, JobSource.job_id == Job.id)
         .join(SettingRow, SettingRow.source_id == JobSource.id)
         .subquery()
     )
-    setting = (each.c.name, *(each.c[one.key] for one in told))
+    setting = (each.c.name, *(each.c[one.key] for one in fields))
     number = func.count(distinct(each.c.id))
     query = (
         select(*setting, number.label("job_count"), func.max(each.c.start_at).label("last_at"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares three witnesses of what jobs moved: profiles, the storage's counters, and Slurm."""
+"""Compares three sources for what jobs moved: profiles, the storage's counters, and Slurm."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _JOB = (
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two witnesses agree on the bytes of jobs.
+    """How far two sources agree on the bytes of jobs.
 
     Attributes:
         first / second: "profile", "server" or "slurm".
-        job_count: Jobs of which both tell.
-        close_count: Of these, both say the same within a tenth.
-        near_count: Within a factor of two.
+        job_count: Number of jobs that both report.
+        close_count: Number of these for which both agree within a tenth.
+        near_count: Number of these for which both agree within a factor of two.
         first_bytes / second_bytes: Sums over these jobs.
     """
 
@@ -53,7 +53,7 @@ class Agreement:
 
 
 def agreements(connection: Connection, viewer: Viewer, period: Period) -> list[Agreement]:
-    """Return how far each two of the three witnesses agree."""
+    """Return how far each pair of the three sources agrees."""
     found = []
     for (first, one), (second, other) in _pairs():
         query = jobs_of(
@@ -80,10 +80,10 @@ def disagreements(
     after: str = "",
     limit: int = 50,
 ) -> Listing:
-    """Return one page of jobs whose witnesses differ by more than a factor, the latest first.
+    """Return one page of jobs whose sources differ by more than a factor, latest first.
 
     Rows have the job, profile_bytes, server_bytes, slurm_bytes, and ratio: the largest by the
-    smallest of what is told, None: one of them is zero.
+    smallest of the reported amounts, or None if one of them is zero.
 
     Raises:
         UsageError: The cursor cannot be used.
@@ -113,7 +113,7 @@ def match_rules(connection: Connection, viewer: Viewer, period: Period) -> Seque
 
 
 def unrecorded_jobs(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
-    """Return jobs of which profiles alone tell, the latest first, with their number as total."""
+    """Return jobs that only profiles report, latest first, with their number as total."""
     query = join_names(jobs_of(viewer, *_JOB, func.count().over().label("total")))
     query = query.where(*period.jobs, Job.is_recorded.is_(False))
     return rows_of(connection.execute(query.order_by(Job.start_at.desc()).limit(MOST_ODD)))
@@ -122,7 +122,7 @@ def unrecorded_jobs(connection: Connection, viewer: Viewer, period: Period) -> S
 def clocks_apart(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
     """Return profiles that began before or after their job, by more than clocks may differ.
 
-    Rows have the job, kind, apart_seconds (negative: the profile began too early) and total.
+    Rows have the job, kind, apart_seconds (negative if the profile began too early) and total.
     """
     early = JobSource.start_at - Job.start_at
     late = JobSource.start_at - Job.end_at
@@ -148,29 +148,29 @@ def _within(one: Any, other: Any, factor: float) -> ColumnElement[bool]:
 
 def _with_ratio(row: dict[str, Any]) -> dict[str, Any]:
     names = [f"{name}_bytes" for name, _ in _WITNESSES]
-    told = {name: int(row[name]) for name in names if row[name] is not None}
-    least, most = min(told.values()), max(told.values())
-    return {**row, **told, "ratio": most / least if least else None}
+    amounts = {name: int(row[name]) for name in names if row[name] is not None}
+    least, most = min(amounts.values()), max(amounts.values())
+    return {**row, **amounts, "ratio": most / least if least else None}
 
 
-# Three witnesses of what a job moved: its profile, the storage's counters, Slurm. Pure.
+# Three sources for what a job moved: its profile, the storage's counters, and Slurm.
 
 AGREE_SHARE = 0.1
 AGREE_BYTES = 16 << 20
-"""Two amounts agree within a tenth of the larger one, or 16 MiB (chosen: programs, libraries and
-output of the job are read and written beside its data)."""
+"""Two amounts agree if they differ by less than a tenth of the larger one, or 16 MiB (chosen:
+programs, libraries and output of the job are read and written in addition to its data)."""
 WITNESSES = {"profile": "", "server": "server_", "slurm": "slurm_"}
-"""Witness -> how the columns of `tables.Job` begin that have its figures."""
+"""Prefix of the columns of `tables.Job` with the figures of each source."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What the witnesses say of one direction.
+    """Amounts that the sources report for one direction.
 
     Attributes:
         direction: "read" or "write".
-        amounts: Witness -> bytes; None: it says nothing.
-        reasons: Why they may differ; () if they agree, or one of them alone speaks.
+        amounts: Bytes by source; None if it reports nothing.
+        reasons: Why they may differ; () if they agree, or only one of them reports anything.
     """
 
     direction: str
@@ -179,28 +179,28 @@ class Statement:
 
     @property
     def known(self) -> dict[str, int]:
-        """The witnesses that say something."""
+        """The sources that report an amount."""
         return {name: value for name, value in self.amounts.items() if value is not None}
 
     @property
     def agree(self) -> bool | None:
-        """Return whether all that speak agree; None: fewer than two do."""
+        """Return whether all reported amounts agree, or None if there are fewer than two."""
         if len(self.known) < 2:
             return None
         return do_agree(min(self.known.values()), max(self.known.values()))
 
 
 def do_agree(one: int, other: int) -> bool:
-    """Return whether two amounts of bytes are the same for what they are."""
+    """Return whether two amounts of bytes agree within the accuracy of their sources."""
     return abs(one - other) <= max(AGREE_SHARE * max(one, other), AGREE_BYTES)
 
 
 def statements(job: Mapping[str, Any], *, is_partial: bool = False) -> list[Statement]:
-    """Return what the witnesses of a job say of reading and of writing.
+    """Return what the sources report for a job's reads and writes.
 
     Args:
-        job: With the columns of `tables.Job`.
-        is_partial: A profile of the job is not complete.
+        job: Row with the columns of `tables.Job`.
+        is_partial: Whether a profile of the job is incomplete.
     """
     found = []
     for direction in ("read", "write"):
@@ -222,7 +222,7 @@ def _reasons(
     if slurm is not None:
         others = [one for one in (profile, server) if one is not None]
         if found:
-            del others[1:]  # why these two differ is said
+            del others[1:]  # the reason why these two differ is given
         other = next((one for one in others if not do_agree(slurm, one)), None)
         if other is not None:
             found += _slurm_more() if slurm > other else _slurm_less()

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds and sums the series of servers' counters for a file system, server or target.
 
-All sums are made by the database.  A sum over targets is known where nearly all of them reported
-that were in service then: otherwise it is a gap, since a target that is silent would read as one
-without load.  A target that another server took over has a series at each of both: they are one
-target, which neither counts twice nor is silent where it was before.
+All sums are computed by the database. A sum over targets is known if nearly all targets that were
+in service then have reported; otherwise it is a gap, since a silent target would look like one
+without load. A target that another server has taken over has a series at each server. Both series
+are one target: it is not counted twice, and not considered silent at its former server.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, RESOLUTION
 from stripewise.centre.database.tables._storage import Rollup, Sample, Series
 
 MOST_READ = 150_000
-"""Roll-ups that are read for one curve; with more series, they are read at less resolution."""
+"""Maximum number of roll-ups for one curve; more series are read at a coarser resolution."""
 ENOUGH = 0.9
-"""Share of the series that a known sum of rates has (chosen)."""
+"""Minimum share of the series in a known sum of rates (chosen)."""
 _ASKED = 50
-"""Series that are asked how often they are sampled."""
+"""Number of series that are examined for their sampling interval."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One series: the whole of a file system, a server, or a target."""
+    """One series: of a whole file system, a server, or a target."""
 
     id: int
     server: str
@@ -47,7 +47,7 @@ class Curve:
     """Values by moment.
 
     Attributes:
-        values: Moment -> rate or level; a moment that is missing is a gap.
+        values: Rate or level by moment; a moment that is missing is a gap.
         gaps: Moments at which too few series reported for a sum.
     """
 
@@ -55,7 +55,7 @@ class Curve:
     gaps: int = 0
 
     def at(self, moments: Iterable[int]) -> list[float | None]:
-        """Return a value for each moment; None: not known."""
+        """Return a value for each moment, None if unknown."""
         return [self.values.get(moment) for moment in moments]
 
 
@@ -65,7 +65,7 @@ NOTHING = Curve({})
 def parts_of(
     connection: Connection, file_system_id: int, metrics: Sequence[str] = ()
 ) -> list[Part]:
-    """Return the series of a file system; of all metrics if none are given."""
+    """Return the series of a file system, of all metrics if none are given."""
     query = select(Series.id, Series.server, Series.target, Series.metric).where(
         Series.file_system_id == file_system_id
     )
@@ -76,7 +76,7 @@ def parts_of(
 
 
 def for_whole(parts: Sequence[Part], metric: str) -> list[int]:
-    """Return the series whose sum is the whole file system's; each byte counts once."""
+    """Return the series whose sum is that of the whole file system; each byte counts once."""
     same = _same(parts, metric)
     levels: tuple[list[Part], ...] = (
         [one for one in same if not one.server and not one.target],
@@ -113,14 +113,14 @@ def _same(parts: Sequence[Part], metric: str) -> list[Part]:
 
 
 def resolution_for(wanted: int, series: int, since: int, until: int, now: float) -> int:
-    """Return the finest resolution of roll-ups that is kept for a time and not too much to read.
+    """Return the finest affordable resolution of roll-ups that is kept for a time span.
 
     Args:
-        wanted: No finer than this.
-        series: How many are read.
-        since: Begin of the time.
-        until: End of the time.
-        now: Seconds since 1970.
+        wanted: Finest resolution that is useful.
+        series: Number of series to be read.
+        since: Start of the time span.
+        until: End of the time span.
+        now: Current time, in seconds since 1970.
     """
     for resolution in RESOLUTIONS:
         is_kept = resolution not in KEPT_DAYS or now - since <= KEPT_DAYS[resolution] * DAY
@@ -144,15 +144,15 @@ def curve(
     """Return the sum of the rates, or levels, of some series in each interval.
 
     Args:
-        connection: To the database.
-        ids: Of the series.
-        since: Begin of the time.
-        until: End of the time.
-        resolution: Of the roll-ups that are read, in seconds.
-        enough: Share of the series in service that has to be known.
-        width: Of the intervals, a multiple of the resolution; 0: the resolution.
-        moments: Begins of the roll-ups that are read; (): all.
-        covered: Share of an interval that a series has to have been sampled in.
+        connection: Connection to the database.
+        ids: Keys of the series.
+        since: Start of the time span.
+        until: End of the time span.
+        resolution: Resolution of the roll-ups that are read, in seconds.
+        enough: Share of the series in service that must be known.
+        width: Width of the intervals, a multiple of the resolution; 0 for the resolution itself.
+        moments: Starts of the roll-ups that are read; () for all.
+        covered: Share of an interval for which a series must have been sampled.
     """
     if not ids:
         return NOTHING
@@ -177,14 +177,14 @@ def curve(
 def _each(
     chosen: tuple[Any, ...], width: int, seconds: float, moved: Moved, *, is_single: bool
 ) -> Select[int, float]:
-    """Return the query of the rate, or level, of each series or target in each interval.
+    """Return the query for the rate, or level, of each series or target in each interval.
 
     Args:
-        chosen: Which roll-ups are read.
-        width: Of the intervals.
-        seconds: Of an interval that a series has to have been sampled in.
-        moved: Which of the series are of one target.
-        is_single: There is one roll-up for each, which takes half the time.
+        chosen: Conditions that select the roll-ups.
+        width: Width of the intervals.
+        seconds: Time of an interval for which a series must have been sampled.
+        moved: Which of the series belong to the same target.
+        is_single: Whether there is one roll-up for each, which takes half the time.
     """
     if is_single:
         rate = (Rollup.total / Rollup.covered_seconds).label("rate")
@@ -198,10 +198,10 @@ def _each(
 
 
 def width_for(connection: Connection, ids: Sequence[int], resolution: int) -> int:
-    """Return the width of intervals that are good for a curve, a multiple of `resolution`.
+    """Return a suitable width of intervals for a curve, a multiple of `resolution`.
 
-    A sample counts in the minute in which it begins.  So an interval is at least two samples wide:
-    samples that drift would leave holes in narrower ones.
+    A sample counts in the minute in which it begins. So an interval is at least two samples wide:
+    in narrower ones, samples that drift would leave holes.
     """
     last = (
         select(Sample.seconds)
@@ -219,7 +219,7 @@ def width_for(connection: Connection, ids: Sequence[int], resolution: int) -> in
 def resolution_there(
     connection: Connection, ids: Sequence[int], since: int, until: int, finest: int
 ) -> int:
-    """Return the finest resolution at which some series have roll-ups in a time."""
+    """Return the finest resolution at which some series have roll-ups in a time span."""
     for resolution in RESOLUTIONS:
         if resolution >= finest:
             within = rollups_within(ids, since - since % resolution, until, resolution)
@@ -255,7 +255,7 @@ def means(
 def means_there(
     connection: Connection, ids: Sequence[int], since: int, until: int, finest: int
 ) -> dict[int, float]:
-    """Return the same means; series that are not kept at a resolution are read at the next."""
+    """Return means as `means` does, reading missing series at the next coarser resolution."""
     found: dict[int, float] = {}
     for resolution in RESOLUTIONS:
         left = [one for one in ids if one not in found]
@@ -269,7 +269,7 @@ class Newest:
     """The newest roll-up of a series.
 
     Attributes:
-        end: When it ends.
+        end: End of the roll-up.
         value: Rate or level.
     """
 
@@ -278,7 +278,7 @@ class Newest:
 
 
 def newest(connection: Connection, ids: Sequence[int]) -> dict[int, Newest]:
-    """Return the newest roll-up of each series that has one, the finest that is kept."""
+    """Return the newest roll-up of each series that has one, at the finest resolution kept."""
     found: dict[int, Newest] = {}
     for resolution in RESOLUTIONS:
         left = [one for one in ids if one not in found]
@@ -296,7 +296,7 @@ def newest(connection: Connection, ids: Sequence[int]) -> dict[int, Newest]:
 
 
 def _last(column: Any, resolution: int) -> Any:
-    """Return a value of the newest roll-up of a series, which is one step of the index."""
+    """Return a value of the newest roll-up of a series, which takes one step of the index."""
     return (
         select(column)
         .where(
@@ -311,20 +311,20 @@ def _last(column: Any, resolution: int) -> Any:
     )
 
 
-# Which targets servers told of when: one that another server took over has a series at both.
+# Targets that several servers have reported: after a failover, a target has series at both.
 
 RETIRED_SECONDS = 7 * DAY
-"""A series that has been silent for longer is taken to be out of service (chosen)."""
+"""A series that has been silent for longer is considered out of service (chosen)."""
 
 
 @dataclass(frozen=True)
 class Moved:
-    """Which series are of targets of which several servers have told, as after a failover.
+    """Series that belong to targets which several servers have reported, as after a failover.
 
     Attributes:
-        is_within: Several of the series that are looked at are of one target and metric.
+        is_within: Whether several of the given series belong to the same target and metric.
         elsewhere: Further series of their targets and metrics, at other servers.
-        same: Series that are looked at -> a key that those of one target and metric share.
+        same: For each given series, a key that all series of the same target and metric share.
     """
 
     is_within: bool
@@ -333,7 +333,7 @@ class Moved:
 
     @classmethod
     def read(cls, connection: Connection, ids: Sequence[int]) -> Moved:
-        """Look which of some series are so."""
+        """Find which of some series belong to such targets."""
         return briefly(connection, ("moved", *ids), lambda: cls._read(connection, ids))
 
     @classmethod
@@ -354,7 +354,7 @@ class Moved:
         return cls(len(there) < len(same), others, same)
 
     def grouped(self, query: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return a query of roll-ups, and by what they are to be grouped."""
+        """Return a query of roll-ups, and the columns by which they are to be grouped."""
         if not self.is_within:
             return query, (Rollup.series_id,)
         own = case((Series.target == "", Series.server), else_="")
@@ -364,7 +364,7 @@ class Moved:
     def away(
         self, connection: Connection, since: int, until: int, resolution: int, width: int
     ) -> dict[int, int]:
-        """Return how many targets other servers told of in each interval."""
+        """Return how many targets other servers reported in each interval."""
         if not self.elsewhere:
             return {}
         begin = (Rollup.at - Rollup.at % width).label("begin")
@@ -378,10 +378,10 @@ class Moved:
 
 @dataclass(frozen=True)
 class InService:
-    """How many series, or targets, were in service when.
+    """Number of series, or targets, in service over time.
 
     Attributes:
-        begins / ends: Of each, sorted.
+        begins / ends: Start and end of service of each, sorted.
     """
 
     begins: Sequence[int]
@@ -391,7 +391,7 @@ class InService:
     def read(
         cls, connection: Connection, ids: Sequence[int], since: int, until: int, moved: Moved
     ) -> InService:
-        """Read the days of the first and the last sample of each target within a time."""
+        """Read the days of the first and the last sample of each target within a time span."""
         query = select(func.min(Rollup.at), func.max(Rollup.at))
         days, one = moved.grouped(
             query.where(*rollups_within(ids, since - since % DAY, until, DAY))
@@ -401,12 +401,12 @@ class InService:
         return cls(sorted(first for first, _ in rows), sorted(ends))
 
     def at(self, moment: int) -> int:
-        """Return the number at a moment."""
+        """Return the number in service at a moment."""
         return bisect_right(self.begins, moment) - bisect_right(self.ends, moment)
 
 
 def rollups_within(ids: Sequence[int], since: int, until: int, resolution: int) -> tuple[Any, ...]:
-    """Return the conditions that roll-ups are of some series, within a time, and known."""
+    """Return the conditions that roll-ups are of some series, within a time span, and known."""
     return (
         Rollup.series_id.in_(ids),
         Rollup.resolution_seconds == resolution,
@@ -416,45 +416,45 @@ def rollups_within(ids: Sequence[int], since: int, until: int, resolution: int) 
     )
 
 
-# Names of metrics and kinds of events that the portal knows; others are kept, not shown.
+# Names of metrics and kinds of events that the portal knows; others are stored but not shown.
 #
-# A series may be of a target, of a server (without a target), or of the whole file system (without
-# both).  Totals come from the series of the whole where there is one, otherwise from the targets,
-# otherwise from the servers; large centres do well to deliver the whole as well.
+# A series describes a target, a server (if it has no target), or the whole file system (if it has
+# neither). Totals come from the series of the whole if there is one, otherwise from the targets,
+# otherwise from the servers. Large centres should deliver the whole as well.
 
 READ = "read_bytes"
 """Counter, bytes: read from a target."""
 WRITE = "write_bytes"
 """Counter, bytes: written to a target."""
 METADATA = "metadata_operations"
-"""Counter, operations: of a metadata target, of all kinds together."""
+"""Counter, operations: all metadata operations of a metadata target."""
 KINDS = (
     *("open", "close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getattr"),
     *("setattr", "getxattr", "setxattr", "statfs", "sync"),
 )
-"""Counters, operations: of a metadata target by kind, as Lustre names them in md_stats; where
-`METADATA` is not delivered, their sum stands for it."""
+"""Counters, operations: of a metadata target by kind, as Lustre names them in md_stats; their sum
+replaces `METADATA` if that is not delivered."""
 LOAD = "load"
-"""Level, share: how busy a server is; 1: all its processors or disks are."""
+"""Level, share: how busy a server is; 1 if all its processors or disks are."""
 USED_BYTES = "used_bytes"
 TOTAL_BYTES = "total_bytes"
 USED_FILES = "used_files"
-"""Level, files: inodes that are in use."""
+"""Level, files: inodes in use."""
 TOTAL_FILES = "total_files"
 SERVICE_SECONDS = "service_seconds"
-"""Counter, seconds: of reads and writes at a target, or of metadata operations.  On Lustre, that
-of a write ends before the disks have it; newer versions count the transfer over the network."""
+"""Counter, seconds: time of reads and writes at a target, or of metadata operations. On Lustre,
+the time of a write ends before the disks have it; newer versions include the network transfer."""
 SERVICE_OPERATIONS = "service_operations"
-"""Counter, operations: whose time is in `SERVICE_SECONDS`."""
+"""Counter, operations: the operations whose time is in `SERVICE_SECONDS`."""
 IS_FAILED = "is_failed"
-"""Level, 1: the target does not serve, as its server or monitor says; 0: it does."""
+"""Level: 1 if the target does not serve, as its server or monitor reports; otherwise 0."""
 IS_SLOW = "is_slow"
-"""Level, 1: the monitor judges the target to be slow; 0: it does not."""
+"""Level: 1 if the monitor considers the target slow; otherwise 0."""
 METRICS = (
     *(READ, WRITE, METADATA, *KINDS, LOAD, USED_BYTES, TOTAL_BYTES, USED_FILES, TOTAL_FILES),
     *(SERVICE_SECONDS, SERVICE_OPERATIONS, IS_FAILED, IS_SLOW),
 )
 
 ADVICE = "advice"
-"""Kind of an event that says what users should do; others are what happened: "outage",
-"degraded", "slow-target", "maintenance", "change", ..."""
+"""Kind of an event with advice to users; other kinds describe what happened: "outage", "degraded",
+"slow-target", "maintenance", "change", ..."""

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells how long operations on targets take, which are slow, and which jobs may be the cause.
+"""Reports how long operations on targets take, which are slow, and which jobs may be the cause.
 
-Means of a time are all seconds by all operations, over the roll-ups that have both.
+A mean is the sum of seconds divided by the number of operations, over roll-ups that have both.
 """
 
 from __future__ import annotations
@@ -33,43 +33,43 @@ from stripewise.centre.database.tables._jobs import Cluster, Job, Person, Progra
 from stripewise.centre.database.tables._storage import JobLoad, Rollup, Series
 
 SLOW_FACTOR = 3.0
-"""So many times the usual is slow (chosen)."""
+"""Ratio to the usual time from which a target is slow (chosen)."""
 SLOW_LEAST_SECONDS = 0.001
-"""Nothing is slow that takes no longer than this beyond the usual (chosen)."""
+"""Minimum difference to the usual time from which a target is slow (chosen)."""
 FEWEST_OPERATIONS = 100
-"""A mean over fewer operations says nothing (chosen)."""
+"""Minimum number of operations for a meaningful mean (chosen)."""
 FEWEST_OF_KIND = 4
-"""With fewer targets of a kind, none of them is compared with the others (chosen)."""
+"""Minimum number of targets of a kind for a comparison among them (chosen)."""
 _KIND = re.compile(r"[A-Za-z]+")
 
 
 @dataclass(frozen=True)
 class Service:
-    """Seconds that operations took, and how many they were."""
+    """Total seconds that operations took, and the number of operations."""
 
     seconds: float = 0.0
     operations: float = 0.0
 
     @property
     def mean(self) -> float | None:
-        """Seconds of an operation; None: there are too few to say."""
+        """Mean seconds of an operation; None if there are too few to judge."""
         enough = self.operations >= FEWEST_OPERATIONS
         return max(self.seconds, 0.0) / self.operations if enough else None
 
     def __add__(self, other: Service) -> Service:
-        """Return both together."""
+        """Return the sum of both."""
         return Service(self.seconds + other.seconds, self.operations + other.operations)
 
 
 @dataclass(frozen=True)
 class SlowTarget:
-    """A target that takes long.
+    """A target whose operations take long.
 
     Attributes:
-        target: Its name.
+        target: Name of the target.
         seconds: Mean time of an operation.
-        usual_seconds: What it is compared with.
-        is_own: That is its own past; otherwise the others of its kind.
+        usual_seconds: Time with which it is compared.
+        is_own: Whether that is its own past; otherwise it is the median of the others of its kind.
     """
 
     target: str
@@ -79,13 +79,13 @@ class SlowTarget:
 
 
 def kind_of(target: str) -> str:
-    """Return the kind of a target, by the letters that its name begins with: "OST", "MDT"."""
+    """Return the kind of a target, from the letters at the start of its name: "OST" or "MDT"."""
     found = _KIND.match(target.rpartition("-")[2])
     return found.group().upper() if found else ""
 
 
 def is_slow(seconds: float | None, usual: float | None) -> bool:
-    """Return whether an operation takes far longer than usual; False: one of both is unknown."""
+    """Return whether an operation takes far longer than usual; False if one of both is unknown."""
     if seconds is None or usual is None:
         return False
     return seconds > SLOW_FACTOR * usual and seconds - usual > SLOW_LEAST_SECONDS
@@ -99,22 +99,24 @@ def services(
     resolution: int,
     hours: Sequence[int] = (),
 ) -> dict[str, Service]:
-    """Return the service of each target of a file system in a time.
+    """Return the operation times of each target of a file system in a time span.
 
     Args:
-        connection: To the database.
-        file_system_id: Its key.
-        since: Begin of the time.
-        until: End of the time.
-        resolution: Of the roll-ups that are read, in seconds.
-        hours: Of the day (UTC), the others are left out; (): all.
+        connection: Connection to the database.
+        file_system_id: Key of the file system.
+        since: Start of the time span.
+        until: End of the time span.
+        resolution: Resolution of the roll-ups that are read, in seconds.
+        hours: Hours of the day (UTC) to include; () for all.
     """
     every = range(since + -since % resolution, until, resolution)
     wanted = set(hours)
     moments = [at for at in every if at % DAY // 3600 in wanted]
     if hours and not moments:
         return {}
-    query, seconds, operations = _both(file_system_id, since, until, resolution, moments)
+    query, seconds, operations = _seconds_and_operations(
+        file_system_id, since, until, resolution, moments
+    )
     columns = (func.sum(seconds.total), func.sum(operations.total))
     query = query.add_columns(Series.target, *columns).group_by(Series.target)
     rows: Any = connection.execute(query)
@@ -124,8 +126,8 @@ def services(
 def services_by_hour(
     connection: Connection, file_system_id: int, since: int, until: int
 ) -> dict[tuple[str, str], dict[int, Service]]:
-    """Return the service in each hour of a time, by server and kind of its targets."""
-    query, seconds, operations = _both(file_system_id, since, until, 3600)
+    """Return the operation times in each hour of a time span, by server and kind of target."""
+    query, seconds, operations = _seconds_and_operations(file_system_id, since, until, 3600)
     query = query.add_columns(
         *(Series.server, Series.target, seconds.at, seconds.total, operations.total)
     )
@@ -137,12 +139,12 @@ def services_by_hour(
     return found
 
 
-def _both(
+def _seconds_and_operations(
     file_system_id: int, since: int, until: int, resolution: int, moments: Sequence[int] = ()
 ) -> tuple[Any, Any, Any]:
-    """Begin a query of roll-ups of seconds and operations of the same target and moment.
+    """Return the query for roll-ups of seconds and of operations of the same target and moment.
 
-    With `moments`, of these alone: each is one step of the index, instead of a walk along it.
+    With `moments`, only these are read: each is one step of the index, instead of a walk along it.
     """
     other = aliased(Series)
     seconds, operations = aliased(Rollup), aliased(Rollup)
@@ -180,7 +182,7 @@ def _both(
 
 
 def finest_times(connection: Connection, file_system_id: int, since: int, until: int) -> int:
-    """Return the finest resolution of roll-ups of services that there is for a time."""
+    """Return the finest resolution at which roll-ups of operation times exist for a time span."""
     of_times = select(Series.id).where(
         Series.file_system_id == file_system_id, Series.metric == SERVICE_SECONDS
     )
@@ -213,42 +215,42 @@ def slow_among(found: Mapping[str, Service]) -> list[SlowTarget]:
 
 
 def can_compare(found: Mapping[str, Service]) -> bool:
-    """Return whether enough targets of one kind tell their times to say which is slow."""
+    """Return whether enough targets of one kind report times to determine which are slow."""
     kinds = [kind_of(target) for target, one in found.items() if one.mean is not None]
     return any(kinds.count(kind) >= FEWEST_OF_KIND for kind in set(kinds))
 
 
-# Jobs that may hurt others: most of what a server did was theirs while its targets were slow.
+# Jobs that may hurt others: they caused most of what a server did while its targets were slow.
 #
-# They are named to staff, and to their owner as their own; to nobody else, managers neither.
+# They are shown to staff, and to their owner as their own; to nobody else, not even managers.
 
 HURTING_SHARE = 0.5
-"""More than this share of what a server did is most of it."""
+"""Share of what a server did above which a job caused most of it."""
 LONGER_BYTE = 2.0
-"""Storage targets are slow if a byte takes so many times the usual, too (chosen): larger requests
-take longer, and nobody waits longer for them."""
+"""Storage targets are only slow if the time per byte is also so many times the usual one (chosen):
+larger requests take longer, and nobody is delayed by them."""
 MOST_HURTING = 50
 _DAYS_BEFORE = 28
 _HOUR = 3600
 _Place = tuple[str, str, int]
 """Server, kind of targets, hour."""
 _Hours = Mapping[tuple[str, str], Mapping[int, Service]]
-"""By server and kind of targets: what its operations took, by hour."""
+"""Operation times by hour, for each server and kind of targets."""
 
 
 @dataclass(frozen=True)
 class Hurting:
-    """A job beside a server whose targets were slow.
+    """A job that caused most of the load of a server while its targets were slow.
 
     Attributes:
-        job: Its row: id, raw_id, name, user, program, cluster, start_at.
+        job: Row of the job: id, raw_id, name, user, program, cluster, start_at.
         server: Name of the server.
-        is_metadata: It made most of the metadata operations; otherwise it moved most bytes.
-        at: Begin of the hour in which its share was largest.
-        hours: In how many hours it was so.
-        share: Of what the server did in that hour.
-        operation_seconds / usual_seconds: Of the server's targets in that hour, and in the 28
-            days before.
+        is_metadata: True if it made most metadata operations, False if it moved most bytes.
+        at: Start of the hour in which its share was largest.
+        hours: Number of hours with such a share.
+        share: Share of the job in what the server did in that hour.
+        operation_seconds / usual_seconds: Operation time of the server's targets in that hour, and
+            in the 28 days before.
     """
 
     job: Mapping[str, Any]
@@ -264,13 +266,13 @@ class Hurting:
 def hurting_jobs(
     connection: Connection, viewer: Viewer, file_system_id: int, now: float
 ) -> list[Hurting]:
-    """Return the jobs of the last day that may hurt others, as far as a viewer may know.
+    """Return the jobs of the last day that may hurt others, as far as a viewer may see them.
 
     Args:
-        connection: To the database.
-        viewer: Who looks.
+        connection: Connection to the database.
+        viewer: The viewer who asks.
         file_system_id: Key of the file system.
-        now: Seconds since 1970.
+        now: Current time, in seconds since 1970.
     """
     if not viewer.is_staff and viewer.person_id is None:
         return []
@@ -294,7 +296,7 @@ def hurting_jobs(
 
 
 def _worst(shares: Mapping[tuple[int, _Place], float]) -> Iterable[tuple[int, _Place]]:
-    """Return of each job, server and kind the hour with the largest share."""
+    """Return, for each job, server and kind, the hour with the largest share."""
     best: dict[tuple[int, str, str], tuple[int, _Place]] = {}
     for key in shares:
         job, (server, kind, _) = key
@@ -317,7 +319,7 @@ def _hurting(
 def _slow_hours(
     connection: Connection, file_system_id: int, since: int, until: int
 ) -> dict[_Place, tuple[float, float]]:
-    """Return the hours in which a server's targets were slow, with their time and the usual."""
+    """Return the hours in which a server's targets were slow, with that time and the usual one."""
     recent = services_by_hour(connection, file_system_id, since, until)
     if not recent:
         return {}
@@ -340,7 +342,7 @@ def _slow_hours(
 
 
 def _is_larger(place: _Place, recent: _Hours, before: _Hours, moved: Mapping[int, float]) -> bool:
-    """Return whether requests took longer at storage targets since they were larger."""
+    """Return whether storage targets took longer because requests were larger than usual."""
     server, kind, at = place
     usual = _byte_seconds(before.get((server, kind), {}), moved)
     now = _byte_seconds({at: recent[server, kind][at]}, moved)
@@ -348,7 +350,7 @@ def _is_larger(place: _Place, recent: _Hours, before: _Hours, moved: Mapping[int
 
 
 def _byte_seconds(hours: Mapping[int, Service], moved: Mapping[int, float]) -> float | None:
-    """Return the seconds of a byte over the hours whose bytes are known; None: none is."""
+    """Return the seconds per byte over the hours whose bytes are known, or None if none are."""
     known = [at for at in hours if moved.get(at)]
     whole = sum(moved[at] for at in known)
     return sum(hours[at].seconds for at in known) / whole if whole else None
@@ -377,7 +379,7 @@ def _moved(
 def _shares(
     connection: Connection, file_system_id: int, slow: Mapping[_Place, Any]
 ) -> dict[tuple[int, _Place], float]:
-    """Return the share of each job that did most of what a server did in a slow hour."""
+    """Return the share of each job that caused most of what a server did in a slow hour."""
     hours = {at for _, _, at in slow}
     totals = _totals(connection, file_system_id, hours)
     begin = (JobLoad.at - JobLoad.at % _HOUR).label("begin")
@@ -409,7 +411,7 @@ def _shares(
 def _totals(
     connection: Connection, file_system_id: int, hours: Iterable[int]
 ) -> dict[_Place, float]:
-    """Return what each server did in hours: bytes, or metadata operations."""
+    """Return what each server did in each hour: bytes, or metadata operations."""
     parts = parts_of(connection, file_system_id)
     found: dict[_Place, float] = defaultdict(float)
     for metric, kind in ((READ, "OST"), (WRITE, "OST"), (METADATA, "MDT")):
@@ -428,7 +430,7 @@ def _totals(
 def _rows(
     connection: Connection, viewer: Viewer, keys: Iterable[int]
 ) -> dict[int, Mapping[str, Any]]:
-    """Return the jobs that may be named to a viewer."""
+    """Return the jobs that a viewer may see by name."""
     wanted: Sequence[int] = sorted(keys)[:500]
     columns = (
         *(Job.id, Job.raw_id, Job.name, Job.start_at, Person.name.label("user")),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells staff where time goes, which jobs are seen, what came in, and whether agents deliver."""
+"""Reports to staff where time is spent, which jobs have profiles, and how monitoring works."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from stripewise.centre.database.tables._storage import FileSystem, MonitorState
 from stripewise.core.errors import UsageError
 
 FEWEST_RUNS = 3
-"""Profiled jobs in a row with one finding, from which on its advice counts as ignored."""
+"""Minimum number of successive profiled jobs with a finding that count as ignored advice."""
 LEAST_SECONDS = 10.0
-"""Expected gain in each of them, if nobody asks for another one."""
+"""Default of the minimum predicted saving in each of them."""
 MOST_COSTS = 500
 
 
@@ -46,8 +46,8 @@ def costly_programs(connection: Connection, viewer: Viewer, period: Period) -> S
     """Return programs by avoidable node-seconds.
 
     Rows have program, area, user_count, job_count, profiled_count, node_seconds,
-    profiled_node_seconds, avoidable_node_seconds, top_finding (that costs most), not_estimated
-    (of how many jobs what can be avoided is not known, or not all).
+    profiled_node_seconds, avoidable_node_seconds, top_finding (the one that costs most),
+    not_estimated (number of jobs whose avoidable time is unknown or incomplete).
     """
     spent = Job.run_seconds * Job.node_count
     avoidable = func.sum(Job.avoidable_node_seconds)
@@ -78,7 +78,7 @@ def costly_programs(connection: Connection, viewer: Viewer, period: Period) -> S
 
 
 def _top_findings(connection: Connection, viewer: Viewer, period: Period) -> dict[int, str]:
-    """Return the finding of each program that costs most, over the jobs that it costs most."""
+    """Return, for each program, the finding that costs most over its jobs."""
     cost = func.coalesce(func.sum(Job.avoidable_node_seconds), 0.0)
     query = (
         jobs_of(viewer, Job.program_id, Job.top_finding)
@@ -92,17 +92,17 @@ def _top_findings(connection: Connection, viewer: Viewer, period: Period) -> dic
 def ignored_advice(
     connection: Connection, viewer: Viewer, period: Period, *, least_seconds: float = LEAST_SECONDS
 ) -> Sequence[Row]:
-    """Return advice that nobody follows, by the node-seconds that it has cost.
+    """Return findings that nobody acts on, by the node-seconds that they have cost.
 
-    That is a finding which the latest jobs of a user with a program have, at least
-    `FEWEST_RUNS` in a row up to the last one with a profile.  Rows have program, user, code,
-    job_count, since_at, last_at, lost_seconds, lost_node_seconds.
+    These are findings that the latest jobs of a user with a program have, at least `FEWEST_RUNS`
+    in a row up to the last one with a profile. Rows have program, user, code, job_count, since_at,
+    last_at, lost_seconds, lost_node_seconds.
 
     Args:
-        connection: To the database.
-        viewer: Who asks.
-        period: In which the jobs started.
-        least_seconds: Gain that is expected in each of them.
+        connection: Connection to the database.
+        viewer: The viewer who asks.
+        period: Period in which the jobs started.
+        least_seconds: Minimum saving that is predicted for each of them.
     """
     profiled = _profiled(viewer, period)
     found = (
@@ -146,7 +146,7 @@ def ignored_advice(
 
 
 def _profiled(viewer: Viewer, period: Period) -> CTE:
-    """Return the jobs with a profile, each with its place among those of its user and program."""
+    """Return the jobs with a profile, each with its rank among those of its user and program."""
     whose = (Job.person_id, Job.program_id)
     return (
         jobs_of(viewer, Job.id, *whose, Job.start_at, Job.node_count)
@@ -160,7 +160,7 @@ def _profiled(viewer: Viewer, period: Period) -> CTE:
     )
 
 
-# For staff: which jobs are seen, and by what.
+# For staff: which jobs are profiled, and by which sources.
 
 GROUPS = ("day", "partition", "cluster")
 MOST_GROUPS = 400
@@ -172,8 +172,8 @@ def coverage(
 ) -> Sequence[Row]:
     """Return how many jobs have a profile, in groups.
 
-    Rows have group (of days: their beginning), job_count, profiled_count, node_seconds,
-    profiled_node_seconds, and a count of jobs for each kind of source: {kind: count}.
+    Rows have group (for days, their start), job_count, profiled_count, node_seconds,
+    profiled_node_seconds, and the number of jobs for each kind of source: {kind: count}.
 
     Raises:
         UsageError: There are no such groups.
@@ -215,7 +215,7 @@ def _group(by: str) -> Any:
 
 
 def _kinds(connection: Connection, jobs: Any, group: Any) -> dict[Any, dict[str, int]]:
-    """Return how many jobs of each group have a source of each kind."""
+    """Return the number of jobs in each group that have a source of each kind."""
     query = (
         jobs.with_only_columns(
             group.label("group"), JobSource.kind, func.count(distinct(Job.id)).label("number")
@@ -229,13 +229,13 @@ def _kinds(connection: Connection, jobs: Any, group: Any) -> dict[Any, dict[str,
     return found
 
 
-# For staff: what was taken in, what was refused, and the audit trail.
+# For staff: what was stored, what was refused, and the audit trail.
 
 HOUR = 3600
 
 
 def intake_sums(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
-    """Return what was taken in: kind, outcome, input_count, size_bytes, last_at."""
+    """Return what was ingested: kind, outcome, input_count, size_bytes, last_at."""
     if not viewer.is_staff:
         return ()
     query = (
@@ -250,7 +250,7 @@ def intake_sums(connection: Connection, viewer: Viewer, period: Period) -> Seque
 
 
 def intake_hours(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
-    """Return inputs by the hour: at (its beginning), stored, refused; empty ones are left out."""
+    """Return inputs by hour: at (its start), stored, refused; hours without inputs are omitted."""
     if not viewer.is_staff:
         return ()
     hour = (Ledger.at - Ledger.at % HOUR).label("at")
@@ -265,7 +265,7 @@ def intake_hours(connection: Connection, viewer: Viewer, period: Period) -> Sequ
 def refused_inputs(
     connection: Connection, viewer: Viewer, *, after: str = "", limit: int = 50
 ) -> Listing:
-    """Return one page of the inputs that were refused, the latest first.
+    """Return one page of the inputs that were refused, latest first.
 
     Raises:
         UsageError: The cursor cannot be used.
@@ -285,14 +285,14 @@ def refused_inputs(
 def audit_trail(
     connection: Connection, viewer: Viewer, *, login: str = "", after: str = "", limit: int = 50
 ) -> Listing:
-    """Return one page of the audit trail, the latest first.
+    """Return one page of the audit trail, latest first.
 
     Args:
-        connection: To the database.
-        viewer: Who asks; only admins see it.
-        login: Only of this account; "": of all.
-        after: Cursor of the page before.
-        limit: Rows of the page.
+        connection: Connection to the database.
+        viewer: The viewer who asks; only admins see the trail.
+        login: Account whose entries are returned; "" for all.
+        after: Cursor that the page before returned.
+        limit: Number of rows in the page.
 
     Raises:
         UsageError: The cursor cannot be used.
@@ -311,7 +311,7 @@ def _within(period: Period) -> tuple[ColumnElement[bool], ...]:
     return (Ledger.at >= period.since, Ledger.at < period.until)
 
 
-# Whether the monitoring itself is well: agents, and file systems that nobody counts.
+# State of the monitoring itself: agents, and file systems without counters.
 
 
 @dataclass(frozen=True)
@@ -319,9 +319,9 @@ class Monitor:
     """A monitoring agent.
 
     Attributes:
-        agent: Name of its server.
-        newest_at: When it last delivered, by its clock.
-        is_silent: That is too long ago, or its clock is wrong.
+        agent: Name of the server on which it runs.
+        newest_at: Time of its last delivery, by its own clock.
+        is_silent: Whether that is too long ago, or its clock is wrong.
     """
 
     agent: str
@@ -330,7 +330,7 @@ class Monitor:
 
 
 def view_monitors(connection: Connection, now: float) -> list[Monitor]:
-    """Return the agents that have ever delivered, the silent ones first."""
+    """Return the agents that have ever delivered, silent ones first."""
     query = select(MonitorState.agent, func.max(MonitorState.at)).group_by(MonitorState.agent)
     found = [
         Monitor(agent, at, abs(now - at) > STALE_SECONDS)
@@ -341,7 +341,7 @@ def view_monitors(connection: Connection, now: float) -> list[Monitor]:
 
 
 def uncounted(connection: Connection, now: float) -> list[tuple[str, float | None]]:
-    """Return file systems without fresh counters, and when the newest sample ended, if any."""
+    """Return file systems without fresh counters, and the end of their newest sample, if any."""
     found = []
     for key, name in connection.execute(
         select(FileSystem.id, FileSystem.name).order_by(FileSystem.name)

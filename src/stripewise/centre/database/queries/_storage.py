@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives every file system now: its health, space, rates, events, and the site's advice."""
+"""Describes the present state of file systems: health, space, rates, events, and advice."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from stripewise.centre.database.store._samples import DAY
 from stripewise.centre.database.tables._storage import Event, FileSystem
 
 STALE_SECONDS = 900
-"""Samples that are older do not tell how a file system is now (chosen: three times five
-minutes, the usual interval of monitors)."""
+"""Age beyond which samples do not show the present state of a file system (chosen: three times
+five minutes, the usual interval of monitors)."""
 NOW_SECONDS = 300
-"""The rate "now" is the mean over so much time before the newest sample."""
+"""Time before the newest sample over which the present rate is averaged."""
 BEFORE_SECONDS = 28 * DAY
-"""Time that rates are compared with, and over which growth is measured."""
+"""Time with which rates are compared, and over which growth is measured."""
 WEEK = 7 * DAY
 _FEWEST_DAYS = 7
 _FURTHEST = 10 * 365 * DAY
@@ -63,13 +63,13 @@ _FURTHEST = 10 * 365 * DAY
 
 @dataclass(frozen=True)
 class Space:
-    """How full something is: bytes, or inodes.
+    """How full something is, in bytes or in inodes.
 
     Attributes:
-        used / total: None: not known.
-        weekly: Growth in a week over the last four (median of the slopes of all pairs of days,
-            Theil 1950 and Sen 1968); None: less than a week is known.
-        full_at: When it is full at that rate; None: not within ten years, or not known.
+        used / total: Used and total amount; None if unknown.
+        weekly: Growth per week over the last four weeks (median of the slopes of all pairs of
+            days, Theil 1950 and Sen 1968); None if less than a week is known.
+        full_at: When it will be full at that rate; None if not within ten years, or unknown.
     """
 
     used: float | None = None
@@ -79,17 +79,17 @@ class Space:
 
     @property
     def share(self) -> float | None:
-        """Used share."""
+        """Used share of the total."""
         return None if self.used is None or not self.total else self.used / self.total
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate now, and the greatest of the last four weeks.
+    """The present rate, and the greatest one of the last four weeks.
 
     Attributes:
-        now: None: not known.
-        greatest: Mean of the busiest interval.
+        now: Present rate; None if unknown.
+        greatest: Mean rate of the busiest interval.
         resolution_seconds: Length of that interval.
     """
 
@@ -99,26 +99,27 @@ class Rate:
 
     @property
     def share(self) -> float | None:
-        """The rate now by the greatest one."""
+        """Ratio of the present rate to the greatest one."""
         return None if self.now is None or not self.greatest else self.now / self.greatest
 
 
 @dataclass(frozen=True)
 class FileSystemState:
-    """One file system now.
+    """Present state of one file system.
 
     Attributes:
-        newest_at: End of the newest sample; None: there has never been one.
-        is_stale: It is too old to tell how the file system is now, or its clock is wrong.
-        targets: How many are known.
-        failed / slow: Names of targets; None: no series says so, or samples are too old.  Slow is
-            what the monitor says; if it says nothing, what its targets' times tell.
-        slow_seconds: Time of an operation of slow targets, beside that of the others, by name.
+        newest_at: End of the newest sample; None if there has never been one.
+        is_stale: Whether that is too old to judge the present state, or its clock is wrong.
+        targets: Number of known targets.
+        failed / slow: Names of targets; None if no series reports it, or samples are too old. Slow
+            targets are those that the monitor reports; if it reports none, those with long
+            operation times.
+        slow_seconds: Operation time of slow targets and of the others, by name.
         silent: Names of targets without samples while others have some.
-        events: (kind, text) of events that are open, without advice.
-        read / write / metadata: Rates.
+        events: (kind, text) of open events, without advice.
+        read / write / metadata: Present rates.
         space / files: How full it is.
-        benchmark: When the newest campaign of benchmarks was made, and whether it is emulated.
+        benchmark: Time of the newest campaign of benchmarks, and whether it is emulated.
     """
 
     id: int
@@ -140,7 +141,7 @@ class FileSystemState:
 
 
 def find_file_system(connection: Connection, name: str) -> int | None:
-    """Return the key of a file system; None: there is none of this name."""
+    """Return the key of a file system, or None if there is none of this name."""
     return connection.scalar(select(FileSystem.id).where(FileSystem.name == name))
 
 
@@ -155,8 +156,8 @@ def view_storage(
     """Return all file systems, by name.
 
     Args:
-        connection: To the database.
-        now: Seconds since 1970.
+        connection: Connection to the database.
+        now: Current time, in seconds since 1970.
         compares: Whether rates are compared with the busiest before, which takes longest.
     """
 
@@ -175,17 +176,17 @@ def _state(
     newest_at = max((one.end for one in last.values()), default=None)
     is_stale = newest_at is None or abs(now - newest_at) > STALE_SECONDS
     targets = {one.target for one in parts if one.target}
-    now_told = parts_now(parts, last)
+    parts_in_use = parts_now(parts, last)
     drawn = parts_before(connection, key, parts)
 
     times = {} if newest_at is None else _times(connection, key, int(newest_at))
     slow = {one.target: one for one in slow_among(times)}
-    flagged = None if is_stale else _flagged(now_told, last, IS_SLOW, newest_at)
+    flagged = None if is_stale else _flagged(parts_in_use, last, IS_SLOW, newest_at)
     if flagged is None and not is_stale and can_compare(times):
         flagged = sorted(slow)
 
     def rate(metric: str) -> Rate:
-        ids, ids_now, current = for_whole(drawn, metric), for_whole(now_told, metric), None
+        ids, ids_now, current = for_whole(drawn, metric), for_whole(parts_in_use, metric), None
         if newest_at is not None and not is_stale:
             current = _current(connection, ids_now, int(newest_at))
         before = _busiest(connection, ids, len(ids_now), now) if compares else Rate()
@@ -197,15 +198,15 @@ def _state(
         newest_at,
         is_stale,
         len(targets),
-        None if is_stale else _flagged(now_told, last, IS_FAILED, newest_at),
+        None if is_stale else _flagged(parts_in_use, last, IS_FAILED, newest_at),
         flagged,
-        () if newest_at is None else _silent(now_told, last, newest_at),
+        () if newest_at is None else _silent(parts_in_use, last, newest_at),
         open_events(connection, key, now),
         rate(READ),
         rate(WRITE),
         rate(METADATA),
-        _space(connection, (drawn, now_told), (USED_BYTES, TOTAL_BYTES), last, now),
-        _space(connection, (drawn, now_told), (USED_FILES, TOTAL_FILES), last, now),
+        _space(connection, (drawn, parts_in_use), (USED_BYTES, TOTAL_BYTES), last, now),
+        _space(connection, (drawn, parts_in_use), (USED_FILES, TOTAL_FILES), last, now),
         newest_benchmark(connection, name),
         {target: slow[target] for target in flagged or () if target in slow},
     )
@@ -218,7 +219,7 @@ def _times(connection: Connection, key: int, newest_at: int) -> dict[str, Servic
 
 
 def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict[int, Newest]]:
-    """Return the series of a file system that are in service, and the newest of each."""
+    """Return the series of a file system that are in service, and the newest roll-up of each."""
     parts = parts_of(connection, key, METRICS)
     last = newest(connection, [one.id for one in parts])
     begin = max((one.end for one in last.values()), default=0.0) - RETIRED_SECONDS
@@ -227,9 +228,9 @@ def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict
 
 
 def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
-    """Return series without those of targets of which another server has told since.
+    """Return series without those of targets that another server has reported since.
 
-    A server goes on to say that a target is gone from it: that is as old as what it told else.
+    The former server keeps reporting that the target is gone: that is as old as its other samples.
     """
     there: dict[tuple[str, str], float] = {}
     for one in parts:
@@ -237,7 +238,7 @@ def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
             place = (one.server, one.target)
             there[place] = max(there.get(place, 0.0), last[one.id].end)
 
-    def told(one: Part) -> tuple[float, str]:
+    def last_report(one: Part) -> tuple[float, str]:
         newest = last[one.id]
         is_gone = one.metric == IS_FAILED and newest.value > 0.5
         place = (one.server, one.target)
@@ -246,7 +247,7 @@ def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
     ends: dict[tuple[str, str], tuple[float, str]] = {}
     for one in parts:
         key = (one.target, one.metric)
-        ends[key] = max(ends.get(key, (0.0, "")), told(one))
+        ends[key] = max(ends.get(key, (0.0, "")), last_report(one))
     return [
         one for one in parts
         if not one.target or ends[one.target, one.metric][1] == one.server
@@ -254,7 +255,7 @@ def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
 
 
 def parts_before(connection: Connection, key: int, parts: Sequence[Part]) -> list[Part]:
-    """Return series in service with those of the same targets at servers where they once were."""
+    """Return series in service, and those of the same targets at their former servers."""
     known = {one.id for one in parts}
     there = {(one.target, one.metric) for one in parts if one.target}
     return [
@@ -264,7 +265,7 @@ def parts_before(connection: Connection, key: int, parts: Sequence[Part]) -> lis
 
 
 def open_events(connection: Connection, key: int, now: float) -> list[tuple[str, str]]:
-    """Return (kind, text) of what has begun and not ended, without advice; the newest first."""
+    """Return (kind, text) of events that are open now, without advice, newest first."""
     query = select(Event.kind, Event.text).where(
         Event.kind != ADVICE, *_events_of(key), *_are_open(now)
     )
@@ -275,13 +276,13 @@ def open_events(connection: Connection, key: int, now: float) -> list[tuple[str,
 def _flagged(
     parts: Sequence[Part], last: dict[int, Newest], metric: str, newest_at: float | None
 ) -> list[str] | None:
-    """Return the targets whose level is 1; None: no target reports one now."""
-    told = {
+    """Return the targets whose level is 1, or None if no target reports one now."""
+    levels = {
         one.target: last[one.id].value
         for one in parts
         if one.metric == metric and one.id in last and not _is_late(last[one.id], newest_at)
     }
-    return sorted(target for target, level in told.items() if level > 0.5) if told else None
+    return sorted(target for target, level in levels.items() if level > 0.5) if levels else None
 
 
 def _silent(parts: Sequence[Part], last: dict[int, Newest], newest_at: float) -> list[str]:
@@ -298,7 +299,7 @@ def _is_late(one: Newest, newest_at: float | None) -> bool:
 def _busiest(connection: Connection, ids: Sequence[int], number: int, now: float) -> Rate:
     """Return the greatest rate of some series together, over hours if those are not too many.
 
-    `number` is that of series which have roll-ups at one time.
+    `number` is the number of series that have roll-ups at the same time.
     """
     until, since = int(now) + 1, int(now) - BEFORE_SECONDS
     resolution = resolution_for(3600, number, since, until, now)
@@ -307,7 +308,7 @@ def _busiest(connection: Connection, ids: Sequence[int], number: int, now: float
 
 
 def _current(connection: Connection, ids: Sequence[int], newest_at: int) -> float | None:
-    """Return the sum of the rates over the last minutes; None: too few series reported."""
+    """Return the sum of the rates over the last minutes, or None if too few series reported."""
     seconds = max(NOW_SECONDS, width_for(connection, ids, 60))
     each = means(connection, ids, newest_at - seconds, newest_at + 60, 60)
     return sum(each.values()) if each and len(each) >= ENOUGH * len(ids) else None
@@ -320,7 +321,7 @@ def _space(
     last: dict[int, Newest],
     now: float,
 ) -> Space:
-    """Return how full it is; `parts` are those of all times, and those that tell of now."""
+    """Return how full it is; `parts` has the series of all times, and those in service now."""
     used, total = (_sum(for_whole(parts[1], metric), last) for metric in metrics)
     ids = for_whole(parts[0], metrics[0])
     today = int(now) - int(now) % DAY
@@ -334,14 +335,14 @@ def _space(
 
 
 def _sum(ids: Sequence[int], last: dict[int, Newest]) -> float | None:
-    """Return the sum of the newest levels; None: one of them is not known."""
+    """Return the sum of the newest levels, or None if one of them is unknown."""
     if not ids or any(one not in last for one in ids):
         return None
     return sum(last[one].value for one in ids)
 
 
 def growth(days: Mapping[int, float]) -> float | None:
-    """Return the growth in a week of levels by moment; None: they span less than a week."""
+    """Return the weekly growth of levels by moment, or None if they span less than a week."""
     points = sorted(days.items())
     if len(points) < _FEWEST_DAYS or points[-1][0] - points[0][0] < WEEK:
         return None
@@ -353,17 +354,17 @@ def growth(days: Mapping[int, float]) -> float | None:
     return median(slopes) * WEEK
 
 
-# What happened to the storage, and advice of the site.
+# Events of the storage, and advice of the site.
 
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Conditions on events; what is "" or None is not asked.
+    """Conditions on events; a field that is "" or None sets no condition.
 
     Attributes:
-        file_system: Its name; events of all file systems are listed as well.
-        kind: Such as "outage".
-        since / until: Events that touch this time.
+        file_system: Name of the file system; events of all file systems are listed as well.
+        kind: Kind of event, such as "outage".
+        since / until: Time span that the events overlap.
     """
 
     file_system: str = ""
@@ -373,7 +374,7 @@ class EventFilter:
 
     @classmethod
     def parse(cls, words: Mapping[str, str]) -> EventFilter:
-        """Return the filter that the words of a URL ask for.
+        """Return the filter that the parameters of a URL define.
 
         Raises:
             UsageError: A value cannot be used.
@@ -388,7 +389,7 @@ class EventFilter:
 def list_events(
     connection: Connection, asked: EventFilter, *, after: str = "", limit: int = 50
 ) -> Listing:
-    """Return one page of events, the newest first.
+    """Return one page of events, newest first.
 
     Raises:
         UsageError: The cursor cannot be used.
@@ -405,12 +406,12 @@ def list_events(
 
 
 def kinds_of_events(connection: Connection) -> list[str]:
-    """Return the kinds that events have."""
+    """Return the kinds of events that occur."""
     return list(connection.scalars(select(Event.kind).distinct().order_by(Event.kind).limit(50)))
 
 
 def advice_now(connection: Connection, now: float) -> list[str]:
-    """Return the advice of the site that holds now; the newest first."""
+    """Return the advice of the site that applies now, newest first."""
     query = select(Event.text).where(Event.kind == ADVICE, *_are_open(now))
     query = query.order_by(Event.at.desc(), Event.id.desc()).limit(100)
     return list(connection.scalars(query))
@@ -419,7 +420,7 @@ def advice_now(connection: Connection, now: float) -> list[str]:
 def events_within(
     connection: Connection, file_system_id: int, since: int, until: int
 ) -> list[Any]:
-    """Return the events of a file system, or of all, that touch a time; the newest first."""
+    """Return the events of a file system, or of all, that overlap a time span, newest first."""
     query = select(Event.at, Event.until, Event.kind, Event.text).where(
         *_events_of(file_system_id), *_touch(since, until)
     )
@@ -427,7 +428,7 @@ def events_within(
 
 
 def _events_of(file_system_id: int) -> tuple[ColumnElement[bool]]:
-    """Return the condition that an event is of a file system, or of all."""
+    """Return the condition that an event concerns a file system, or all of them."""
     return (or_(Event.file_system_id == file_system_id, Event.file_system_id.is_(None)),)
 
 
@@ -437,7 +438,7 @@ def _are_open(now: float) -> tuple[ColumnElement[bool], ...]:
 
 
 def _touch(since: int | None, until: int | None) -> list[ColumnElement[bool]]:
-    """Return the conditions that an event touches a time."""
+    """Return the conditions that an event overlaps a time span."""
     found: list[ColumnElement[bool]] = []
     if since is not None:
         found.append(or_(Event.until.is_(None), Event.until >= since))

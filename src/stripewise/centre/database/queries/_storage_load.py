@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gives the load of one file system over a time: its rates, its servers, its targets."""
+"""Describes the load of one file system over a time span: its rates, servers and targets."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ _FINEST = {"hour": 60, "day": 60, "week": 3600, "month": 3600, "year": DAY}
 SERVERS_SHOWN = 5
 KINDS_SHOWN = 5
 FEWEST_TARGETS = 5
-"""Outliers are told from so many targets on."""
+"""Minimum number of targets for outliers to be reported."""
 _FAR = 3.5
-"""Robust standard deviations from the median from which a target is an outlier.
+"""Distance from the median, in robust standard deviations, from which a target is an outlier.
 Source: Iglewicz and Hoaglin, How to detect and handle outliers (1993), modified z-scores."""
 _LEAST_FACTOR = 1.5
-"""No outlier is nearer to the median than this factor (chosen)."""
+"""Minimum factor between an outlier and the median (chosen)."""
 _NORMAL = 1.4826
 
 
 @dataclass(frozen=True)
 class LoadPeriod:
-    """A time that is looked at.
+    """A time span of which the load is shown.
 
     Attributes:
         name: A key of `PERIODS`.
         since / until: Seconds since 1970.
-        is_past: It does not end now.
+        is_past: Whether it ends before now.
     """
 
     name: str
@@ -71,12 +71,12 @@ class LoadPeriod:
 
     @classmethod
     def of(cls, name: str, until: int | None, now: float) -> LoadPeriod:
-        """Return a period.
+        """Return a period by its name.
 
         Args:
             name: A key of `PERIODS`; "" for a day.
-            until: Its end; None: now.
-            now: Seconds since 1970.
+            until: End of the period; None for now.
+            now: Current time, in seconds since 1970.
 
         Raises:
             UsageError: There is no such period.
@@ -90,17 +90,18 @@ class LoadPeriod:
 
 @dataclass(frozen=True)
 class TargetLoad:
-    """One target over a time.
+    """Load of one target over a time span.
 
     Attributes:
-        read / write / metadata: Mean rates; None: it counts no such thing, or reported nothing.
-        share: Of all bytes that targets moved.
-        factor: Its bytes by the median of the targets that move bytes.
-        is_outlier: That factor is beyond what targets differ by usually.
-        used / total: Bytes, now.
-        is_failed: Now; None: not known.
+        read / write / metadata: Mean rates; None if it does not count them, or reported nothing.
+        share: Share of all bytes that targets moved.
+        factor: Ratio of its bytes to the median of the targets that move bytes.
+        is_outlier: Whether that factor is beyond the usual differences among targets.
+        used / total: Present bytes.
+        is_failed: Whether it has failed now; None if unknown.
         newest_at: End of the newest sample.
-        operation_seconds: Mean time of an operation; None: not told, or of too few.
+        operation_seconds: Mean time of an operation; None if not reported, or for too few
+            operations.
     """
 
     server: str
@@ -120,20 +121,20 @@ class TargetLoad:
 
 @dataclass(frozen=True)
 class FileSystemLoad:
-    """One file system over a time.
+    """Load of one file system over a time span.
 
     Attributes:
-        width_seconds: Of the intervals of the curves.
-        server_width_seconds: The same of the curves of servers.
-        moments: Begins of their intervals.
-        server_moments: The same for curves of servers, which may be known at less resolution.
-        read / write / metadata: Rates of the whole.
-        kinds: Metadata operations a second by kind, the most frequent first.
-        servers: Bytes a second by server, the busiest first.
-        loads: Level of load by server, the same servers.
-        targets: The outliers first, then the busiest.
-        other_servers / other_kinds: How many are in none of the curves.
-        newest_at: End of the newest sample; None: there has never been one.
+        width_seconds: Width of the intervals of the curves.
+        server_width_seconds: Width of the intervals of the curves of servers.
+        moments: Starts of the intervals of the curves.
+        server_moments: Starts of the intervals for servers, which may have a coarser resolution.
+        read / write / metadata: Rates of the whole file system.
+        kinds: Metadata operations per second by kind, most frequent first.
+        servers: Bytes per second by server, busiest first.
+        loads: Level of load by server, for the same servers.
+        targets: Loads of targets, outliers first, then the busiest.
+        other_servers / other_kinds: Number of those that have no curve.
+        newest_at: End of the newest sample; None if there has never been one.
     """
 
     width_seconds: int
@@ -155,12 +156,12 @@ class FileSystemLoad:
 def view_load(
     connection: Connection, file_system_id: int, period: LoadPeriod, now: float
 ) -> FileSystemLoad:
-    """Return the load of a file system over a time."""
+    """Return the load of a file system over a time span."""
     serving, last = parts_in_service(connection, file_system_id)
     parts = parts_before(connection, file_system_id, serving)
     told_now = parts_now(serving, last)
     whole = {metric: for_whole(parts, metric) for metric in (READ, WRITE, METADATA)}
-    # A target that moved has several series, of which one at a time has roll-ups.
+    # A target that moved has several series, of which only one at a time has roll-ups.
     most = max(len(for_whole(told_now, metric)) for metric in whole)
     since, until = period.since, period.until
     finest = resolution_for(_FINEST[period.name], most, since, until, now)
@@ -287,10 +288,10 @@ def _moved(read: float | None, write: float | None) -> float | None:
 
 
 def outliers(rates: Mapping[Any, float]) -> set[Any]:
-    """Return which rates are far from the median of all, beyond what they differ by usually.
+    """Return which rates are far from the median of all, beyond their usual differences.
 
-    Ratios count, not differences: a target at a third of the usual is as far as one at three
-    times of it.  None is told of fewer than `FEWEST_TARGETS`.
+    Ratios count, not differences: a target at a third of the usual rate is as far off as one at
+    three times it. With fewer than `FEWEST_TARGETS` targets, the result is empty.
     """
     if len(rates) < FEWEST_TARGETS or median(rates.values()) <= 0:
         return set()

@@ -26,38 +26,39 @@ from stripewise.centre.database.queries._series import (
 )
 from stripewise.centre.database.store._samples import DAY
 
-# Whether a rate is periodic, bursty, steady or random. Pure.
+# Decides whether a rate is periodic, bursty, steady or random.  A straight line is subtracted,
+# then the periodogram is compared with that of noise that remembers one step (a first-order
+# autoregression): Mann and Lees, Climatic Change 33 (1996); Torrence and Compo, Bull. Amer.
+# Meteor. Soc. 79 (1998). Under that noise, the ratios of its powers to the expected ones are
+# exponentially distributed, so that the greatest of m exceeds -ln(1 - (1 - p)^(1/m)) with
+# probability p. A period is reported if the autocorrelation agrees (Vlachos and others, SIAM Data
+# Mining 2005).
 #
-# A straight line is taken off, then the periodogram is compared with that of noise that remembers
-# one step (a first-order autoregression): Mann and Lees, Climatic Change 33 (1996); Torrence and
-# Compo, Bull. Amer. Meteor. Soc. 79 (1998).  Its powers by the expected ones are exponential then,
-# so the greatest of m exceeds -ln(1 - (1 - p)^(1/m)) with probability p.  A period is told if the
-# autocorrelation agrees (Vlachos and others, SIAM Data Mining 2005).
-#
-# Short bursts spread their power over many harmonics, each of which may lie within the noise:
-# where bursts come at even intervals, that is the period, if the autocorrelation agrees.
+# Short bursts spread their power over many harmonics, each of which may lie within the noise: if
+# bursts come at even intervals, that interval is the period, if the autocorrelation agrees.
 
 SIGNIFICANCE = 0.01
-"""Probability with which noise is taken to have a period (chosen)."""
+"""Probability of finding a period in mere noise (chosen)."""
 FEWEST_VALUES = 48
-"""With fewer values nothing is said (chosen)."""
+"""Minimum number of values for a result (chosen)."""
 LEAST_KNOWN = 0.8
-"""Share of the values that has to be known (chosen)."""
+"""Minimum share of known values (chosen)."""
 FEWEST_PERIODS = 4
-"""A period is seen so often at least (chosen)."""
+"""Minimum number of times that a period must occur (chosen)."""
 LEAST_STRENGTH = 0.2
-"""Autocorrelation at the period below which it is not worth telling (chosen)."""
+"""Minimum autocorrelation at a period that is reported (chosen)."""
 STEADY_VARIATION = 0.2
-"""Standard deviation by mean up to which a rate is steady (chosen)."""
+"""Maximum ratio of standard deviation to mean of a steady rate (chosen)."""
 PEAK_SHARE = 0.1
-"""The busiest tenth of the values is looked at for bursts."""
+"""Bursts are searched for in this busiest share of the values."""
 BURSTY_SHARE = 0.5
-"""A rate is bursty if the busiest tenth makes at least half of it (chosen)."""
+"""A rate is bursty if that share accounts for at least half of it (chosen)."""
 BURSTY = 0.3
-"""... or if the times between bursts are so irregular, by the measure of Goh and Barabasi, EPL 81
-(2008), corrected for few of them after Kim and Jo, Phys. Rev. E 94 (2016): 0 is by chance."""
+"""A rate is also bursty if the times between bursts are so irregular, by the measure of Goh and
+Barabasi, EPL 81 (2008), corrected for small numbers after Kim and Jo, Phys. Rev. E 94 (2016): 0
+stands for chance."""
 REGULAR = -0.7
-"""By the same measure, bursts come at even intervals up to here: these vary by less than a fifth
+"""By the same measure, bursts are even up to this value: the times vary by less than a fifth
 (chosen); -1 is exactly even."""
 _FEWEST_BURSTS = 10
 _BURST_FACTOR = 2.0
@@ -67,7 +68,7 @@ Values = NDArray[np.float64]
 
 
 class Tempo(StrEnum):
-    """How a rate runs over time."""
+    """How a rate behaves over time."""
 
     UNKNOWN = "unknown"
     IDLE = "idle"
@@ -79,17 +80,18 @@ class Tempo(StrEnum):
 
 @dataclass(frozen=True)
 class TemporalPattern:
-    """How a rate runs over time, and why that is said.
+    """How a rate behaves over time, with the evidence.
 
     Attributes:
-        tempo: What it is.
-        reason: Why nothing is known; "": something is.
-        known_share: Of the values.
-        period_seconds / strength: Of a periodic rate: the period to within an interval, and the
-            autocorrelation there, at most 1.
-        variation: Standard deviation by mean; None: not known, or the mean is zero.
-        peak_share: Part of the whole that the busiest tenth of the values makes.
-        burstiness: Of the times between bursts, -1 (regular) to 1; None: too few bursts.
+        tempo: Kind of behaviour.
+        reason: Why it is unknown; "" if it is known.
+        known_share: Share of the values that are known.
+        period_seconds / strength: Period of a periodic rate, accurate to one interval, and the
+            autocorrelation at that lag, at most 1.
+        variation: Standard deviation divided by the mean; None if unknown, or if the mean is zero.
+        peak_share: Share of the total that the busiest tenth of the values accounts for.
+        burstiness: Irregularity of the times between bursts, from -1 (regular) to 1; None for too
+            few bursts.
     """
 
     tempo: Tempo
@@ -103,11 +105,11 @@ class TemporalPattern:
 
 
 def temporal_pattern(values: Sequence[float | None], width_seconds: float) -> TemporalPattern:
-    """Return how a rate runs over time.
+    """Return how a rate behaves over time.
 
     Args:
-        values: Rates in intervals one after the other, none negative; None: not known.
-        width_seconds: Of the intervals.
+        values: Rates in consecutive intervals, none negative; None if unknown.
+        width_seconds: Width of the intervals.
     """
     rates = np.array([math.nan if one is None else one for one in values], np.float64)
     is_known = np.isfinite(rates)
@@ -149,7 +151,7 @@ def _peak_share(known: Values) -> float:
 
 
 def _level(rates: Values) -> Values:
-    """Return rates without their straight line, scaled; what is not known is 0, the mean."""
+    """Return rates without their linear trend, scaled; unknown values become 0, the mean."""
     at = np.arange(len(rates), dtype=np.float64)
     is_known = np.isfinite(rates)
     line = np.polyfit(at[is_known], rates[is_known], 1)
@@ -160,7 +162,7 @@ def _level(rates: Values) -> Values:
 
 
 def _correlation(level: Values, is_known: NDArray[np.bool_]) -> Values:
-    """Return the autocorrelation by lag, each over the pairs of which both are known."""
+    """Return the autocorrelation by lag, each over the pairs whose values are both known."""
     size = 1 << (2 * len(level) - 1).bit_length()
     spectrum, mask = np.fft.rfft(level, size), np.fft.rfft(is_known.astype(np.float64), size)
     products = np.fft.irfft(np.abs(spectrum) ** 2, size)[: len(level)]
@@ -170,7 +172,7 @@ def _correlation(level: Values, is_known: NDArray[np.bool_]) -> Values:
 
 
 def _period(rates: Values) -> tuple[float, float] | None:
-    """Return period, in intervals, and strength; None: what is there may be by chance."""
+    """Return period (in intervals) and strength, or None if the peak may be due to chance."""
     level = _level(rates)
     if not level.any():
         return None
@@ -194,7 +196,7 @@ def _period(rates: Values) -> tuple[float, float] | None:
 
 
 def _memory(level: Values, is_known: NDArray[np.bool_]) -> float:
-    """Return the correlation of neighbours, by their differences: near 1 that is exact in gaps."""
+    """Return the correlation of neighbours from their differences, which is exact across gaps."""
     both = is_known[1:] & is_known[:-1]
     if not both.any():
         return 0.0
@@ -203,9 +205,9 @@ def _memory(level: Values, is_known: NDArray[np.bool_]) -> float:
 
 
 def _filled(level: Values, is_known: NDArray[np.bool_], memory: float) -> Values:
-    """Return values with what noise of such memory would be in the gaps, for the spectrum alone.
+    """Return values with gaps filled by noise of the same memory, only for the spectrum.
 
-    With zeros there, noise with much memory has jumps that read as periods.
+    With zeros in the gaps, noise with a long memory would have jumps that look like periods.
     """
     at = np.arange(len(level))
     known = at[is_known]
@@ -217,7 +219,7 @@ def _filled(level: Values, is_known: NDArray[np.bool_], memory: float) -> Values
 
 
 def _above_noise(level: Values, memory: float) -> Values:
-    """Return the power at each frequency, from `FEWEST_PERIODS` on, by that of such noise."""
+    """Return the ratio of power to expected noise at each frequency, from `FEWEST_PERIODS` on."""
     n = len(level)
     power = np.abs(np.fft.rfft(level)) ** 2
     cycles = np.arange(FEWEST_PERIODS, (n - 1) // 2 + 1)
@@ -227,7 +229,7 @@ def _above_noise(level: Values, memory: float) -> Values:
 
 
 def _peak_near(correlation: Values, lag: float, cycles: int) -> int | None:
-    """Return the lag of the greatest autocorrelation near a period; None: it is no maximum."""
+    """Return the lag of the largest autocorrelation near a period, or None if it is no maximum."""
     reach = max(lag / cycles, 1.0)
     low, high = max(int(lag - reach), 2), min(math.ceil(lag + reach), len(correlation) - 2)
     if low > high:
@@ -238,14 +240,14 @@ def _peak_near(correlation: Values, lag: float, cycles: int) -> int | None:
 
 
 def _length(n: int, cycles: int, lag: int) -> float:
-    """Return a period: by the spectrum where that is finer, otherwise by the autocorrelation."""
+    """Return a period from the spectrum if that is finer, otherwise from the autocorrelation."""
     return n / cycles if lag < cycles else float(lag)
 
 
 def _even(
     rates: Values, times: NDArray[np.int64], bursts: float | None
 ) -> tuple[float, float] | None:
-    """Return period, in intervals, and strength of even bursts; None: they are not even."""
+    """Return period (in intervals) and strength of even bursts, or None if they are not even."""
     if bursts is None or bursts > REGULAR:
         return None
     length = float(np.mean(times))
@@ -256,7 +258,7 @@ def _even(
 
 
 def _burst_times(rates: Values, mean: float) -> NDArray[np.int64]:
-    """Return the times between the begins of bursts; what lies across a gap does not count."""
+    """Return the times between the starts of bursts, leaving out those across a gap."""
     is_known = np.isfinite(rates)
     is_high = np.where(is_known, rates, 0.0) > _BURST_FACTOR * mean
     begins = np.flatnonzero(is_high & ~np.r_[False, is_high[:-1]] & np.r_[True, is_known[:-1]])
@@ -265,7 +267,7 @@ def _burst_times(rates: Values, mean: float) -> NDArray[np.int64]:
 
 
 def _burstiness(times: NDArray[np.int64]) -> float | None:
-    """Return how irregular the times between the begins of bursts are; None: too few bursts."""
+    """Return how irregular the times between starts of bursts are, or None for too few bursts."""
     n = len(times)
     if n < _FEWEST_BURSTS:
         return None
@@ -274,22 +276,22 @@ def _burstiness(times: NDArray[np.int64]) -> float | None:
     return (more * ratio - less) / ((more - 2) * ratio + less)
 
 
-# How the load of a file system runs over days: periodic, bursty, steady or random.
+# Behaviour of a file system's load over days: periodic, bursty, steady or random.
 
 TEMPO_DAYS = (7, 28)
 TEMPO_METRICS = (READ, WRITE, METADATA)
 _HOUR = 3600
 _MOST_MINUTES = 3_000_000
-"""Roll-ups of minutes that are read for one page, which is kept for an hour (chosen)."""
+"""Maximum number of roll-ups of minutes for one page, which is cached for an hour (chosen)."""
 
 
 @dataclass(frozen=True)
 class DayTempo:
-    """One day (UTC), or the part of it that is over.
+    """One day (UTC), or the part of it that has passed.
 
     Attributes:
-        at: Its begin.
-        patterns: By metric, of its minutes.
+        at: Start of the day.
+        patterns: Behaviour of the rates per minute, by metric.
     """
 
     at: int
@@ -298,13 +300,13 @@ class DayTempo:
 
 @dataclass(frozen=True)
 class StorageTempo:
-    """A file system over some days.
+    """Behaviour of a file system's load over some days.
 
     Attributes:
-        moments: Begins of the hours.
-        curves: Means of hours, by metric.
-        patterns: Of the hours of all days together, by metric.
-        days: The newest first; (): there are too many series to look at their minutes.
+        moments: Starts of the hours.
+        curves: Hourly means, by metric.
+        patterns: Behaviour of the hours of all days together, by metric.
+        days: Days, newest first; () if there are too many series to read their minutes.
     """
 
     moments: Sequence[int]
@@ -316,13 +318,13 @@ class StorageTempo:
 def storage_tempo(
     connection: Connection, file_system_id: int, days: int, now: float
 ) -> StorageTempo:
-    """Return how the whole load of a file system runs; the same for all viewers, once an hour.
+    """Return how the load of a whole file system behaves, cached for an hour for all viewers.
 
     Args:
-        connection: To the database.
+        connection: Connection to the database.
         file_system_id: Key of the file system.
-        days: Up to now.
-        now: Seconds since 1970.
+        days: Number of days up to now.
+        now: Current time, in seconds since 1970.
     """
     name = ("tempo", file_system_id, days)
     return kept(connection, name, now, lambda: _tempo(connection, file_system_id, days, int(now)))
@@ -349,14 +351,14 @@ def _days(
     today = now - now % DAY
     return [
         DayTempo(at, {
-            metric: _of_day(connection, some, (at, min(at + DAY, now)), widths[metric])
+            metric: _day_tempo(connection, some, (at, min(at + DAY, now)), widths[metric])
             for metric, some in ids.items()
         })
         for at in range(today, today - days * DAY, -DAY)
     ]  # fmt: skip
 
 
-def _of_day(
+def _day_tempo(
     connection: Connection, ids: Sequence[int], span: tuple[int, int], width: int
 ) -> TemporalPattern:
     begin = span[0] - span[0] % width

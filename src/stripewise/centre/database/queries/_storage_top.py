@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells who causes the load of a file system: users, Unix groups, projects and jobs.
+"""Reports who causes the load of a file system: users, Unix groups, projects and jobs.
 
-By the servers' counters of jobs where they cover the time (`_served_top`), otherwise by profiles:
-a job's amounts are taken to be even over its run, so that the part counts that lies in the time.
-Its amounts on this file system are its share of the job's totals: two sources that tell of one
-run do not count twice.
+The servers' counters of jobs are used if they cover the time span (`_served_top`), otherwise
+profiles. From a profile, a job's amounts are assumed to be spread evenly over its run, so that
+only the part within the time span counts, and its amounts on this file system are its share of the
+job's totals: two sources that describe the same run do not count twice.
 """
 
 from __future__ import annotations
@@ -53,26 +53,26 @@ from stripewise.core.errors import UsageError
 from stripewise.present import plural
 
 TOP_PERIODS = ("hour", "day", "week", "month")
-"""A year of all jobs is too much to look through for one page."""
+"""A year of all jobs would be too much to read for one page."""
 TOP = 10
 _LONGEST_RUN = 31 * DAY
-"""Jobs that ran for longer are not found; the index is by their start."""
+"""Jobs that ran for longer are not found, because the index is by their start."""
 _OWNERS = ("person_id", "unix_group", "project_id")
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations")
 _PARTLY = tuple(f"{name}_partly" for name in _AMOUNTS)
-"""1 where not all is known of an amount of a job, else 0."""
-_NO_TELLING = "not everything is known"
+"""1 if an amount of a job is incomplete, else 0."""
+_NO_TELLING = "not all of it is known"
 
 
 @dataclass(frozen=True)
 class Share(Figured):
-    """What somebody's jobs did to a file system.
+    """What the jobs of one user, group or project did to a file system.
 
     Attributes:
-        name: Of a user, Unix group or project; None: not known.
-        jobs: How many.
-        read_bytes / write_bytes / meta_operations: Within the time.
-        missing: Which of these are not known, or are the least, and why.
+        name: Name of a user, Unix group or project; None if unknown.
+        jobs: Number of jobs.
+        read_bytes / write_bytes / meta_operations: Amounts within the time span.
+        missing: Which of these are unknown or lower bounds, and why.
     """
 
     name: str | None
@@ -100,20 +100,21 @@ def _share(jobs: int, amounts: Iterable[Amount]) -> Share:
 
 @dataclass(frozen=True)
 class Top:
-    """Who causes the load, as far as a viewer may know.
+    """Who causes the load, as far as a viewer may see it.
 
     Attributes:
-        users / groups / projects: Of the jobs that the viewer sees; those that move most bytes,
-            as far as is known, those with most metadata operations, and those of whom not all
-            is known; the first of these first, those of whom nothing is known last.
-        jobs: The same of single jobs: rows with id, raw_id, name, user, project, program,
+        users / groups / projects: Shares in the jobs that the viewer sees: of those that move most
+            bytes as far as is known, those with most metadata operations, and those with
+            incomplete data. Those that move most come first, those of whom nothing is known last.
+        jobs: The same for single jobs: rows with id, raw_id, name, user, project, program,
             cluster, start_at, and the amounts.
-        seen: All that the viewer sees.
-        others: All other jobs of known users together, to two digits; None: they are of too few
-            users to be shown, or mostly of one of them, or the viewer sees all.
-        by_servers: The amounts are what servers counted; otherwise profiles tell them.
-        whole: All that the file system moved, of whomever; None: not known.
-        outside: What of `seen` is of no known job; None: profiles tell the amounts.
+        seen: Sum over all jobs that the viewer sees.
+        others: Sum over all other jobs of known users, rounded to two digits; None if they belong
+            to too few users to be shown, or mostly to one of them, or if the viewer sees all.
+        by_servers: Whether servers counted the amounts; otherwise they come from profiles.
+        whole: All that the file system moved, whoever caused it; None if unknown.
+        outside: The part of `seen` that belongs to no known job; None if the amounts come from
+            profiles.
     """
 
     users: Sequence[Share]
@@ -128,14 +129,14 @@ class Top:
 
     @property
     def rest(self) -> Share | None:
-        """What is of no job or user that is known; None: not known, or of others too."""
+        """What belongs to no known job or user; None if unknown, or if others' jobs are in it."""
         if self.whole is None or not self.by_servers:
             return None
         return _share(0, (_rest(self.whole.amount(n), self.seen.amount(n)) for n in _AMOUNTS))
 
 
 def _rest(whole: Amount, part: Amount) -> Amount:
-    """Return a whole without a part; of which not all is known, nor is the rest."""
+    """Return a whole minus a part; the difference is incomplete if either is."""
     why = whole.why or part.why
     return Amount.of(None, why) if why else Amount(max(whole.least - part.least, 0.0))
 
@@ -143,10 +144,10 @@ def _rest(whole: Amount, part: Amount) -> Amount:
 def view_top(
     connection: Connection, viewer: Viewer, file_system_id: int, period: LoadPeriod
 ) -> Top:
-    """Return who causes the load of a file system in a time.
+    """Return who causes the load of a file system in a time span.
 
     Raises:
-        UsageError: The time is too long.
+        UsageError: The time span is too long.
     """
     if period.name not in TOP_PERIODS:
         raise UsageError(f"period={period.name!r}: give one of {', '.join(TOP_PERIODS)}")
@@ -162,7 +163,7 @@ def view_top(
     count = func.count(seen.c.id)
     query = select(*owners, count, *sums).group_by(*owners, seen.c.id.is_(None))
     rows = connection.execute(query).all()
-    outside = [row for row in rows if not row[len(_OWNERS)]]  # what is of no job has none
+    outside = [row for row in rows if not row[len(_OWNERS)]]  # rows of no job have none
     whole = moved_in(connection, file_system_id, period)
     return Top(
         _named(connection, Person, _most(rows, 0)),
@@ -178,7 +179,7 @@ def view_top(
 
 
 def _names_of(connection: Connection, file_system_id: int) -> list[str]:
-    """Return what profiles call a file system: its name, its mounts, their first directory."""
+    """Return the names of a file system in profiles: its name, mounts, their first directory."""
     row = connection.execute(
         select(FileSystem.name, FileSystem.mount).where(FileSystem.id == file_system_id)
     ).one()
@@ -186,7 +187,7 @@ def _names_of(connection: Connection, file_system_id: int) -> list[str]:
 
 
 def _columns(names: Sequence[str], period: LoadPeriod) -> list[Any]:
-    """Return the columns of a query of jobs with their part of the amounts."""
+    """Return the columns of a query for jobs with their part of the amounts."""
     end = _end()
     within = _lesser(end, period.until) - _greater(Job.start_at, period.since)
     share = case(
@@ -207,7 +208,7 @@ def _columns(names: Sequence[str], period: LoadPeriod) -> list[Any]:
 
 
 def _each(query: Select[Any], names: Sequence[str], period: LoadPeriod) -> Select[Any]:
-    """Restrict a query of jobs to those that used a file system in a time, a row for each."""
+    """Restrict a query to the jobs that used a file system in a time span, one row for each."""
     return (
         query.join(JobSource, JobSource.job_id == Job.id)
         .join(JobIo, JobIo.source_id == JobSource.id)
@@ -234,25 +235,25 @@ def _greater(one: Any, other: int) -> Any:
 
 
 def _added(rows: Sequence[Any], place: int | None) -> dict[Any, Share]:
-    """Add up rows by one of their owners; None: all of them, which have the key None."""
+    """Sum rows by one of their owners; with None, all rows are summed under the key None."""
     found: dict[Any, list[float]] = {}
     for row in rows:
         key = None if place is None else row[place]
         sums = row[len(_OWNERS) :]
         old = found.get(key, [0.0] * len(sums))
         found[key] = [one + other for one, other in zip(old, sums, strict=True)]
-    return {key: _of_sums(*sums) for key, sums in found.items()}
+    return {key: _share_from_sums(*sums) for key, sums in found.items()}
 
 
-def _of_sums(jobs: float, *sums: float) -> Share:
-    """Return a share of the sums of its amounts, and in how many rows these are not whole."""
+def _share_from_sums(jobs: float, *sums: float) -> Share:
+    """Return a share from sums of amounts and the numbers of rows with incomplete amounts."""
     counts = sums[len(_AMOUNTS) :]
     whys = [f"not everything is known about {plural(int(n), 'job')}" if n else "" for n in counts]
     return _share(int(jobs), map(Amount.of, sums, whys))
 
 
 def _most(rows: Sequence[Any], place: int) -> list[tuple[Any, Share]]:
-    """Return the owners that move most or ask most, and those of whom not all is known."""
+    """Return the owners that move most or make most calls, and those with incomplete data."""
     shares = _added(rows, place)
 
     def moved(key: Any) -> tuple[bool, float]:
@@ -295,7 +296,7 @@ def _jobs(connection: Connection, seen: Any) -> list[dict[str, Any]]:
 
 
 def _job_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a job with its amounts, and which of them are not, or not all, known."""
+    """Return a job with its amounts, and which of them are unknown or incomplete."""
     amounts = {
         name: Amount.of(row[name], _NO_TELLING if row[partly] else "")
         for name, partly in zip(_AMOUNTS, _PARTLY, strict=True)
@@ -315,14 +316,14 @@ def _place(row: Mapping[str, Any]) -> tuple[bool, float]:
 
 
 def _hidden(viewer: Viewer, names: Sequence[str], period: LoadPeriod) -> Any:
-    """Return the jobs that a viewer does not see, a row for each."""
+    """Return the jobs that a viewer does not see, one row for each."""
     hidden = case((visible(viewer), 1), else_=0) == 0
     query = select(*_columns(names, period)).select_from(Job).where(hidden)
     return _each(query, names, period).subquery()
 
 
 def _others(connection: Connection, each: Any) -> Share | None:
-    """Add up the jobs that a viewer does not see, if they are of enough users."""
+    """Sum the jobs that a viewer does not see, if they belong to enough users."""
     moved = each.c.read_bytes + each.c.write_bytes
     of_users = (
         select(func.count(each.c.id).label("jobs"), func.sum(moved).label("moved"))
@@ -342,22 +343,22 @@ def _others(connection: Connection, each: Any) -> Share | None:
 
 
 def _rough(value: float) -> float:
-    """Return a value to two digits: differences of two sums tell nothing of one job."""
+    """Return a value rounded to two digits, so that differences reveal no single job."""
     return float(f"{value:.1e}")
 
 
-# Who causes the load of a file system, by the servers' counters of jobs.
+# Causes of the load of a file system, from the servers' counters of jobs.
 #
-# A row is of the user of its job; one without a job is of the user whom the name tells that
-# servers have: by name, or by number, which is of a cluster.
+# A row belongs to the user of its job. A row without a job belongs to the user in the name that
+# the servers recorded: a user name, or a number, which is valid for one cluster.
 
 SERVED_PERIODS = ("hour", "day")
-"""A week of all rows of all servers is too much to add up for one page."""
+"""A week of all rows of all servers would be too much to sum for one page."""
 _LATE_SHARE = 0.1
 
 
 def covers(connection: Connection, file_system_id: int, period: LoadPeriod) -> bool:
-    """Return whether servers counted jobs from about the begin of a time on, and in it."""
+    """Return whether servers counted jobs from about the start of a time span to its end."""
     if period.name not in SERVED_PERIODS:
         return False
     of_system = select(JobLoad.at).where(JobLoad.file_system_id == file_system_id)
@@ -371,13 +372,13 @@ def covers(connection: Connection, file_system_id: int, period: LoadPeriod) -> b
 def served_each(
     connection: Connection, viewer: Viewer, file_system_id: int, period: LoadPeriod
 ) -> tuple[Any, Any]:
-    """Return what a viewer sees, and what they do not: a row for each job and owner.
+    """Return what a viewer sees and what they do not see: one row for each job and owner.
 
     Args:
-        connection: To the database.
-        viewer: Who looks.
+        connection: Connection to the database.
+        viewer: The viewer who asks.
         file_system_id: Key of the file system.
-        period: The time; rows count that begin in it.
+        period: The time span; rows that begin in it count.
     """
     amounts = _amounts(file_system_id, period)
     one = (
@@ -407,7 +408,7 @@ def served_each(
 
 
 def _seen(viewer: Viewer, one: Any) -> Any:
-    """Return the condition that a viewer sees a row: its job, or what is theirs without a job."""
+    """Return the condition that a viewer sees a row, of a visible job or of their own user."""
     if viewer.is_staff:
         return true()
     if viewer.person_id is None:
@@ -417,7 +418,7 @@ def _seen(viewer: Viewer, one: Any) -> Any:
 
 
 def _amounts(file_system_id: int, period: LoadPeriod) -> Any:
-    """Return the sums of each job, or name without a job."""
+    """Return the sums of each job, or of each recorded name without a job."""
 
     def total(kind: str, column: Any) -> Any:
         mine = case((JobLoad.kind == kind, cast(column, Double)), else_=0.0)
@@ -447,9 +448,9 @@ def _amounts(file_system_id: int, period: LoadPeriod) -> Any:
 
 
 def _person() -> Any:
-    """Return the key of the user of a row; NULL: not known.
+    """Return the key of the user of a row, or NULL if unknown.
 
-    A name that tells a job tells its user only by that: whose job it is, is not guessed.
+    A name that contains a job id identifies its user only through the job, which is not guessed.
     """
     by_name = select(Person.id).where(Person.name == JobTag.user).scalar_subquery()
     known = func.count(PersonUid.person_id)
@@ -467,9 +468,9 @@ def _person() -> Any:
 def moved_in(
     connection: Connection, file_system_id: int, period: LoadPeriod
 ) -> tuple[float, float, float] | None:
-    """Return all bytes read and written and operations of a file system; None: not known.
+    """Return all bytes read and written and operations of a file system, or None if unknown.
 
-    What is not sampled, for less than a tenth of the time, is taken to be as the rest.
+    Gaps in sampling of less than a tenth of the time are assumed to be like the rest.
     """
     parts = parts_of(connection, file_system_id)
     found = []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells who looks, and holds the one filter that decides which jobs they see.
+"""Defines viewers, and contains the one filter that decides which jobs they see.
 
 Every query about jobs begins with `jobs_of`; nothing else in the package selects from the table
 of jobs for a viewer.
@@ -33,17 +33,17 @@ from stripewise.centre.database.tables._base import Reasons
 from stripewise.centre.database.tables._jobs import Job, Member
 
 FEWEST_USERS = 5
-"""Figures over the jobs of several users are shown to everybody from so many users on: with
-fewer, one of them could be told apart (the usual threshold of statistical offices)."""
+"""Minimum number of users for figures that are shown to everybody: with fewer, one of them could
+be identified (the usual threshold of statistical offices)."""
 
 NOT_ALL_KNOWN = "not all of the run is known"
-"""Stands for a reason why a figure is not known, where it may hold the name of a file."""
+"""Replaces the reason why a figure is unknown, if it may contain the name of a file."""
 HIDDEN = "(a path)"
-"""Stands for the value of a setting that may be the name of a file, where those are hidden."""
+"""Replaces the value of a setting that may be the name of a file, where those are hidden."""
 
 
 class Role(StrEnum):
-    """What an account may do; who manages a project is told by `tables.Member`."""
+    """What an account may do; managers of a project are recorded in `tables.Member`."""
 
     USER = "user"
     SUPPORT = "support"
@@ -51,7 +51,7 @@ class Role(StrEnum):
 
 
 class Sight(StrEnum):
-    """How a viewer comes to see a job."""
+    """Reason why a viewer may see a job."""
 
     OWNER = "owner"
     MANAGER = "manager"
@@ -60,14 +60,15 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True)
 class Viewer:
-    """Somebody who looks at the database.
+    """A user of the database, with their rights.
 
     Attributes:
-        login: Of the account; "": nobody is logged in.
-        role: None: nobody is logged in.
-        person_id: Whose jobs are their own; None: nobody's.
+        login: Name of the account; "" if nobody is logged in.
+        role: Role of the account; None if nobody is logged in.
+        person_id: User whose jobs are their own; None for nobody.
         managed: Keys of the projects that they manage.
-        may_read_names: Names of files may be shown to them, where they are the owner or staff.
+        may_read_names: Whether names of files may be shown to them where they are the owner or
+            staff.
     """
 
     login: str = ""
@@ -78,19 +79,19 @@ class Viewer:
 
     @property
     def is_staff(self) -> bool:
-        """Return whether all jobs are visible; such looks are audited."""
+        """Return whether all jobs are visible to this viewer; such accesses are audited."""
         return self.role in (Role.SUPPORT, Role.ADMIN)
 
     @property
     def is_admin(self) -> bool:
-        """Return whether accounts and rights may be changed."""
+        """Return whether this viewer may change accounts and rights."""
         return self.role is Role.ADMIN
 
     def sight(self, job: Mapping[str, Any]) -> Sight | None:
-        """Say how this viewer comes to see a job; None: not at all.
+        """Return why this viewer may see a job, or None if they may not.
 
         Args:
-            job: With its columns person_id and project_id.
+            job: Row of the job with its columns person_id and project_id.
         """
         if self.role is None:
             return None
@@ -111,7 +112,7 @@ NOBODY = Viewer()
 
 
 def viewer_of(connection: Connection, login: str, *, may_read_names: bool = True) -> Viewer:
-    """Return the viewer behind an account; `NOBODY` if there is none, or it is disabled."""
+    """Return the viewer of an account, or `NOBODY` if there is none or it is disabled."""
     row = connection.execute(
         select(Principal.login, Principal.role, Principal.person_id).where(
             Principal.login == login, Principal.is_disabled.is_(False)
@@ -131,8 +132,9 @@ def visible(viewer: Viewer, *, by_index: bool = True) -> ColumnElement[bool]:
     """Return the condition on the table of jobs that a viewer sees a row.
 
     Args:
-        viewer: Who looks.
-        by_index: Indexes of owners may be used; otherwise SQLite follows that of the sorting.
+        viewer: The viewer who asks.
+        by_index: Whether indexes of owners may be used; otherwise SQLite follows that of the
+            sorting.
     """
     if viewer.role is None:
         return false()
@@ -158,35 +160,35 @@ def readable(viewer: Viewer) -> ColumnElement[bool]:
 
 
 def without_paths(viewer: Viewer, column: Any) -> ColumnElement[Any]:
-    """Return a column of values of settings; paths only where names of files may be shown."""
+    """Return a column of setting values, with paths only where names of files may be shown."""
     return case((readable(viewer), column), (column.contains("/"), HIDDEN), else_=column)
 
 
 def is_not_all_known(column: Any) -> ColumnElement[bool]:
-    """Return the condition that a figure of a profiled job is not known, or the least."""
+    """Return the condition that a figure of a profiled job is unknown or a lower bound."""
     named = cast(Job.missing, String).contains(f'"{column.key}"')
     return and_(Job.source_count > 0, or_(column.is_(None), named))
 
 
 def veiled(viewer: Viewer, job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of a job; its reasons only where names of files may be shown."""
+    """Return the row of a job, with reasons only where names of files may be shown."""
     if viewer.reads_names(job):
         return dict(job)
     return {**job, "missing": veiled_reasons(job["missing"])}
 
 
 def veiled_reasons(missing: Mapping[str, str]) -> dict[str, str]:
-    """Return which figures are not known, without the reasons, which may hold names of files."""
+    """Return which figures are unknown, without the reasons, which may contain names of files."""
     return dict.fromkeys(missing, NOT_ALL_KNOWN)
 
 
 def without_reasons(viewer: Viewer) -> ColumnElement[Any]:
-    """Return the column of reasons; where names may not be shown that there are some."""
+    """Return the column of reasons; where names are hidden, only whether there are some."""
     some = literal({"job": NOT_ALL_KNOWN}, Reasons)
     known = (readable(viewer), Job.missing)
     return case(known, (Job.missing.is_not(None), some)).label("missing")
 
 
 def jobs_of(viewer: Viewer, *columns: Any, by_index: bool = True) -> Select[Any]:
-    """Begin a query about the jobs that a viewer sees; `by_index` as in `visible`."""
+    """Return a query for the jobs that a viewer sees; for `by_index` see `visible`."""
     return select(*columns).select_from(Job).where(visible(viewer, by_index=by_index))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stores what an agent delivers exactly once, and notices agents that report the same targets."""
+"""Stores what an agent delivers exactly once, and detects agents that report the same targets."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sqlalchemy.engine import make_url
 from stripewise.centre.database._engine import (
     check_revision,
     create_engine,
+    database_errors,
     database_url,
     need_file,
-    refusals_said,
     shown,
     str_of,
     to_initialise,
@@ -40,7 +40,7 @@ from stripewise.core.errors import StorageError, UsageError
 from stripewise.core.inputs import KEY, read_input
 
 MARK = "agent"
-"""Part of an agent's state that tells its deliveries apart."""
+"""Part of an agent's state that identifies its last delivery."""
 _WAIT_SECONDS = 20.0
 _LEAN = ("cache_size = -2048", "mmap_size = 0")
 
@@ -51,17 +51,17 @@ class TakenError(StorageError):
 
 @dataclass(frozen=True)
 class Delivery:
-    """What goes into one transaction.
+    """Content of one delivery, which is stored in one transaction.
 
     Attributes:
-        agent: Name of the server that counted, and under which the state is kept.
-        cluster: Of the clients; "": not told.
-        at: When, in seconds since 1970.
-        mark: Tells this delivery from all others.
-        last_mark: Of the delivery before; None: there was none.
-        parts: Of the agent's state, as it is after this delivery.
-        samples / events / loads: What is new.
-        templates: Of the names that clients give to jobs.
+        agent: Name of the server that counted, under which its state is kept.
+        cluster: Cluster of the clients; "" if not reported.
+        at: Time of the delivery, in seconds since 1970.
+        mark: Unique mark of this delivery.
+        last_mark: Mark of the previous delivery; None if there was none.
+        parts: Parts of the agent's state after this delivery.
+        samples / events / loads: New data.
+        templates: Templates of the names that clients give to jobs.
     """
 
     agent: str
@@ -77,15 +77,15 @@ class Delivery:
 
 
 def open_store(database: str, password_file: str = "") -> Engine:
-    """Return the engine of the database for an agent, which is to need little memory.
+    """Return the engine of the database for an agent, configured to need little memory.
 
     Args:
-        database: A URL, the path of a file of SQLite, or "": as for `stripewise centre`.
-        password_file: The first line of this file is the password; "": the URL has it, or none is
-            needed, or ~/.pgpass or PGPASSWORD does.
+        database: A URL, the path of an SQLite file, or "" as for `stripewise centre`.
+        password_file: File whose first line is the password; "" if the URL, ~/.pgpass or
+            PGPASSWORD has it, or none is needed.
 
     Raises:
-        UsageError: The URL is none, or the file cannot be read.
+        UsageError: It is not a URL, or the file cannot be read.
     """
     url = database_url(database)
     if password_file:
@@ -106,14 +106,14 @@ def open_store(database: str, password_file: str = "") -> Engine:
 
 
 def deliver(engine: Engine, delivery: Delivery) -> bool:
-    """Store a delivery with the state after it; return whether it was not there yet.
+    """Store a delivery with the state after it, and return whether it was new.
 
     Raises:
-        TakenError: Another agent has delivered under this name: nothing is stored.
-        StorageError: The database refuses.  It may have stored all of it nevertheless, if the
-            connection broke at the end: the same delivery can be given again.
+        TakenError: Another agent has delivered under this name; nothing is stored.
+        StorageError: The database refuses. It may have stored everything nevertheless, if the
+            connection broke at the end: the same delivery can be made again.
     """
-    with refusals_said(engine), engine.execution_options(writing=True).begin() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).begin() as connection:
         write_alone(connection, _WAIT_SECONDS)
         found = read_part(connection, delivery.agent, MARK)
         if found == delivery.mark:
@@ -143,7 +143,7 @@ def _make_lean(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-# How far agents got: read at their start, written together with what they deliver.
+# State of agents: read at their start, written together with what they deliver.
 
 _NEEDED = (MonitorState, JobLoad, Series, FileSystem, Cluster)
 _REVISION = table("alembic_version", column("version_num"))
@@ -153,7 +153,7 @@ def ready(engine: Engine) -> None:
     """Refuse a database without the tables that agents write to.
 
     Raises:
-        StorageError: It has none, or those of an older or newer version.
+        StorageError: It has no tables, or those of an older or newer version.
     """
     need_file(engine)
     name = shown(str_of(engine))
@@ -168,12 +168,12 @@ def ready(engine: Engine) -> None:
 
 
 def read_state(engine: Engine, agent: str) -> dict[str, bytes]:
-    """Return the state of an agent, part by part; {}: it has never delivered.
+    """Return the state of an agent, part by part; {} if it has never delivered.
 
     Raises:
-        StorageError: The database has no tables for it, cannot be reached, or not be written to.
+        StorageError: The database has no tables for it, or cannot be reached or written to.
     """
-    with refusals_said(engine):
+    with database_errors(engine):
         ready(engine)
         _try_to_write(engine, agent)
         with engine.connect() as connection:
@@ -183,14 +183,14 @@ def read_state(engine: Engine, agent: str) -> dict[str, bytes]:
 
 
 def _try_to_write(engine: Engine, agent: str) -> None:
-    """Write and take it back: who may read only would learn it with the first delivery."""
+    """Write and roll back, to notice missing write permission before the first delivery."""
     with engine.execution_options(writing=True).connect() as connection:
         write_parts(connection, agent, 0.0, {"attempt": b"0"})
         connection.rollback()
 
 
 def read_part(connection: Connection, agent: str, part: str) -> bytes | None:
-    """Return one part of the state of an agent; None: there is none."""
+    """Return one part of the state of an agent, or None if there is none."""
     query = select(MonitorState.state).where(
         MonitorState.agent == _key(agent), MonitorState.part == part
     )
@@ -218,24 +218,24 @@ def _key(agent: str) -> str:
     return key_text(agent, 255)
 
 
-# Targets that two agents tell of at the same time: their sums are twice what was done.
+# Targets that two agents report at the same time, so that their sums are twice the true amount.
 
 LOOK_BACK_SECONDS = 900.0
 _LEAST_SAMPLES = 3
 _LEAST_SECONDS = 240.0
-"""Beyond the difference of clocks that is allowed for (120 s): a target that fails over is told
-by one agent, then by the other."""
+"""More than the accepted difference of clocks (120 s): a target that fails over is reported by one
+agent, then by the other."""
 _Key = tuple[str, str, str]
 _Spans = list[tuple[float, float]]
 
 
 class OtherAgent(NamedTuple):
-    """Another agent that tells of targets, and those targets.
+    """Another agent, and the targets that it also reports.
 
     Attributes:
-        file_system: To which the targets belong.
-        server: Name of the other agent's.
-        targets: Names, sorted.
+        file_system: File system of the targets.
+        server: Name of the other agent's server.
+        targets: Names of the targets, sorted.
     """
 
     file_system: str
@@ -244,12 +244,12 @@ class OtherAgent(NamedTuple):
 
 
 def other_agents(engine: Engine, server: str, samples: Iterable[SampleRecord]) -> list[OtherAgent]:
-    """Return which other agents told of the same targets for the same minutes.
+    """Return which other agents reported the same targets for the same minutes.
 
     Args:
-        engine: Of the database.
-        server: Whose agent asks.
-        samples: What it has delivered just now: tells targets and the time.
+        engine: Engine of the database.
+        server: Name of the server whose agent asks.
+        samples: What it has just delivered, with the targets and the times.
 
     Raises:
         StorageError: The database refuses.
@@ -257,12 +257,12 @@ def other_agents(engine: Engine, server: str, samples: Iterable[SampleRecord]) -
     counters = [one for one in samples if one.is_counter and one.target and one.values]
     if not counters:
         return []
-    one_of_each: dict[tuple[str, str], str] = {}  # one counter of a target stands for all
+    one_of_each: dict[tuple[str, str], str] = {}  # one counter of a target is enough
     for one in counters:
         place = (one.file_system, one.target)
         one_of_each[place] = min(one.metric, one_of_each.get(place, one.metric))
     since = max(at for one in counters for at, _, _ in one.values) - LOOK_BACK_SECONDS
-    with refusals_said(engine):
+    with database_errors(engine):
         series = _series(engine, one_of_each)
         wanted = {key for key in series if key[1] == server or _has(series, key, server)}
         spans = _spans(engine, [series[key] for key in wanted], since)
@@ -280,7 +280,7 @@ def _has(series: Mapping[_Key, int], key: _Key, server: str) -> bool:
 
 
 def _series(engine: Engine, wanted: Mapping[tuple[str, str], str]) -> dict[_Key, int]:
-    """Return the series of some counters by file system, server and target: of all servers."""
+    """Return the series of some counters at all servers, by file system, server and target."""
     found = {}
     query = (
         select(Series.id, FileSystem.name, Series.server, Series.target, Series.metric)
@@ -310,16 +310,16 @@ def _spans(engine: Engine, keys: Sequence[int], since: float) -> dict[int, _Span
 
 
 def _is_twice(own: _Spans, others: _Spans) -> bool:
-    """Return whether two agents told of the same minutes, repeatedly and in separate samples.
+    """Return whether two agents reported the same minutes, repeatedly and in separate samples.
 
-    A target that was away is told of in one long sample: over the time in which another told.
+    A target that was away has one long sample, over a time in which another agent reported it.
     """
     mine, theirs = _shared(own, others), _shared(others, own)
     return min(len(mine), len(theirs)) >= _LEAST_SAMPLES and sum(theirs) >= _LEAST_SECONDS
 
 
 def _shared(spans: _Spans, others: _Spans) -> list[float]:
-    """Return for each span of which others have more than a half how many seconds they have."""
+    """Return, for each span that others cover by more than half, how many seconds they cover."""
     seconds = [
         sum(max(min(end, until) - max(begin, start), 0.0) for start, until in others)
         for begin, end in spans

@@ -31,11 +31,11 @@ _NO_NODES = "the number of nodes is not known"
 
 
 def store_figures(connection: Connection, names: Names, job_id: int) -> None:
-    """Bring the figures of a job up to date; one that nothing tells of any more goes.
+    """Bring the figures of a job up to date, and delete a job that has no sources any more.
 
     Args:
-        connection: Within a transaction.
-        names: Tell whose a number is.
+        connection: Connection within a transaction.
+        names: Resolves user numbers to users.
         job_id: Key of the job.
     """
     job = connection.execute(select(Job.__table__).where(Job.id == job_id)).mappings().first()
@@ -45,17 +45,17 @@ def store_figures(connection: Connection, names: Names, job_id: int) -> None:
     if not sources and not job["is_recorded"]:
         connection.execute(delete(Job).where(Job.id == job_id))
         return
-    told = _source_figures(connection, job_id, sources)
-    row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), "missing": {}, **totals(told)}
+    source_figures = _source_figures(connection, job_id, sources)
+    row: dict[str, Any] = {**dict.fromkeys(_OF_TOTALS), "missing": {}, **totals(source_figures)}
     profiled = row.pop("profiled_seconds", None)
     if not job["is_recorded"]:
-        row |= _of_unrecorded(names, job["cluster_id"], sources, told)
+        row |= _unrecorded_columns(names, job["cluster_id"], sources, source_figures)
         row["run_seconds"] = profiled
     node_count = row.get("node_count", job["node_count"])
-    if told:
+    if source_figures:
         row |= _avoidable_on_nodes(row, node_count)
-    row["source_count"] = len(told)
-    row["no_data_reason"] = None if told else reason(dict(job))
+    row["source_count"] = len(source_figures)
+    row["no_data_reason"] = None if source_figures else reason(dict(job))
     changes = {name: value for name, value in fitted(Job, row).items() if job[name] != value}
     if changes:
         line = update(Job).where(Job.id == job_id)
@@ -108,7 +108,7 @@ def _source_figures(
 
 
 def _largest(patterns: Sequence[tuple[str, Amount]]) -> str:
-    """Return the form that moved most; "" where it is not known which one did."""
+    """Return the form that moved most bytes, or "" if it is unknown which one did."""
     for form, amount in patterns:
         others = (other.most for name, other in patterns if name != form)
         if amount.least >= max(others, default=0.0):
@@ -117,7 +117,7 @@ def _largest(patterns: Sequence[tuple[str, Amount]]) -> str:
 
 
 def _figures(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the figures of a profile; zeros of one of earlier versions that is partial go."""
+    """Return the figures of a profile, without zeros of incomplete profiles of old versions."""
     figures: dict[str, Any] = document["figures"]
     if "missing" in figures or not document.get("partial"):
         return figures
@@ -128,15 +128,15 @@ def _figures(document: Mapping[str, Any]) -> Mapping[str, Any]:
 _AMOUNTS = ("read_bytes", "write_bytes", "io_seconds", "meta_operations", "n_files")
 
 
-def _of_unrecorded(
-    names: Names, cluster_id: int, sources: Sequence[Any], told: Sequence[SourceFigures]
+def _unrecorded_columns(
+    names: Names, cluster_id: int, sources: Sequence[Any], source_figures: Sequence[SourceFigures]
 ) -> dict[str, Any]:
-    """Return what the profiles tell of a job without a record."""
+    """Return the columns that profiles provide for a job without a scheduler record."""
     users = [row.user for row in sources if row.user]
     uid = next((row.uid for row in sources if row.uid is not None), None)
     starts = [row.start_at for row in sources if row.start_at is not None]
     ends = [row.end_at for row in sources if row.end_at is not None]
-    hosts = [one.figures.get("n_hosts") or 0 for one in told]
+    hosts = [one.figures.get("n_hosts") or 0 for one in source_figures]
     return {
         "person_id": names.person(users[0]) if users else names.owner(cluster_id, uid),
         "uid": uid,
@@ -146,32 +146,33 @@ def _of_unrecorded(
     }
 
 
-# Figures of a job from the profiles of its runs. Pure.
+# Computes the figures of a job from the profiles of its runs.
 #
-# Programs that ran one after the other add up; of those that ran side by side the slowest counts.
-# Where two sources tell of one run, such as a trace and a Darshan log, one of them counts.
+# Programs that ran one after the other are summed; of those that ran side by side, the slowest
+# counts. If two sources describe the same run, such as a trace and a Darshan log, one of them
+# counts.
 
 _BEST = ("trace", "report", "recorder", "darshan", "mpiio-stats")
-"""Kinds of sources, the one that tells most first."""
+"""Kinds of sources, most informative first."""
 _SAME_RUN = 0.5
-"""Share of the shorter run's time in which both ran: so much is one run (assumed)."""
+"""Minimum share of the shorter run's time in which both ran, if they are one run (assumed)."""
 NO_ESTIMATE = "no finding has an estimate"
 _RATIOS = ("io_share", "bytes_per_second")
-"""Which may have no value because there is nothing to divide by."""
+"""Figures that may have no value because the divisor is zero."""
 _CLOCK_SECONDS = 1.0
-"""Runs that follow each other may seem to overlap by so much: Darshan tells whole seconds."""
+"""Apparent overlap of successive runs, since Darshan reports whole seconds."""
 
 
 @dataclass(frozen=True)
 class SourceFigures:
-    """What one source tells.
+    """Data of one source.
 
     Attributes:
-        kind / program: As in `tables.JobSource`.
-        start / end: Seconds since 1970; None: not known.
-        figures: Of the profile.
-        findings: (code, expected gain in seconds; None: a fact).
-        pattern: Form of the pattern that moved most; "" without one.
+        kind / program: See `tables.JobSource`.
+        start / end: Seconds since 1970; None if unknown.
+        figures: Figures of the profile.
+        findings: (code, predicted saving in seconds; None for a mere fact).
+        pattern: Form of the pattern that moved most; "" if there is none.
     """
 
     kind: str
@@ -188,10 +189,10 @@ class SourceFigures:
 
     @property
     def avoidable(self) -> Amount:
-        """What a change is expected to gain: that of the finding that gains most.
+        """Predicted saving of a change: that of the finding that saves most.
 
-        Without a finding nothing is, unless the run is not known; with findings that have no
-        estimate it is not known, or more than the others'.
+        Without a finding it is zero, unless the run is unknown; if some findings have no estimate,
+        it is unknown or a lower bound.
         """
         without = sum(gain is None for _, gain in self.findings)
         if not self.findings:
@@ -204,7 +205,7 @@ class SourceFigures:
 
     @property
     def best(self) -> tuple[str, float | None]:
-        """The finding that gains most; ("", None) without any."""
+        """The finding that saves most; ("", None) if there is none."""
         gains = [one for one in self.findings if one[1] is not None]
         return max(gains, key=lambda one: one[1] or 0.0, default=("", None))
 
@@ -224,9 +225,9 @@ _SECONDS = {
 
 
 def totals(sources: Sequence[SourceFigures]) -> dict[str, Any]:
-    """Return the columns of `tables.Job` that follow from its sources; {} without any.
+    """Return the columns of `tables.Job` that follow from its sources; {} if there are none.
 
-    What one source does not tell makes a sum the least that it can be.
+    If a source does not report a figure, the sum is a lower bound.
     """
     counted = distinct(sources)
     if not counted:
@@ -257,10 +258,10 @@ def totals(sources: Sequence[SourceFigures]) -> dict[str, Any]:
 
 
 def distinct(sources: Sequence[SourceFigures]) -> list[SourceFigures]:
-    """Return one source of each run, the one that tells most."""
+    """Return one source of each run, the one that reports most."""
     kept: list[SourceFigures] = []
     ordered = sorted(sources, key=lambda one: (_place(one.kind), one.kind))
-    for _, same_kind in groupby(ordered, key=lambda one: one.kind):  # each tells of its own run
+    for _, same_kind in groupby(ordered, key=lambda one: one.kind):  # each is its own run
         kept += [one for one in same_kind if not any(_is_same_run(one, it) for it in kept)]
     return sorted(kept, key=lambda one: one.start or 0.0)
 
@@ -280,7 +281,7 @@ def _is_same_run(one: SourceFigures, other: SourceFigures) -> bool:
 
 
 def _together(sources: Sequence[SourceFigures]) -> list[list[SourceFigures]]:
-    """Put sources whose times overlap side by side; those without times are apart."""
+    """Group sources whose times overlap; those without times form their own groups."""
     groups = [[one] for one in sources if one.start is None or one.end is None]
     last: tuple[float, float] | None = None
     for one in sources:
@@ -303,7 +304,7 @@ def _is_beside(start: float, end: float, other_start: float, other_end: float) -
 def _share(
     counted: Sequence[SourceFigures], groups: Sequence[Sequence[SourceFigures]], io_seconds: Amount
 ) -> tuple[Amount, Amount]:
-    """Return the share of I/O in the run, and how long the run took."""
+    """Return the share of I/O in the run, and the duration of the run."""
     run = total(_most(one.amount("run_seconds") for one in group) for group in groups)
     if len(counted) == 1:
         return counted[0].amount("io_share"), run
@@ -324,7 +325,7 @@ def _rate(counted: Sequence[SourceFigures], found: Mapping[str, Amount]) -> Amou
 
 
 def _most(amounts: Iterable[Amount]) -> Amount:
-    """Return the largest of those that happened side by side; of what is known, the least."""
+    """Return the largest of simultaneous amounts; a lower bound if one is unknown."""
     parts = tuple(amounts)
     known = [part.value for part in parts if part.value is not None]
     return Amount.of(max(known, default=None), reasons(part.why for part in parts))

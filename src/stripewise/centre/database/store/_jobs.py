@@ -52,13 +52,13 @@ _AT_ONCE = 400
 
 
 class JobRows:
-    """Rows of jobs, through one connection.
+    """Stores rows of jobs through one connection.
 
     Attributes:
         made: Jobs that are new in this transaction.
-        to_assign: Raw ids whose profiles are to be assigned anew.
-        to_total: Keys of jobs whose figures are to be made anew.
-        to_settle: Raw ids of jobs that are new, or ran at another time than was known.
+        to_assign: Raw ids whose profiles must be assigned again.
+        to_total: Keys of jobs whose figures must be computed again.
+        to_settle: Raw ids of jobs that are new, or whose known times have changed.
     """
 
     def __init__(self, connection: Connection, names: Names) -> None:
@@ -70,32 +70,32 @@ class JobRows:
         self.to_settle: set[int] = set()
 
     def store(self, records: Sequence[JobRecord]) -> None:
-        """Store what records tell.
+        """Store the content of records.
 
         Raises:
-            UsageError: A record has an id or a time that no job has.
+            UsageError: A record has an id or a time that no job can have.
         """
         if not records:
             return
         every = [self._key_and_columns(record) for record in records]
         known = self._known({key[1] for key, _ in every})
         fresh: dict[JobKey, dict[str, Any]] = {}
-        for key, told in every:
+        for key, reported in every:
             if key in known:
-                known[key] = self._change(known[key], told)
+                known[key] = self._change(known[key], reported)
             else:
-                fresh[key] = merged(fresh[key], told) if key in fresh else told
+                fresh[key] = merged(fresh[key], reported) if key in fresh else reported
         self._insert(fresh)
 
     def add(self, columns: Mapping[str, Any]) -> int:
-        """Insert a job that only profiles tell of; return its key."""
+        """Insert a job that only profiles report, and return its key."""
         line = insert(Job).values(**fitted(Job, columns), changed_at=int(time.time()))
         key = self.connection.execute(line).inserted_primary_key
         assert key is not None
         return int(key[0])
 
     def _known(self, raw_ids: set[int]) -> dict[JobKey, dict[str, Any]]:
-        """Return recorded jobs; note the ids of which there are profiles."""
+        """Return recorded jobs, and note the ids for which there are profiles."""
         found: dict[JobKey, dict[str, Any]] = {}
         for ids in portions(sorted(raw_ids)):
             query = select(Job.__table__).where(Job.raw_id.in_(ids))
@@ -117,7 +117,7 @@ class JobRows:
         person_id = self.names.person(record.user)
         project_id = self.names.project(record.account)
         self.names.member(project_id, person_id)
-        told = {
+        reported = {
             **record.columns,
             "person_id": person_id,
             "uid": record.uid,
@@ -126,13 +126,13 @@ class JobRows:
             "end_at": record.end_at,
             "sluid": record.sluid or None,
         }
-        told = fitted(Job, told)
-        self.names.note_uid(cluster_id, told["uid"], person_id)
-        return (cluster_id, record.raw_id, record.submit_at), told
+        reported = fitted(Job, reported)
+        self.names.note_uid(cluster_id, reported["uid"], person_id)
+        return (cluster_id, record.raw_id, record.submit_at), reported
 
-    def _change(self, row: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-        """Change a job by a record; return its row."""
-        after = merged(row, told)
+    def _change(self, row: dict[str, Any], reported: dict[str, Any]) -> dict[str, Any]:
+        """Update a job from a record, and return its row."""
+        after = merged(row, reported)
         if not row["source_count"]:
             after["no_data_reason"] = reason(after)
         changes = {name: value for name, value in after.items() if row[name] != value}
@@ -149,37 +149,37 @@ class JobRows:
         if not fresh:
             return
         now = int(time.time())
-        names = {name for told in fresh.values() for name in told}
+        names = {name for reported in fresh.values() for name in reported}
         rows = [
             {
                 **dict.fromkeys(names),
-                **told,
+                **reported,
                 **dict(zip(("cluster_id", "raw_id", "submit_at"), key, strict=True)),
                 "is_recorded": True,
                 "source_count": 0,
-                "no_data_reason": reason(told),
+                "no_data_reason": reason(reported),
                 "changed_at": now,
             }
-            for key, told in fresh.items()
+            for key, reported in fresh.items()
         ]
         self.connection.execute(insert(Job), rows)
         self.made |= set(fresh)
         self.to_settle |= {key[1] for key in fresh}
 
 
-def merged(row: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what two records of a job tell together.
+def merged(row: Mapping[str, Any], reported: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the combined content of two records of a job.
 
-    The one that ends, or else begins, later is the newer one; of equals the second.  What one of
-    them does not tell, the other does.
+    The record with the later end, or else the later start, is the newer one; of equals, the
+    second. What one of them does not report is taken from the other.
     """
-    newer, older = (told, row) if _progress(told) >= _progress(row) else (row, told)
+    newer, older = (reported, row) if _progress(reported) >= _progress(row) else (row, reported)
     known = {name: value for name, value in newer.items() if value is not None}
     return {**dict.fromkeys(newer), **older, **known}
 
 
 def reason(row: Mapping[str, Any]) -> str:
-    """Return why there are no figures of a job without profiles."""
+    """Return why a job without profiles has no figures."""
     if row.get("state") == "PENDING":
         return WAITS
     is_over = row.get("end_at") is not None
@@ -188,11 +188,11 @@ def reason(row: Mapping[str, Any]) -> str:
 
 
 def unrecorded_of_uids(connection: Connection, uids: Iterable[tuple[int, int]]) -> set[int]:
-    """Return the jobs without a record of which a number tells the owner.
+    """Return the jobs without a scheduler record whose owner is known by a user number.
 
     Args:
-        connection: Within a transaction.
-        uids: Clusters and the numbers there.
+        connection: Connection within a transaction.
+        uids: Clusters and user numbers there.
     """
     found: set[int] = set()
     for places in portions(sorted(uids)):
@@ -204,10 +204,10 @@ def unrecorded_of_uids(connection: Connection, uids: Iterable[tuple[int, int]]) 
 
 
 def unnumbered_of(connection: Connection, people: Iterable[tuple[int, int]]) -> set[int]:
-    """Return the raw ids of recorded jobs of which only the user's name is told.
+    """Return the raw ids of recorded jobs of which only the name of the user is reported.
 
     Args:
-        connection: Within a transaction.
+        connection: Connection within a transaction.
         people: Clusters and users there.
     """
     found: set[int] = set()
@@ -227,23 +227,23 @@ def _progress(row: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def portions(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """Cut keys into portions that one query can name."""
+    """Divide keys into portions that fit into one query."""
     return (values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE))
 
 
-# Keys of what has a name: made when it first comes, and remembered for a transaction.
+# Keys of named things: created on first use, and cached for a transaction.
 
 LONGEST_NAME = 255
-"""Of users, projects and programs."""
+"""Maximum length of names of users, projects and programs."""
 INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
 class Names:
-    """Names to keys, through one connection.
+    """Resolves names to keys through one connection.
 
     Attributes:
-        remapped: (cluster, uid) of which it is now known otherwise whose they are.
-        renumbered: (cluster, person) of whom it is now known otherwise which numbers they have.
+        remapped: (cluster, uid) whose known user has changed.
+        renumbered: (cluster, person) whose known numbers have changed.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -255,32 +255,32 @@ class Names:
         self._uids: dict[tuple[int, int], int | None] = {}
 
     def cluster(self, name: str) -> int:
-        """Return the key of a cluster; "" stands for one that is not told."""
+        """Return the key of a cluster; "" stands for an unreported one."""
         return self._key(Cluster, name)
 
     def program(self, name: str) -> int | None:
-        """Return the key of a program; None: it has no name."""
+        """Return the key of a program, or None if it has no name."""
         return self._key(Program, name) if name else None
 
     def project(self, name: str) -> int | None:
-        """Return the key of a project; None: it has no name."""
+        """Return the key of a project, or None if it has no name."""
         return self._key(Project, name) if name else None
 
     def person(self, name: str) -> int | None:
-        """Return the key of a user; None: the name is not told."""
+        """Return the key of a user, or None if the name is not reported."""
         return self._key(Person, name) if name else None
 
     def owner(self, cluster_id: int, uid: int | None) -> int | None:
-        """Return the user whose number it is; None: not known, or it has been of several."""
+        """Return the user with a number, or None if unknown or if it belonged to several users."""
         if uid is None:
             return None
         query = select(PersonUid.person_id).filter_by(cluster_id=cluster_id, uid=uid)
         return self.connection.scalar(query)
 
     def note_uid(self, cluster_id: int, uid: int | None, person_id: int | None) -> None:
-        """Note whose a number is.
+        """Record which user a number belongs to.
 
-        Numbers of users who have left are given to others: one of several users tells nothing.
+        Numbers of users who have left are reused: one that belonged to several identifies nobody.
         """
         if uid is None or person_id is None:
             return
@@ -300,7 +300,7 @@ class Names:
         self._uids[place] = kept
 
     def member(self, project_id: int | None, person_id: int | None) -> None:
-        """Note that a user runs jobs for a project."""
+        """Record that a user runs jobs for a project."""
         if project_id is None or person_id is None or (project_id, person_id) in self._members:
             return
         put(self.connection, Member, {"project_id": project_id, "person_id": person_id},
@@ -322,9 +322,9 @@ class Names:
 
 
 def only_uid(cluster_id: Any, person_id: Any) -> ColumnElement[int | None]:
-    """Return the number that a user has on a cluster by other records; NULL: none, or several.
+    """Return the number that a user has on a cluster in other records; NULL if none or several.
 
-    Records in Slurm's JSON name the user alone.
+    Records in Slurm's JSON contain only the name of the user.
     """
     query = select(func.min(PersonUid.uid)).where(
         PersonUid.cluster_id == cluster_id, PersonUid.person_id == person_id
@@ -339,14 +339,14 @@ def put(
     values: dict[str, Any],
     first: dict[str, Any] | None = None,
 ) -> None:
-    """Insert a row, or change the one with this key.
+    """Insert a row, or update the one with this key.
 
     Args:
-        connection: Within a transaction.
-        table: Of the row.
+        connection: Connection within a transaction.
+        table: Table of the row.
         key: Columns of a unique constraint.
         values: Columns that are set in any case.
-        first: Further columns of a row that is new.
+        first: Further columns that are only set in a new row.
     """
     make = INSERTS.get(connection.dialect.name, insert)
     line: Any = make(table).values(**key, **values, **(first or {}))
@@ -360,13 +360,13 @@ def put(
 def put_all(
     connection: Connection, table: type[Base], key: Sequence[str], rows: Sequence[dict[str, Any]]
 ) -> None:
-    """Insert rows, or change those with their keys.
+    """Insert rows, or update those with their keys.
 
     Args:
-        connection: Within a transaction.
-        table: Of the rows.
+        connection: Connection within a transaction.
+        table: Table of the rows.
         key: Columns of a unique constraint.
-        rows: All with the same columns.
+        rows: Rows, all with the same columns.
     """
     if not rows:
         return
@@ -376,26 +376,27 @@ def put_all(
     connection.execute(line, list(rows))
 
 
-# Foreign values made such that SQLite and PostgreSQL both take them: the one place for it.
+# The one place where foreign values are made acceptable to both SQLite and PostgreSQL.
 #
-# What a number cannot be is not known (NULL); where a column must have one, it is the nearest.
+# An impossible number becomes unknown (NULL), or the nearest possible one if the column must have
+# a value.
 
 _REFUSED = re.compile("[\x00\ud800-\udfff]+")
 _Fit = Callable[[Any], Any]
 
 
 def fitted(table: type[Base], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of a table with values that every database takes."""
+    """Return a row of a table with values that every database accepts."""
     fits = _fits(table)
     return {name: None if value is None else fits[name](value) for name, value in row.items()}
 
 
 def key_text(name: str, longest: int) -> str:
-    """Return a name as it is kept: on one line; two that differ stay different.
+    """Return a name as it is stored: on one line; two different names stay different.
 
     Args:
-        name: Foreign.
-        longest: Characters that its column takes.
+        name: Name from an input.
+        longest: Maximum number of characters in its column.
     """
     shown = printable(name)
     if shown == name and len(shown) <= longest:

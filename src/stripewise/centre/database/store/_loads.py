@@ -24,12 +24,12 @@ class Load(NamedTuple):
     """What one job did to a file system in an interval, as one server counted it.
 
     Attributes:
-        file_system: Its name.
-        tag: As Lustre has it; "": jobs that are not kept apart.
+        file_system: Name of the file system.
+        tag: Job name as Lustre reports it; "" for jobs that are not distinguished.
         kind: "read", "write" or "metadata".
         at / seconds: The interval, in seconds since 1970.
-        operations / moved_bytes / busy_seconds: None: not told.
-        parts: Size of requests in bytes, or name of an operation -> how many; {}: not told.
+        operations / moved_bytes / busy_seconds: Amounts; None if not reported.
+        parts: Count by size of requests in bytes, or by name of operation; {} if not reported.
     """
 
     file_system: str
@@ -50,17 +50,17 @@ def store_job_loads(
     loads: Sequence[Load],
     templates: Sequence[Template] = (),
 ) -> set[int]:
-    """Add rows; one that is there already grows by what comes.
+    """Add rows; a row that exists already is increased.
 
     Args:
-        connection: Within a transaction of which `write_alone` is true.
-        cluster: Of the clients; "": not told.
-        server: That counted.
-        loads: What is new.
-        templates: Of the names that clients give to jobs.
+        connection: Connection within a transaction in which `write_alone` was called.
+        cluster: Cluster of the clients; "" if not reported.
+        server: Name of the server that counted.
+        loads: New data.
+        templates: Templates of the names that clients give to jobs.
 
     Returns:
-        The job ids that names tell: `settle` is to be called for them.
+        The job ids in the names, for which `settle` must be called.
     """
     cluster_id = Names(connection).cluster(cluster)
     found: set[int] = set()
@@ -94,7 +94,7 @@ def _store(
 def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
     owners = dict[tuple[Any, ...], int | None]()
     every = dict(fresh)
-    for row in _there(connection, fresh):
+    for row in _existing_rows(connection, fresh):
         key = tuple(row[: len(KEY)])
         every[key] = Sums.of_row(row) + fresh[key]
         owners[key] = row.job_id
@@ -107,8 +107,8 @@ def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
     resum(connection, {job_id for job_id in owners.values() if job_id is not None})
 
 
-def _there(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> Iterable[Any]:
-    """Give the rows that are there already; the index goes by names and times."""
+def _existing_rows(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> Iterable[Any]:
+    """Yield the rows that exist already, found by the index on names and times."""
     moments = [key[1] for key in fresh]
     for tags in portions(sorted({key[2] for key in fresh})):
         query = select(*JobLoad.__table__.c).where(
@@ -136,7 +136,7 @@ def _kept(tag: str) -> str:
 def _tags(
     connection: Connection, cluster_id: int, texts: Iterable[str], templates: Sequence[Template]
 ) -> dict[str, tuple[int, int | None]]:
-    """Return kept texts -> keys of tags, which are made where they are new, and job ids."""
+    """Return the keys of tags by their stored texts, creating new ones, and their job ids."""
     given = {_kept(text): text for text in texts}
     found = _known(connection, cluster_id, given)
     rows = [
@@ -162,7 +162,7 @@ def _known(
     return found
 
 
-# Forms of the names that Lustre gives to jobs, as `jobid_name` has them. Pure.
+# Templates of the names that Lustre gives to jobs, as in `jobid_name`.
 #
 # Source: jobid_interpret_string in Lustre's obdclass/jobid.c, and its manual, "jobid_name".
 
@@ -177,19 +177,19 @@ _PATTERNS = {
     "h": r"[0-9.-]*[A-Za-z_][A-Za-z0-9._-]*",
     "H": r"[0-9-]*[A-Za-z_][A-Za-z0-9_-]*",
 }
-"""Code -> its values: executable, uid, gid, pid, job id ("" outside of jobs, and a number as
-Slurm's), host name and the short one (which is no number)."""
+"""Patterns of values by code: executable, uid, gid, pid, job id ("" outside of jobs, and numeric
+like Slurm's), host name and short host name (which is not a number)."""
 KEPT = {"e": "program", "u": "uid", "j": "raw_id", "h": "host", "H": "host"}
-"""Codes that tell something of the job."""
+"""Codes with information about the job."""
 LONGEST_BYTES = 31
-"""A name that Lustre gives is cut there.  Source: LUSTRE_JOBID_SIZE."""
+"""Length to which Lustre cuts its names. Source: LUSTRE_JOBID_SIZE."""
 _MOST_STEPS = 20_000
 _PART_MOST = 16
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A code with the characters that it may have at most (0: any), or text as it stands."""
+    """A code with its maximum number of characters (0 for any), or literal text."""
 
     code: str
     most: int
@@ -198,10 +198,10 @@ class _Part:
 
 
 class Template:
-    """One `jobid_name`, such as "%e.%u"; alternatives are separated by "?": "%j?%H"."""
+    """One `jobid_name`, such as "%e.%u"; alternatives are separated by "?", as in "%j?%H"."""
 
     def __init__(self, text: str) -> None:
-        """Read it.
+        """Parse a template.
 
         Raises:
             UsageError: It has no code, or one that Lustre does not know.
@@ -214,9 +214,9 @@ class Template:
             )
 
     def readings(self, tag: str) -> set[tuple[tuple[str, str], ...]] | None:
-        """Return what a name may tell, each way as pairs (field, value), sorted by field.
+        """Return what a name may mean, each way as pairs (field, value) sorted by field.
 
-        Values that may have been cut short are left out.  None: there are too many ways.
+        Values that may have been cut off are left out. None if there are too many ways.
         """
         found: set[tuple[tuple[str, str], ...]] = set()
         is_cut = len(tag.encode("utf-8", "replace")) >= LONGEST_BYTES
@@ -248,7 +248,7 @@ def _parts(text: str) -> list[_Part]:
 def _ways(
     tag: str, form: list[_Part], index: int, place: int, steps: list[int]
 ) -> Iterator[list[str]]:
-    """Give the values of all parts, in every way in which they make up a name."""
+    """Yield the values of all parts, in every way in which they can form a name."""
     steps[0] += 1
     if steps[0] > _MOST_STEPS:
         return
@@ -280,7 +280,7 @@ def _parts_kept(form: list[_Part], values: list[str], is_cut: bool) -> tuple[tup
     return tuple(sorted(found.items()))
 
 
-# What the name that Lustre gives to a job tells of it. Pure.
+# Interpretation of the names that Lustre gives to jobs.
 
 _NUMBER_TAGS = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _MOST_ID = 1 << 63
@@ -288,11 +288,12 @@ _MOST_UID = 1 << 32
 
 
 class TagParts(NamedTuple):
-    """What a name tells; None: it does not.
+    """Facts in a job name; None if it does not contain them.
 
     Attributes:
-        raw_id: Of Slurm; tasks of arrays and components of heterogeneous jobs have their own.
-        user / uid / program / host: Whose processes of which executable they were, and where.
+        raw_id: Slurm's job number; tasks of arrays and components of heterogeneous jobs have their
+            own.
+        user / uid / program / host: User, executable and host of the processes.
     """
 
     raw_id: int | None = None
@@ -306,15 +307,16 @@ UNKNOWN = TagParts()
 
 
 def parse_tag(text: str, templates: Sequence[Template]) -> TagParts:
-    """Return what a name tells.
+    """Return the facts that a job name contains.
 
-    A name that is a number is a job id, as `jobid_var=SLURM_JOB_ID` gives it; others have a form
-    of `jobid_name`.  What fits no form, or several that tell different things, tells nothing: it
-    is not guessed.  Nor is a value at the end of a name that Lustre has cut.
+    A name that is a number is a job id, as `jobid_var=SLURM_JOB_ID` produces it; other names have
+    a form of `jobid_name`. A name that fits no form, or several forms with different results,
+    yields nothing: nothing is guessed. The same holds for a value at the end of a name that Lustre
+    has cut off.
 
     Args:
-        text: As Lustre has it.
-        templates: All that the clients use, or have used.
+        text: Name as Lustre reports it.
+        templates: All templates that the clients use, or have used.
     """
     ways: set[tuple[tuple[str, str], ...]] = set()
     if _NUMBER_TAGS.fullmatch(text) and int(text) > 0 and len(text) < LONGEST_BYTES:
@@ -324,15 +326,15 @@ def parse_tag(text: str, templates: Sequence[Template]) -> TagParts:
         if found is None:
             return UNKNOWN
         ways |= found
-    return _parts_tags(dict(ways.pop())) if len(ways) == 1 else UNKNOWN
+    return _tag_parts(dict(ways.pop())) if len(ways) == 1 else UNKNOWN
 
 
-def _parts_tags(told: dict[str, str]) -> TagParts:
+def _tag_parts(facts: dict[str, str]) -> TagParts:
     return TagParts(
-        raw_id=_number(told.get("raw_id"), _MOST_ID) or None,  # 0 is no job
-        uid=_number(told.get("uid"), _MOST_UID),
-        program=told.get("program"),
-        host=told.get("host"),
+        raw_id=_number(facts.get("raw_id"), _MOST_ID) or None,  # 0 is not a job
+        uid=_number(facts.get("uid"), _MOST_UID),
+        program=facts.get("program"),
+        host=facts.get("host"),
     )
 
 

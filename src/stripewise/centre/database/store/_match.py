@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells which job a profile belongs to, by which rule, and how sure that is.
+"""Determines which job a profile belongs to, by which rule, and with which confidence.
 
-A job id alone does not tell: ids wrap, clusters have their own, a requeued job keeps its id.  The
-answer follows from all profiles and records with one job id, whatever the order they came in.
+A job id is not sufficient: ids wrap around, clusters have their own, and a requeued job keeps its
+id. The result follows from all profiles and records with one job id, in whatever order they
+arrive.
 
-Anybody can write any job id into a report.  So the run of a file's owner belongs to a job only if
-the owner is shown to be the job's user; files of root, and of whoever takes them in, are believed.
+Anybody can write any job id into a report. So a run belongs to a job only if the owner of its file
+is shown to be the job's user; files of root, and of whoever runs the ingest, are trusted.
 """
 
 from __future__ import annotations
@@ -16,23 +17,22 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 CLOCKS_SECONDS = 120.0
-"""By which clocks of nodes, and the moment at which a job is said to start, may differ
-(assumed)."""
+"""Maximum difference between clocks of nodes and the reported start of a job (assumed)."""
 ZONES_SECONDS = 86400.0
-"""By which they differ at most if one of them is wrong, such as in its time zone (assumed)."""
+"""Maximum difference if a clock is wrong, for instance in its time zone (assumed)."""
 SAME_JOB_SECONDS = 31 * 86400.0
-"""Profiles with one job id that lie closer together are of one job, if no record says otherwise
-(assumed: longer than jobs run, shorter than ids take to wrap)."""
+"""Profiles with one job id within this time belong to one job, unless records show otherwise
+(assumed: longer than jobs run, shorter than ids take to wrap around)."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """When and whose a job, or a run of a program, was.
+    """Time and user of a job, or of a run of a program.
 
     Attributes:
-        start / end: None: not known; of a job that runs its end is not known.
+        start / end: Seconds since 1970; None if unknown, and for the end of a job that still runs.
         uid / user: None and "" if not known.
-        is_vouched: The file of a run belongs to somebody whose files are believed.
+        is_vouched: Whether the file of a run belongs to a trusted user.
     """
 
     start: float | None
@@ -43,11 +43,11 @@ class Span:
 
     @property
     def is_believed(self) -> bool:
-        """Return whether it is believed; what names no number comes from those who are trusted."""
+        """Return whether it is trusted; what has no user number comes from trusted users."""
         return self.is_vouched or self.uid is None
 
-    def is_anothers(self, other: Span) -> bool:
-        """Return whether both are known to be of different users."""
+    def is_of_another_user(self, other: Span) -> bool:
+        """Return whether both are known to belong to different users."""
         is_one_uid = self.uid is not None and self.uid == other.uid
         if self.user and other.user:
             if self.user == other.user:
@@ -55,9 +55,9 @@ class Span:
             return not (is_one_uid and self.user.casefold() == other.user.casefold())
         return self.uid is not None and other.uid is not None and not is_one_uid
 
-    def is_shown_to_be_of(self, job: Span) -> bool:
+    def is_by_user_of(self, job: Span) -> bool:
         """Return whether the owner of this run is known to be the user of a job."""
-        if self.is_anothers(job):
+        if self.is_of_another_user(job):
             return False
         if self.is_believed:
             return True
@@ -66,7 +66,7 @@ class Span:
         return bool(self.user) and self.user == job.user
 
     def distance(self, moment: float) -> float:
-        """Return the seconds between a moment and this span, which has a start; 0 inside."""
+        """Return the seconds between a moment and this span, which has a start; 0 inside it."""
         assert self.start is not None
         after = 0.0 if self.end is None else moment - self.end
         return max(self.start - moment, after, 0.0)
@@ -74,13 +74,13 @@ class Span:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A job, by the scheduler's record, that has the job id of a profile.
+    """A job, from the scheduler's record, that has the job id of a profile.
 
     Attributes:
-        job_id: Its key in the database.
-        cluster_id: Its cluster.
-        submit_at: When it was submitted; tells it from others with its job id.
-        span: Of the job.
+        job_id: Key of the job in the database.
+        cluster_id: Cluster of the job.
+        submit_at: Time of submission, which distinguishes it from other jobs with its job id.
+        span: Time and user of the job.
     """
 
     job_id: int
@@ -90,11 +90,11 @@ class Candidate:
 
     @property
     def never_ran(self) -> bool:
-        """Return whether it ended in the queue."""
+        """Return whether the job ended in the queue."""
         return self.span.start is None and self.span.end is not None
 
     def distance(self, moment: float) -> float:
-        """Return the seconds from a moment to its time; one that waits may begin any moment."""
+        """Return the seconds from a moment to the job's time; a waiting job may start any time."""
         if self.span.start is None:
             return max(self.submit_at - moment, 0.0)
         return self.span.distance(moment)
@@ -102,12 +102,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Run:
-    """What a profile tells about its run of a program.
+    """Facts that a profile reports about its run of a program.
 
     Attributes:
-        digest: Of the profile.
-        cluster_id: None: not told.
-        span: Of the run.
+        digest: Digest of the profile.
+        cluster_id: Cluster of the run; None if not reported.
+        span: Time and user of the run.
     """
 
     digest: str
@@ -116,7 +116,7 @@ class Run:
 
 
 class Match(NamedTuple):
-    """The job of a profile; `job_id` None: no record tells of it."""
+    """The job of a profile; `job_id` is None if no record describes it."""
 
     job_id: int | None
     rule: str
@@ -125,11 +125,11 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True)
 class Assignment:
-    """Whose profiles are whose.
+    """Assignment of runs to jobs.
 
     Attributes:
-        matches: Of each run, by its digest.
-        groups: Runs without a record, those of one job together.
+        matches: Match of each run, by its digest.
+        groups: Runs without a record, grouped by job.
     """
 
     matches: dict[str, Match]
@@ -140,8 +140,8 @@ def assign(runs: Iterable[Run], candidates: Sequence[Candidate]) -> Assignment:
     """Return the jobs of all runs with one job id.
 
     Args:
-        runs: All of them, of all clusters.
-        candidates: Likewise.
+        runs: All such runs, on all clusters.
+        candidates: All such jobs, on all clusters.
     """
     ordered = sorted(runs, key=_order)
     matches = {run.digest: match(run, candidates) for run in ordered}
@@ -158,15 +158,15 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
     """Return the job to which a run of a program belongs.
 
     Args:
-        run: When, where and whose it was.
+        run: Time, place and user of the run.
         candidates: Jobs with its job id.
     """
     here = [
         one for one in candidates if run.cluster_id in (None, one.cluster_id) and not one.never_ran
     ]
-    own = [one for one in here if run.span.is_shown_to_be_of(one.span)]
+    own = [one for one in here if run.span.is_by_user_of(one.span)]
     if not own:
-        return Match(None, _whose(run, here), 0.0)
+        return Match(None, _reason_for_no_owner(run, here), 0.0)
     start = run.span.start
     if start is None:
         if len(own) == 1:
@@ -181,11 +181,11 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
     return _nearest(start, ran or exact or inside or near, bool(inside))
 
 
-def _whose(run: Run, here: Sequence[Candidate]) -> str:
-    """Return why none of the jobs with the job id of a run is its owner's."""
+def _reason_for_no_owner(run: Run, here: Sequence[Candidate]) -> str:
+    """Return why none of the jobs with the job id of a run belongs to its owner."""
     if not here:
         return "no record"
-    if all(one.span.is_anothers(run.span) for one in here):
+    if all(one.span.is_of_another_user(run.span) for one in here):
         return "job id of another user"
     return "job id, not shown to be of this user"
 
@@ -211,7 +211,7 @@ def _order(run: Run) -> tuple[float, str]:
 
 
 def _grouped(runs: Sequence[Run]) -> tuple[tuple[Run, ...], ...]:
-    """Put runs of one cluster and user that follow each other closely into one group."""
+    """Group runs of one cluster and user that follow each other closely."""
     groups: list[tuple[int | None, Span, list[Run]]] = []
     for run in runs:
         for index in range(len(groups) - 1, -1, -1):
@@ -233,8 +233,8 @@ def _is_close(run: Span, group: Span) -> bool:
 
 
 def _is_of_one(run: Span, group: Span) -> bool:
-    """Return whether two runs are of one user: nobody sees a run by naming its job id."""
-    return run.is_shown_to_be_of(group) and (group.is_believed or group.is_shown_to_be_of(run))
+    """Return whether two runs belong to one user: a job id by itself gives no access to a run."""
+    return run.is_by_user_of(group) and (group.is_believed or group.is_by_user_of(run))
 
 
 def _joined(group: Span, run: Span) -> Span:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stores samples of servers' counters with their roll-ups, and thins them out as they age.
 
-A sample counts in the minute, the hour and the day in which it begins.  Days of which the samples
-are no longer kept are closed: what comes late for them is passed over.
+A sample counts in the minute, the hour and the day in which it begins. Days whose samples are not
+kept any more are closed: samples that arrive late for them are ignored.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from stripewise.centre.database.tables._storage import Event, FileSystem, Rollup
 RESOLUTIONS = (60, 3600, 86400)
 DAY = 86400
 KEPT_DAYS = {0: 14, 60: 90, 3600: 730}
-"""Resolution (0: samples as they came) -> days for which it is kept; days are kept for ever."""
+"""Days for which each resolution is kept (0: raw samples); daily roll-ups are kept for ever."""
 
 Part = tuple[float, float, float, float]
-"""Seconds that are covered, total, least and greatest rate or level."""
+"""Covered seconds, total, smallest and largest rate or level."""
 
 
 _COLUMNS = (
@@ -60,9 +60,9 @@ class _Fresh(NamedTuple):
 
 
 def store_samples(connection: Connection, record: SampleRecord) -> None:
-    """Store samples of one series that are not there yet, and add them to its roll-ups.
+    """Store new samples of one series, and add them to its roll-ups.
 
-    They may be of many intervals: what a roll-up gains is summed up here, and is one row.
+    They may cover many intervals: what a roll-up gains is summed here, and is one row.
     """
     parts: dict[tuple[int, int, int], list[Part]] = defaultdict(list)
     for one in _store_new(connection, [record])[record.is_counter]:
@@ -90,7 +90,7 @@ def _sums(parts: Sequence[Part]) -> Iterable[float]:
 
 
 def _added(line: Any) -> Any:
-    """Return an insertion of roll-ups that adds to those that are there."""
+    """Return an insert statement for roll-ups that adds to existing rows."""
     new = line.excluded
     return line.on_conflict_do_update(
         index_elements=_COLUMNS[:3],
@@ -104,7 +104,7 @@ def _added(line: Any) -> Any:
 
 
 def usable(values: Iterable[tuple[int, float, float]]) -> dict[int, tuple[float, float]]:
-    """Return samples by their moment, without those that cannot be."""
+    """Return samples by their moment, without impossible ones."""
     found: dict[int, tuple[float, float]] = {}
     for at, seconds, value in values:
         if 0 <= at < LAST and math.isfinite(seconds) and seconds >= 0 and math.isfinite(value):
@@ -113,7 +113,7 @@ def usable(values: Iterable[tuple[int, float, float]]) -> dict[int, tuple[float,
 
 
 def file_system_key(connection: Connection, name: str) -> int:
-    """Return the key of a file system, which is made if it is new."""
+    """Return the key of a file system, creating it if it is new."""
     key = fitted(FileSystem, {"name": name})
     put(connection, FileSystem, key, {}, {"mount": ""})
     query = select(FileSystem.id).filter_by(**key)
@@ -121,14 +121,14 @@ def file_system_key(connection: Connection, name: str) -> int:
 
 
 def prune_samples(connection: Connection, now: int, kept_days: Mapping[int, int]) -> int:
-    """Delete samples and roll-ups that are older than they are kept; return how many.
+    """Delete samples and roll-ups past their retention period, and return how many.
 
-    Whole days go, and on PostgreSQL whole months first, as partitions.
+    Whole days are deleted, and on PostgreSQL whole months first, as partitions.
 
     Args:
-        connection: Within a transaction.
-        now: Seconds since 1970.
-        kept_days: As `KEPT_DAYS`; a resolution without a number is kept for ever.
+        connection: Connection within a transaction.
+        now: Current time, in seconds since 1970.
+        kept_days: Retention as in `KEPT_DAYS`; a resolution without a number is kept for ever.
     """
     gone = 0
     if 0 in kept_days:
@@ -151,7 +151,7 @@ def _day_before(now: int, days: int) -> int:
 
 
 def store_event(connection: Connection, record: EventRecord) -> None:
-    """Store an event that is not there yet, or its end if that was not known."""
+    """Store an event if it is new, or its end if that was unknown."""
     name = record.file_system
     key = fitted(Event, {
         "at": record.at,
@@ -168,10 +168,10 @@ def store_event(connection: Connection, record: EventRecord) -> None:
         connection.execute(update(Event).where(Event.id == known.id).values(until=until))
 
 
-# Partitions of samples, a month each, on PostgreSQL; other databases have none.
+# Partitions of samples, one per month, on PostgreSQL; other databases have none.
 
 LAST = 4_102_444_800
-"""Samples from 2100 on cannot be."""
+"""Samples from 2100 on are impossible."""
 _NAME = re.compile(r"sample_(\d{4})_(\d{2})")
 
 
@@ -193,7 +193,7 @@ class _Month(NamedTuple):
 
 
 def make_months(connection: Connection, moments: Iterable[int]) -> None:
-    """Make the partitions of the months that moments lie in."""
+    """Create the partitions of the months that contain some moments."""
     if connection.dialect.name != "postgresql":
         return
     found = (datetime.fromtimestamp(day * 86400, UTC) for day in {at // 86400 for at in moments})
@@ -205,7 +205,7 @@ def make_months(connection: Connection, moments: Iterable[int]) -> None:
 
 
 def drop_months(connection: Connection, before: int) -> int:
-    """Drop the partitions that end before a moment; return how many rows they had."""
+    """Drop the partitions that end before a moment, and return how many rows they had."""
     if connection.dialect.name != "postgresql":
         return 0
     gone = 0
@@ -225,20 +225,20 @@ def _months(connection: Connection) -> list[_Month]:
     return [_Month(int(found[1]), int(found[2])) for found in names if found]
 
 
-# One interval of many series at a time; `store_samples` stores many intervals of one.
+# Storage of one interval of many series at a time; `store_samples` stores many intervals of one.
 
 
 def store_growth(connection: Connection, records: Iterable[SampleRecord]) -> int:
-    """Store samples of many series that are not there yet, and add them to their roll-ups.
+    """Store new samples of many series, and add them to their roll-ups.
 
-    It is made for one interval of each: statements go by all series, not by each.
+    It is made for one interval of each series: each statement handles all series at once.
 
     Args:
-        connection: Within a transaction of which `write_alone` is true.
-        records: Samples; those of one series may come in several records.
+        connection: Connection within a transaction in which `write_alone` was called.
+        records: Samples; those of one series may be in several records.
 
     Returns:
-        How many samples are new.
+        The number of new samples.
     """
     found = _store_new(connection, list(records))
     for is_counter, fresh in found.items():
@@ -250,7 +250,7 @@ def store_growth(connection: Connection, records: Iterable[SampleRecord]) -> int
 def _store_new(
     connection: Connection, records: Sequence[SampleRecord]
 ) -> dict[bool, list[_Fresh]]:
-    """Store the samples of counters (True) and levels that are not there yet; return them."""
+    """Store the new samples of counters (True) or levels (False), and return them."""
     keys = series_keys(connection, records)
     given: dict[bool, dict[tuple[int, int], _Fresh]] = {True: {}, False: {}}
     for record in records:
@@ -275,7 +275,7 @@ def _key(record: SampleRecord) -> tuple[str, str, str, str]:
 def series_keys(
     connection: Connection, records: Sequence[SampleRecord]
 ) -> dict[tuple[str, str, str, str], int]:
-    """Return the keys of series, which are made where they are new."""
+    """Return the keys of series, creating new ones."""
     systems = {
         name: file_system_key(connection, name) for name in {x.file_system for x in records}
     }
@@ -320,7 +320,7 @@ def _known(
 
 
 def _not_there(connection: Connection, rows: Sequence[_Fresh]) -> list[_Fresh]:
-    """Return rows that are not there yet, without those of days that are closed."""
+    """Return rows that are not stored yet, without those of closed days."""
     dialect = connection.dialect.name
     ids = {"ids": _many(connection, {one.series_id for one in rows})}
     moments = [one.at for one in rows]
@@ -350,7 +350,7 @@ def _not_there(connection: Connection, rows: Sequence[_Fresh]) -> list[_Fresh]:
 
 
 def _roll_up_growth(connection: Connection, fresh: Iterable[_Fresh], is_counter: bool) -> None:
-    """Add samples that were not there to the roll-ups in which they lie; the database does it."""
+    """Add new samples to the roll-ups that contain them, within the database."""
     moments: dict[int, list[int]] = {}
     for one in fresh:
         moments.setdefault(one.at, []).append(one.series_id)

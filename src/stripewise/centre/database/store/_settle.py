@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Assigns rows of servers' counters to the runs of jobs, and keeps the sums of each job.
 
-Ids wrap, clusters have their own, and a requeued job keeps its id: a row goes to the run in whose
-time it lies.  One that lies in two of them stays one row, of the run that it overlaps most.
+Ids wrap around, clusters have their own, and a requeued job keeps its id: a row belongs to the run
+whose time contains it. A row that lies in two runs stays one row, of the run that it overlaps
+most.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Place = tuple[int, int, str]
 
 
 class Ran(NamedTuple):
-    """When a run of a job was; `until` None: it runs, or its end is not known."""
+    """Time of a run of a job; `until` is None if it still runs, or its end is unknown."""
 
     job_id: int
     cluster_id: int
@@ -38,13 +39,12 @@ class Ran(NamedTuple):
 
 
 def settle(connection: Connection, raw_ids: Iterable[int], since: int | None = None) -> None:
-    """Give rows to the runs of jobs that they are of, and bring the sums of these up to date.
+    """Assign rows to the runs of jobs that they belong to, and update the sums of these jobs.
 
     Args:
-        connection: Within a transaction of which `write_alone` is true.
-        raw_ids: Job ids of which rows, or records of the scheduler, are new.
-        since: Rows that begin earlier are as they were, in seconds since 1970; None: all are
-            looked at.
+        connection: Connection within a transaction in which `write_alone` was called.
+        raw_ids: Job ids with new rows, or new records of the scheduler.
+        since: Rows that begin earlier, in seconds since 1970, are unchanged; None to look at all.
     """
     for ids in portions(sorted(set(raw_ids))):
         tags = _tags(connection, ids)
@@ -53,19 +53,19 @@ def settle(connection: Connection, raw_ids: Iterable[int], since: int | None = N
 
 
 def hand_over(connection: Connection, old: int, new: int) -> None:
-    """Give all that is of one job to another, before its row goes."""
+    """Assign everything of one job to another one, before its row is deleted."""
     for table in (JobLoad, JobServed):
         line = update(table).where(table.job_id == old)
         connection.execute(line.values(job_id=new))
 
 
 def run_of(at: float, until: float, runs: Sequence[Ran]) -> int | None:
-    """Return the run that an interval is of; None: none, or it may be of several clusters.
+    """Return the run that contains an interval, or None if none does or the cluster is ambiguous.
 
     Args:
-        at: Its begin.
-        until: Its end.
-        runs: With the job id of its name, on clusters that it may be of.
+        at: Start of the interval.
+        until: End of the interval.
+        runs: Runs with the job id in its name, on clusters that it may belong to.
     """
     near = [one for one in runs if _distance(at, until, one) <= CLOCKS_SECONDS]
     within = [one for one in near if _distance(at, until, one) == 0.0] or near
@@ -86,7 +86,7 @@ def _nearness(at: float, until: float, one: Ran) -> tuple[float, float, float, i
 
 
 def _tags(connection: Connection, raw_ids: Sequence[int]) -> dict[int, tuple[int | None, int]]:
-    """Return keys of names -> cluster (None: not told) and job id."""
+    """Return the cluster (None if not reported) and job id of each name, by its key."""
     query = (
         select(JobTag.id, JobTag.cluster_id, JobTag.raw_id, Cluster.name)
         .join(Cluster, Cluster.id == JobTag.cluster_id)
@@ -162,7 +162,7 @@ def _add(connection: Connection, gains: Mapping[Place, Sums]) -> None:
 
 
 def resum(connection: Connection, job_ids: Iterable[int]) -> None:
-    """Make the sums of jobs anew from all their rows."""
+    """Compute the sums of jobs again from all their rows."""
     for ids in portions(sorted(job_ids)):
         total: dict[Place, Sums] = {}
         query = select(*JobLoad.__table__.c).where(JobLoad.job_id.in_(ids)).order_by(JobLoad.at)
@@ -195,12 +195,12 @@ def _put(connection: Connection, total: Mapping[Place, Sums]) -> None:
 
 
 def text_of(parts: Mapping[str, int]) -> str | None:
-    """Return parts as a row has them."""
+    """Return parts as text for a row."""
     return json.dumps(parts, separators=(",", ":"), sort_keys=True) if parts else None
 
 
 def _tell_jobs(connection: Connection, job_ids: set[int]) -> None:
-    """Set what servers saw of jobs: a direction that was counted and did not occur is zero."""
+    """Set what servers counted for jobs; a counted direction that did not occur is zero."""
     now = int(time.time())
     for ids in portions(sorted(job_ids)):
         query = (
@@ -226,14 +226,14 @@ def _amounts(found: Mapping[str, int]) -> dict[str, int | None]:
     return {kind: found.get(kind, least) for kind in ("read", "write")}
 
 
-# Sums of what jobs did to file systems. Pure.
+# Sums of what jobs did to file systems.
 
 LARGEST = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
 class Sums:
-    """What was done from one moment to another; None: not told."""
+    """Sum of what was done between two moments; None if not reported."""
 
     at: float
     until: float
@@ -244,14 +244,14 @@ class Sums:
 
     @classmethod
     def of_row(cls, row: Any) -> Sums:
-        """Return those of a row of `tables.JobLoad`."""
+        """Return the sums in a row of `tables.JobLoad`."""
         return cls(
             row.at, row.at + row.seconds, row.operations, row.moved_bytes, row.busy_seconds,
             parts_of(row.parts),
         )  # fmt: skip
 
     def __add__(self, other: Sums) -> Sums:
-        """Return both together; what one of them does not tell, the other does."""
+        """Return the sum of both; what one of them does not report is taken from the other."""
         parts = dict(self.parts)
         for name, number in other.parts.items():
             parts[name] = min(parts.get(name, 0) + number, LARGEST)
@@ -266,7 +266,7 @@ class Sums:
 
 
 def parts_of(text: str | None) -> dict[str, int]:
-    """Return parts as a row has them; {} if they are not told or cannot be read."""
+    """Return parts from the text in a row; {} if not reported or not readable."""
     try:
         found = json.loads(text or "{}")
     except ValueError:

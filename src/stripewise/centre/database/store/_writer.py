@@ -51,18 +51,18 @@ from stripewise.centre.database.tables._jobs import (
 from stripewise.centre.database.tables._storage import CampaignFigure, CampaignRow
 
 _BATCH = 500
-"""Records of jobs that are looked up at a time."""
+"""Number of job records that are looked up at a time."""
 
 
 class Writer:
     """Stores records through one connection.
 
-    On PostgreSQL one writes at a time, as on SQLite: what is looked up stays true until the end of
-    the transaction.
+    On PostgreSQL only one writer is active at a time, as on SQLite: what is looked up stays true
+    until the end of the transaction.
     """
 
     def __init__(self, connection: Connection) -> None:
-        """Take a connection within a transaction."""
+        """Store a connection, which is within a transaction."""
         self.connection = connection
         self.names = Names(connection)
         self._jobs: list[JobRecord] = []
@@ -70,13 +70,13 @@ class Writer:
         write_alone(connection)
 
     def store(self, records: Iterable[Record]) -> None:
-        """Store records, then bring the figures of their jobs up to date."""
+        """Store records, then update the figures of their jobs."""
         for record in records:
             self._store(record)
         self.finish()
 
     def finish(self) -> None:
-        """Find the jobs of profiles and counters anew; bring the figures of jobs up to date."""
+        """Assign profiles and counters to jobs again, and update the figures of these jobs."""
         self._flush()
         rows = self._rows
         rows.to_assign |= unnumbered_of(self.connection, self.names.renumbered)
@@ -114,12 +114,12 @@ class Writer:
         self._jobs = []
 
     def forget(self, digest: str) -> None:
-        """Take a profile or a campaign out again, which its file does not hold any more."""
+        """Remove a profile or a campaign that its file does not contain any more."""
         drop_source(self.connection, self._rows, digest)
         self._drop_campaign(digest)
 
     def _pair(self, record: PairRecord) -> None:
-        """Store what a study proved; one that went on tells it anew, or takes it back."""
+        """Store the result of a study, which replaces or revokes its former result."""
         if not record.columns:
             self.connection.execute(delete(PairedRun).where(PairedRun.digest == record.digest))
             return
@@ -138,7 +138,7 @@ class Writer:
         self.connection.execute(delete(CampaignRow).where(CampaignRow.id.in_(keys)))
 
     def _campaign(self, record: CampaignRecord) -> None:
-        """Store a campaign; one that went on tells its figures anew."""
+        """Store a campaign; one that continued replaces its former figures."""
         values = fitted(CampaignRow, dict(record.columns))
         put(self.connection, CampaignRow, {"digest": record.digest}, values)
         query = select(CampaignRow.id).where(CampaignRow.digest == record.digest)
@@ -153,7 +153,7 @@ class Writer:
             self.connection.execute(insert(CampaignFigure), rows)
 
 
-# A profile into its tables: at first with a job of its own.
+# Stores a profile in its tables, at first with a job of its own.
 
 _PARTS = ((JobIo, "io"), (JobFile, "files"), (JobPattern, "patterns"), (FindingRow, "findings"),
           (SettingRow, "settings"))  # fmt: skip
@@ -166,9 +166,9 @@ def store_source(
     """Store a profile that is not there yet.
 
     Args:
-        connection: Within a transaction.
-        names: Keys of names.
-        jobs: Is told which jobs are to be looked at again.
+        connection: Connection within a transaction.
+        names: Resolves names to keys.
+        jobs: Collects the jobs that must be updated.
         record: The profile.
     """
     query = select(JobSource.id).where(JobSource.digest == record.digest)
@@ -190,9 +190,9 @@ def drop_source(connection: Connection, jobs: JobRows, digest: str) -> None:
     """Delete a profile with its rows.
 
     Args:
-        connection: Within a transaction.
-        jobs: Is told which jobs are to be looked at again.
-        digest: Of its content.
+        connection: Connection within a transaction.
+        jobs: Collects the jobs that must be updated.
+        digest: Digest of its content.
     """
     query = select(JobSource.id, JobSource.job_id, Job.raw_id).join(
         Job, Job.id == JobSource.job_id
@@ -250,16 +250,16 @@ def _store_parts(connection: Connection, record: SourceRecord, source_id: int) -
             connection.execute(insert(table), rows)
 
 
-# Profiles to the jobs that they belong to, as the matching of `_match` says.
+# Assigns profiles to the jobs that they belong to, by the rules in `_match`.
 
 
 def assign_sources(connection: Connection, raw_id: int, jobs: JobRows) -> set[int]:
-    """Assign all profiles with a job id anew; return the jobs whose profiles are others now.
+    """Assign all profiles with a job id again, and return the jobs whose profiles have changed.
 
     Args:
-        connection: Within a transaction.
+        connection: Connection within a transaction.
         raw_id: The job id.
-        jobs: Makes jobs that only profiles tell of.
+        jobs: Creates jobs that only profiles report.
     """
     sources = _sources(connection, raw_id)
     if not sources:
@@ -323,7 +323,7 @@ def _run(row: Any) -> Run:
 def _goals_of_groups(
     found: Assignment, sources: Mapping[str, Any], raw_id: int, jobs: JobRows
 ) -> dict[str, int]:
-    """Return the jobs of profiles without a record: one for each group, kept if there is one."""
+    """Return the jobs of profiles without a record: one for each group, existing if possible."""
     goals: dict[str, int] = {}
     taken: set[int] = set()
     unknown = jobs.names.cluster("")
@@ -341,9 +341,9 @@ def _goals_of_groups(
 def _take_over(
     connection: Connection, sources: Mapping[str, Any], goals: Mapping[str, int], fresh: set[int]
 ) -> dict[int, int]:
-    """Let jobs of which only profiles told become those whose records have just come.
+    """Replace jobs that only profiles reported by those whose records have just arrived.
 
-    So the pages of a job stay where they are.  Returns new jobs -> those that they now are.
+    The pages of a job keep their addresses. Returns the final key for each new job.
     """
     kept = set(goals.values())
     taken: dict[int, int] = {}

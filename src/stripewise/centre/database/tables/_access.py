@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Declares the tables of accounts, of looks at what is another's, and of what was taken in."""
+"""Declares the tables of accounts, of the audit trail, and of what was ingested."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Principal(Base):
     """An account of the portal.
 
     Attributes:
-        login: Unique.
-        role: "user", "support" or "admin"; managers are told by `Member.is_manager`.
-        person_id: Whose jobs are their own; NULL: nobody's.
-        password: Hash; NULL: no local password.
+        login: Unique name.
+        role: "user", "support" or "admin"; managers are recorded in `Member.is_manager`.
+        person_id: User whose jobs are their own; NULL for nobody.
+        password: Hash of the password; NULL if there is no local password.
     """
 
     __tablename__ = "principal"
@@ -31,7 +31,7 @@ class Principal(Base):
 
 
 class Token(Base):
-    """A token of the API: only its hash is kept.
+    """A token of the API, of which only the hash is stored.
 
     Attributes:
         scopes: Words, separated by spaces.
@@ -49,10 +49,10 @@ class Token(Base):
 
 
 class Session(Base):
-    """Somebody who is logged in; the hash of the secret that their browser has.
+    """A session of a logged-in user, with the hash of the secret in the user's browser.
 
     Attributes:
-        expires_at: Moves on with every page, up to the longest life of a session.
+        expires_at: Expiry, which moves on with every page up to the longest life of a session.
     """
 
     __tablename__ = "session"
@@ -64,11 +64,11 @@ class Session(Base):
 
 
 class LoginAttempt(Base):
-    """Somebody who was sent to an identity provider and has not come back yet.
+    """A login of somebody who was sent to an identity provider and has not come back yet.
 
     Attributes:
-        hash: Of the state that the provider hands back, and the cookie of the browser.
-        next_path: Page of the portal that was asked for.
+        hash: Hash of the state that the provider returns and the cookie of the browser.
+        next_path: Page of the portal that was requested.
     """
 
     __tablename__ = "login_attempt"
@@ -80,7 +80,7 @@ class LoginAttempt(Base):
 
 
 class Audit(Base):
-    """A look at something of somebody else, or a change of rights."""
+    """An access to data of another user, or a change of rights."""
 
     __tablename__ = "audit"
     id: Mapped[Key]
@@ -91,12 +91,12 @@ class Audit(Base):
 
 
 class Ledger(Base):
-    """An input that was taken in, or why it was not.
+    """An input that was stored or refused.
 
     Attributes:
         digest: SHA-256 of the content.
         outcome: "stored", "refused" or "known".
-        reason: Why it was refused.
+        reason: Reason why it was refused.
     """
 
     __tablename__ = "ledger"
@@ -110,10 +110,10 @@ class Ledger(Base):
 
 
 class SeenFile(Base):
-    """A file as it was when it was last read: one that did not change is not read again.
+    """State of a file when it was last read; an unchanged file is not read again.
 
     Attributes:
-        place: SHA-256 of the absolute path: paths need not be text.
+        place: SHA-256 of the absolute path, since paths need not be text.
     """
 
     __tablename__ = "seen_file"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines what all tables share: names of constraints, types of SQLite and PostgreSQL alike.
+"""Defines what all tables share: names of constraints, and types for SQLite and PostgreSQL.
 
-Times are seconds since 1970 (UTC), amounts are bytes, durations seconds.  NULL means that a
-figure is not known; it never means zero.
+Times are seconds since 1970 (UTC), amounts are bytes, durations seconds. NULL means that a figure
+is unknown; it never means zero.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ Real = Annotated[float, mapped_column(Double)]
 
 
 def _text(length: int) -> String:
-    """Return a type of text that both databases sort by its bytes."""
+    """Return a text type that both databases sort by bytes."""
     return String(length).with_variant(String(length, collation="C"), "postgresql")
 
 
 class Reasons(TypeDecorator[Mapping[str, str]]):
-    """Columns whose figures are not known, or the least that they can be, and why.
+    """Columns whose figures are unknown or lower bounds, and the reasons.
 
-    Kept as JSON; NULL where all is known.
+    They are stored as JSON, or as NULL if everything is known.
     """
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Any) -> str | None:
-        """Return what is kept."""
+        """Return the value as it is stored."""
         return json.dumps(dict(value), ensure_ascii=True) if value else None
 
     def process_result_value(self, value: Any, dialect: Any) -> dict[str, str]:
-        """Return what was given."""
+        """Return the value as it was given."""
         return {} if value is None else dict(json.loads(value))
 
     @property
     def python_type(self) -> type[Any]:
-        """What a row has."""
+        """Type of the value in a row."""
         return dict
 
 

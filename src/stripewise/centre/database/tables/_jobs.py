@@ -30,23 +30,25 @@ _IN_ARRAY = text("array_job_id IS NOT NULL")
 
 
 class Job(Base):
-    """One run of a job: a requeued job is several, each with a submit time of its own.
+    """One run of a job; a requeued job has several, each with its own submit time.
 
     Attributes:
-        raw_id / submit_at: Of Slurm; submit_at is NULL as long as only evidence tells of the job.
-        sluid: Slurm's own identity of the run (24.11 and newer).
-        is_recorded: A record of the scheduler is there.
-        source_count: Of `JobSource`.
-        no_data_reason: Why figures of I/O are missing; NULL: they are there.
-        unix_group: In which the job ran, as its scheduler tells it.
-        read_seconds / write_seconds / meta_seconds: Of the slowest rank.
-        read_only_count / write_only_count: Of `file_count`.
-        cumulated_read_seconds: And for writes and metadata: the sum over ranks.
-        avoidable_seconds: Expected gain of the finding that gains most: findings overlap.
-        missing: Columns that are not known, or of which this is the least, and why.
-        pattern: That moves most, of its main program, without its sizes.
-        slurm_read_bytes / slurm_write_bytes: By Slurm's own accounting.
-        server_read_bytes / server_write_bytes: By the storage's counters of jobs.
+        raw_id / submit_at: Slurm's job number and submit time; submit_at is NULL as long as only
+            evidence reports the job.
+        sluid: Slurm's own identifier of the run (24.11 and newer).
+        is_recorded: Whether there is a record of the scheduler.
+        source_count: Number of its rows in `JobSource`.
+        no_data_reason: Why figures of I/O are missing; NULL if they are present.
+        unix_group: Unix group in which the job ran, as its scheduler reports it.
+        read_seconds / write_seconds / meta_seconds: Time of the slowest rank.
+        read_only_count / write_only_count: Number of files, out of `file_count`, with only reads
+            or only writes.
+        cumulated_read_seconds: Sum over ranks; likewise for writes and metadata.
+        avoidable_seconds: Predicted saving of the finding that saves most, since findings overlap.
+        missing: Columns that are unknown or lower bounds, and why.
+        pattern: Pattern of its main program that moves most bytes, without its sizes.
+        slurm_read_bytes / slurm_write_bytes: Bytes by Slurm's own accounting.
+        server_read_bytes / server_write_bytes: Bytes by the storage's counters of jobs.
         changed_at: When anything of the row last changed.
     """
 
@@ -127,17 +129,17 @@ class Job(Base):
 
 
 class JobSource(Base):
-    """One profile of one run of a program in a job: a log, a trace, a report of a run.
+    """One profile of one run of a program in a job, from a log, a trace or a report of a run.
 
     Attributes:
         kind: "darshan", "trace", "report", ...
         digest: SHA-256 of the content, hexadecimal.
-        name: Of the file, without directories.
-        cluster_id: Where it ran; NULL: not told.
-        is_vouched: Its file belonged to root, or to whoever took it in.
-        match_rule / confidence: How the job was found, and how sure that is (0 to 1).
-        document: The profile as JSON, without its lists of files; compressed.
-        rows: Those lists; compressed.
+        name: Name of the file, without directories.
+        cluster_id: Cluster on which it ran; NULL if not reported.
+        is_vouched: Whether its file belonged to root, or to whoever ran the ingest.
+        match_rule / confidence: How the job was found, and how certain that is (0 to 1).
+        document: The profile as compressed JSON, without its lists of files.
+        rows: Those lists as compressed JSON.
     """
 
     __tablename__ = "job_source"
@@ -164,7 +166,7 @@ class JobSource(Base):
 
 
 class JobIo(Base):
-    """What a source says of one file system; its seconds are a sum over ranks."""
+    """What a source reports about one file system; its seconds are a sum over ranks."""
 
     __tablename__ = "job_io"
     source_id: Mapped[int] = mapped_column(ForeignKey("job_source.id"), primary_key=True)
@@ -200,13 +202,13 @@ class JobFile(Base):
 
 
 class JobPattern(Base):
-    """In which pattern the ranks access the files of one class.
+    """Pattern in which the ranks access the files of one class.
 
     Attributes:
-        form: Without sizes: "<3D, (BLOCK, *, *)>".
-        notation: With them.
-        moved_bytes: In files of the class, as far as `missing` does not say otherwise.
-        lost_seconds: What findings about these files expect to gain.
+        form: Pattern without sizes, such as "<3D, (BLOCK, *, *)>".
+        notation: Pattern with sizes.
+        moved_bytes: Bytes moved in files of the class; `missing` states if that is incomplete.
+        lost_seconds: Saving that findings about these files predict.
     """
 
     __tablename__ = "job_pattern"
@@ -227,7 +229,7 @@ class JobPattern(Base):
 
 
 class FindingRow(Base):
-    """What a source shows that costs time; its words are in the document."""
+    """A finding of a source that costs time; its text is in the document."""
 
     __tablename__ = "finding"
     __table_args__ = (Index(None, "code", "source_id"),)
@@ -257,16 +259,16 @@ class SettingRow(Base):
 
 
 class PairedRun(Base):
-    """A gain that was shown by fresh pairs of runs in a study.
+    """A speed-up that a study proved by fresh pairs of runs.
 
     Attributes:
-        digest: Of the study.
-        speedup / low / high: Median of the ratios of I/O time, and its interval at 95 %.
-        pair_count: Pairs that were run.
-        saved_seconds: Of I/O in one run; NULL: not known.
-        configuration: TOML.
-        hints: The same as lines that need no Stripewise; "" if they cannot say it.
-        verification: What comparing the outputs gave.
+        digest: Digest of the study.
+        speedup / low / high: Median of the ratios of I/O time, and its 95 % interval.
+        pair_count: Number of pairs that were run.
+        saved_seconds: I/O time saved in one run; NULL if unknown.
+        configuration: The configuration as TOML.
+        hints: The same as lines that work without Stripewise; "" if they cannot express it.
+        verification: Result of comparing the outputs.
     """
 
     __tablename__ = "paired_run"
@@ -290,7 +292,7 @@ class PairedRun(Base):
     hints: Mapped[Words]
 
 
-# Clusters, and whose jobs run on them.
+# Clusters, and the users and projects whose jobs run on them.
 
 
 class Cluster(Base):
@@ -302,7 +304,7 @@ class Cluster(Base):
 
 
 class Person(Base):
-    """A user name of the centre; the same one on all its clusters."""
+    """A user name of the centre, which is the same on all its clusters."""
 
     __tablename__ = "person"
     id: Mapped[Key]
@@ -310,10 +312,10 @@ class Person(Base):
 
 
 class PersonUid(Base):
-    """The number that a user has on a cluster, as Slurm says it.
+    """The number that a user has on a cluster, as Slurm reports it.
 
     Attributes:
-        person_id: NULL: it has been of several users.
+        person_id: Key of the user; NULL if the number has belonged to several users.
     """
 
     __tablename__ = "person_uid"
@@ -323,7 +325,7 @@ class PersonUid(Base):
 
 
 class Project(Base):
-    """An account of Slurm."""
+    """A Slurm account."""
 
     __tablename__ = "project"
     id: Mapped[Key]
@@ -331,7 +333,7 @@ class Project(Base):
 
 
 class Member(Base):
-    """Who has run jobs for a project, or manages it."""
+    """A user who has run jobs for a project, or manages it."""
 
     __tablename__ = "member"
     __table_args__ = (UniqueConstraint("project_id", "person_id"),)
@@ -345,7 +347,7 @@ class Program(Base):
     """An executable by its name, without directories.
 
     Attributes:
-        area: Field of research, as the centre names it; NULL: not told.
+        area: Field of research, as the centre names it; NULL if not reported.
     """
 
     __tablename__ = "program"

@@ -14,7 +14,7 @@ class FileSystem(Base):
     """A file system of the centre.
 
     Attributes:
-        mount: Where files lie below; several are separated by lines.
+        mount: Mount points, separated by newlines.
     """
 
     __tablename__ = "file_system"
@@ -24,12 +24,13 @@ class FileSystem(Base):
 
 
 class Series(Base):
-    """What is sampled: one metric of one part of a file system.
+    """A sampled series: one metric of one part of a file system.
 
     Attributes:
-        server / target: Names; "" for the whole.
-        metric: As in "read_bytes": of a counter the growth in each interval, of a level its mean.
-        unit: "bytes", "operations", "share", "seconds".
+        server / target: Names of server and target; "" for the whole file system.
+        metric: Name such as "read_bytes": growth of a counter in each interval, or mean of a
+            level.
+        unit: "bytes", "operations", "share" or "seconds".
     """
 
     __tablename__ = "series"
@@ -46,9 +47,9 @@ class Series(Base):
 
 
 class Sample(Base):
-    """Growth of a counter, or the mean of a level, in one interval that begins at `at`.
+    """Growth of a counter, or mean of a level, in one interval that begins at `at`.
 
-    PostgreSQL keeps a partition a month.
+    PostgreSQL keeps one partition per month.
     """
 
     __tablename__ = "sample"
@@ -63,13 +64,13 @@ class Sample(Base):
 
 
 class Rollup(Base):
-    """Samples of a minute, an hour or a day together.
+    """Samples of a minute, an hour or a day combined.
 
     Attributes:
         resolution_seconds: 60, 3600 or 86400.
-        covered_seconds: Of the interval that samples cover: the rest is a gap, not zero.
-        total: Growth of a counter; of a level the sum of value times seconds.
-        low / high: Least and greatest rate, or level, of a sample.
+        covered_seconds: Time of the interval that samples cover; the rest is a gap, not zero.
+        total: Growth of a counter, or the sum of value times seconds of a level.
+        low / high: Smallest and largest rate, or level, of a sample.
     """
 
     __tablename__ = "rollup"
@@ -84,7 +85,7 @@ class Rollup(Base):
 
 
 class Event(Base):
-    """Something that happened to a storage, or advice of the site."""
+    """Something that happened to a storage system, or advice of the site."""
 
     __tablename__ = "event"
     id: Mapped[Key]
@@ -126,16 +127,17 @@ class CampaignFigure(Base):
     unit: Mapped[Word]
 
 
-# What the servers of a storage counted for jobs.
+# What the servers of a storage system counted for jobs.
 
 
 class JobTag(Base):
     """A job as servers name it.
 
     Attributes:
-        cluster_id: Of the clients that give such names.
-        text: As Lustre has it: "4711", "lmp.1000"; "": jobs that no agent kept apart.
-        raw_id / user / uid / program / host: What it tells; NULL: it does not.
+        cluster_id: Cluster of the clients that use such names.
+        text: Name as Lustre reports it: "4711", "lmp.1000"; "" for jobs that no agent
+            distinguished.
+        raw_id / user / uid / program / host: Facts in the name; NULL if it does not contain them.
     """
 
     __tablename__ = "job_tag"
@@ -154,14 +156,15 @@ class JobLoad(Base):
     """What one job did to a file system in an interval, as one server counted it.
 
     Attributes:
-        at / seconds: The interval; it holds no pause of the job of a minute or more.
+        at / seconds: The interval; it contains no pause of the job of a minute or more.
         kind: "read", "write" or "metadata".
-        operations: How many; of reads and writes, requests at the servers; NULL: not told.
-        moved_bytes: NULL for metadata.
-        busy_seconds: That the servers spent on them; NULL: not told.
-        parts: JSON: size of requests in bytes -> how many, or name of a metadata operation ->
-            how many; NULL: not told.
-        job_id: Whose run it was; NULL: not known (yet).
+        operations: Number of operations, which for reads and writes are requests at the servers;
+            NULL if not reported.
+        moved_bytes: Bytes moved; NULL for metadata.
+        busy_seconds: Time that the servers spent on them; NULL if not reported.
+        parts: JSON with the count by size of requests in bytes, or by name of metadata operation;
+            NULL if not reported.
+        job_id: Job whose run it was; NULL if not known (yet).
     """
 
     __tablename__ = "job_load"
@@ -184,10 +187,10 @@ class JobLoad(Base):
 
 
 class JobServed(Base):
-    """Sums of `JobLoad` over the run of a job and all servers, kept when those are dropped.
+    """Sums of `JobLoad` over the run of a job and all servers, kept when those rows are deleted.
 
     Attributes:
-        busy_seconds / parts: Sums of what was told.
+        busy_seconds / parts: Sums of what was reported.
     """
 
     __tablename__ = "job_served"
@@ -203,13 +206,13 @@ class JobServed(Base):
 
 
 class MonitorState(Base):
-    """What a monitoring agent had counted when it last delivered, in the same transaction.
+    """State of a monitoring agent at its last delivery, stored in the same transaction.
 
     Attributes:
-        agent: Name of its server.
-        part: Of its state: "agent", "series", "jobs/7".
-        at: When, by its clock.
-        state: Compressed JSON.
+        agent: Name of the server on which it runs.
+        part: Part of its state: "agent", "series", "jobs/7".
+        at: Time of the delivery, by its own clock.
+        state: The part as compressed JSON.
     """
 
     __tablename__ = "monitor_state"

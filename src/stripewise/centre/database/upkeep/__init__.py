@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps the database in order: its state, backups, copies for others, and what ages out."""
+"""Maintains the database: status, backups, anonymous copies, and deletion of old rows."""
 
 from typing import TYPE_CHECKING
 

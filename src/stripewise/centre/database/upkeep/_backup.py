@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prunes a database, and backs it up: SQLite by its online copy, PostgreSQL by its own tools."""
+"""Deletes old rows, and backs up a database: SQLite by an online copy, PostgreSQL by its tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, exists, inspect, or_, select
 from sqlalchemy.engine import URL
 
-from stripewise.centre.database._engine import refusals_said, shown, sqlite_file, str_of
+from stripewise.centre.database._engine import database_errors, shown, sqlite_file, str_of
 from stripewise.centre.database._schema import check, current
 from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, prune_samples
 from stripewise.centre.database.tables._access import LoginAttempt, Session, Token
@@ -31,15 +31,15 @@ _POSTGRES_HEAD = b"PGDMP"
 
 
 def backup(engine: Engine, file: Path) -> None:
-    """Write all of a database to a file, as it is at one moment; others may go on writing.
+    """Write the whole database, as it is at one moment, to a file; others may continue to write.
 
     Args:
-        engine: Of the database; its tables may be of an older version.
-        file: New; it is there whole, or not at all.
+        engine: Engine of the database; its tables may be of an older version.
+        file: New file, which is written completely or not at all.
 
     Raises:
-        UsageError: The file is there already.
-        StorageError: The database holds nothing, or one of both sides refuses.
+        UsageError: The file exists already.
+        StorageError: The database is empty, or the database or the file cannot be read or written.
     """
     if os.path.lexists(file):
         raise UsageError(f"{file} is there already: give the name of a new file")
@@ -54,16 +54,16 @@ def backup(engine: Engine, file: Path) -> None:
 
 
 def restore(engine: Engine, file: Path, *, replace: bool = False) -> str:
-    """Bring a backup back; return the revision of its tables.
+    """Restore a backup, and return the revision of its tables.
 
     Args:
-        engine: Of the database that is to hold it.
-        file: That `backup` wrote.
-        replace: Let it take the place of what the database holds, if that has the same revision.
+        engine: Engine of the database to restore into.
+        file: File that `backup` wrote.
+        replace: Whether to replace the content of the database, if that has the same revision.
 
     Raises:
-        UsageError: The file is no backup of this kind of database.
-        StorageError: The database holds something that may not be replaced, or refuses.
+        UsageError: The file is not a backup of this kind of database.
+        StorageError: The database has content that may not be replaced, or refuses.
     """
     is_sqlite = sqlite_file(engine) is not None
     _check_file(file, is_sqlite)
@@ -96,7 +96,7 @@ def _check_file(file: Path, is_sqlite: bool) -> None:
 def _revision_of_file(engine: Engine, file: Path, is_sqlite: bool) -> str:
     if is_sqlite:
         found = ""
-        with _sqlite(file) as data, suppress(sqlite3.OperationalError):  # there is no such table
+        with _sqlite(file) as data, suppress(sqlite3.OperationalError):  # the table does not exist
             found = data.execute("SELECT max(version_num) FROM alembic_version").fetchone()[0]
     else:
         words = ["--data-only", "--table=alembic_version", "--file=-", str(file)]
@@ -111,9 +111,9 @@ def _revision_of_file(engine: Engine, file: Path, is_sqlite: bool) -> str:
 
 
 def _check_room(engine: Engine, revision: str, replace: bool) -> None:
-    """Refuse to write over anything that is not to be replaced."""
+    """Refuse to overwrite anything that is not to be replaced."""
     name, now = _name(engine), _revision(engine)
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         tables = inspect(connection).get_table_names()
     if not tables:
         return
@@ -133,7 +133,7 @@ def _copy_sqlite(engine: Engine, place: Path) -> None:
     assert source is not None
     with _sqlite(source) as data, _sqlite(place) as copy:
         data.backup(copy, pages=4096)
-        copy.execute("PRAGMA journal_mode = DELETE")  # all of it in one file
+        copy.execute("PRAGMA journal_mode = DELETE")  # everything in one file
 
 
 def _restore_sqlite(engine: Engine, file: Path) -> None:
@@ -157,7 +157,7 @@ def _sqlite(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _run(program: str, url: URL | None, words: Sequence[str]) -> str:
-    """Run a program of PostgreSQL; its password is told by the environment alone."""
+    """Run a PostgreSQL program; its password is passed only in the environment."""
     found = shutil.which(program)
     if found is None:
         raise RuntimeMissingError(f"{program} is not found: install PostgreSQL's client programs")
@@ -166,13 +166,13 @@ def _run(program: str, url: URL | None, words: Sequence[str]) -> str:
     if url is not None:
         from psycopg.conninfo import make_conninfo
 
-        told: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "host": url.host,
             "port": url.port,
             "user": url.username,
             "dbname": url.database,
         }
-        known = {name: value for name, value in {**told, **url.query}.items() if value}
+        known = {name: value for name, value in {**settings, **url.query}.items() if value}
         if password := known.pop("password", url.password):
             environment["PGPASSWORD"] = str(password)
         place = [f"--dbname={make_conninfo(**known)}"]
@@ -187,7 +187,7 @@ def _run(program: str, url: URL | None, words: Sequence[str]) -> str:
 
 
 def _revision(engine: Engine) -> str:
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         return current(connection)
 
 
@@ -195,18 +195,18 @@ def _name(engine: Engine) -> str:
     return shown(str_of(engine))
 
 
-# Drops what is past its age limit: samples, job counters, rows of single files, logins.
+# Deletion of rows past their age limit: samples, job counters, rows of single files, logins.
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """How many rows are gone.
+    """Numbers of deleted rows.
 
     Attributes:
         samples: Samples and roll-ups.
-        loads: Rows of what servers counted for jobs over time; the sums of the jobs stay.
-        files: Rows of single files; their jobs' figures and profiles stay.
-        logins: Sessions, tokens and attempts to log in that have expired.
+        loads: Rows of servers' counters of jobs over time; the sums of the jobs are kept.
+        files: Rows of single files; the figures and profiles of their jobs are kept.
+        logins: Sessions, tokens and login attempts that have expired.
     """
 
     samples: int
@@ -216,18 +216,18 @@ class Pruned:
 
 
 def prune(engine: Engine, now: int, files_older_days: int | None = None) -> Pruned:
-    """Drop what is older than it is kept, all in one transaction.
+    """Delete rows past their age limit, all in one transaction.
 
     Args:
-        engine: Of the database.
-        now: Seconds since 1970.
-        files_older_days: Rows of files of runs that began earlier go; None: they stay.
+        engine: Engine of the database.
+        now: Current time, in seconds since 1970.
+        files_older_days: Age in days of runs whose rows of files are deleted; None to keep them.
 
     Raises:
-        StorageError: The database refuses; nothing is dropped.
+        StorageError: The database refuses; nothing is deleted.
     """
     check(engine)
-    with refusals_said(engine), engine.execution_options(writing=True).begin() as connection:
+    with database_errors(engine), engine.execution_options(writing=True).begin() as connection:
         samples = prune_samples(connection, now, KEPT_DAYS)
         loads = prune_loads(connection, now)
         files = 0
@@ -245,21 +245,21 @@ def _gone(connection: Connection, table: Any, where: Any) -> int:
     return int(connection.execute(delete(table).where(where)).rowcount)
 
 
-# Old rows of servers' counters: dropped; their jobs keep the sums.
+# Old rows of servers' counters are deleted; their jobs keep the sums.
 
 KEPT_LOAD_DAYS = 90
 
 
 def prune_loads(connection: Connection, now: int, kept_days: int = KEPT_LOAD_DAYS) -> int:
-    """Delete rows that are older than they are kept; return how many.
+    """Delete rows past their age limit, and return how many.
 
-    Rows of a job go together, when it ended before; so do rows of no known job, and names that
-    have no rows any more.
+    Rows of a job are deleted together, when it ended before the limit, and so are rows of no known
+    job and names that have no rows any more.
 
     Args:
-        connection: Within a transaction.
-        now: Seconds since 1970.
-        kept_days: Age in days.
+        connection: Connection within a transaction.
+        now: Current time, in seconds since 1970.
+        kept_days: Age limit in days.
     """
     before = now - kept_days * DAY
     over = exists(select(Job.id).where(Job.id == JobLoad.job_id, Job.end_at < before))

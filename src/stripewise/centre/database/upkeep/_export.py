@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exports the jobs that a viewer sees as tables, or copies the whole database without names."""
+"""Exports the jobs that a viewer sees as tables, or copies the whole database anonymously."""
 
 from __future__ import annotations
 
@@ -56,22 +56,22 @@ def export(
     tables: Sequence[str] = TABLES,
     done: Callable[[str, int], None] = lambda table, rows: None,
 ) -> dict[str, int]:
-    """Write tables into a directory, a file each; return how many rows each has.
+    """Write tables into a directory, one file each, and return the number of rows of each.
 
-    Files appear when they are whole.  Where the viewer may not read names of files, only jobs
-    that are their own are in the tables that have them.
+    Files appear when they are complete. Where the viewer may not read names of files, tables with
+    such names contain only the viewer's own jobs.
 
     Args:
-        connection: To the database.
-        viewer: Whose rights hold.
-        directory: Made if it is not there.
-        form: "csv", "jsonl" or "parquet".
-        asked: Which jobs; None: all that the viewer sees.
-        tables: Which of `TABLES`.
-        done: Told the table and its rows after each.
+        connection: Connection to the database.
+        viewer: The viewer whose rights apply.
+        directory: Directory, which is created if it does not exist.
+        form: Format: "csv", "jsonl" or "parquet".
+        asked: Filter on jobs; None for all that the viewer sees.
+        tables: Names from `TABLES`.
+        done: Function that is called with each table and its number of rows.
 
     Raises:
-        UsageError: There is no such form or table.
+        UsageError: There is no such format or table.
         StorageError: The directory cannot be written to.
         RuntimeMissingError: pyarrow is not installed.
     """
@@ -86,7 +86,7 @@ def export(
             query = _query(connection, viewer, name, asked or JobFilter())
             counts[name] = _write(connection, query, directory / f"{name}.{form}", form)
             done(name, counts[name])
-    except StorageError:  # it says itself what was refused
+    except StorageError:  # its message states what was refused
         raise
     except OSError as error:
         raise StorageError(f"{directory}: {error.strerror}: give another directory") from error
@@ -108,7 +108,7 @@ def _query(connection: Connection, viewer: Viewer, name: str, asked: JobFilter) 
 
 
 def _served(jobs: Select[Any]) -> Select[Any]:
-    """Return what servers counted for jobs; no name of a file is in it."""
+    """Return what servers counted for jobs; it contains no names of files."""
     own = ("job_id", "file_system_id")
     columns = [column for column in JobServed.__table__.c if column.name not in own]
     query = jobs.with_only_columns(
@@ -141,7 +141,7 @@ class _Writer(ABC):
         """Write rows."""
 
     def close(self) -> None:  # noqa: B027  # most have nothing left to write
-        """Write what is left."""
+        """Write what is buffered."""
 
 
 class _Csv(_Writer):
@@ -217,11 +217,12 @@ _FORMS: Mapping[str, Callable[[IO[bytes], Sequence[str], Select[Any]], _Writer]]
 }
 
 
-# A copy of the database that names nobody, to be shared with others.
+# Makes an anonymous copy of the database, to be shared with others.
 #
-# Every column has a rule here; a column without one stops the copy.  Names become pseudonyms that
-# are the same throughout a copy and cannot be turned back: their key is random and forgotten.
-# Times and sizes stay: who knows a job's times can find it again.
+# Every column has a rule here; a column without one stops the copy. Names become pseudonyms that
+# are the same throughout a copy and cannot be reversed: their key is random and is discarded.
+# Times and sizes are kept: whoever knows the times of a job can find it again. Times and sizes
+# stay: who knows a job's times can find it again.
 
 _ROWS_COPIED = 2000
 SKIPPED = (
@@ -234,9 +235,9 @@ SKIPPED = (
     "session",
     "token",
 )
-"""Tables that a copy does not have: accounts, and what was taken in."""
+"""Tables that a copy does not have: accounts, and the ledger of inputs."""
 FEWEST_USERS = 5
-"""A program that fewer users run is named like them."""
+"""A program with fewer users is anonymised like them."""
 _VEILED = {
     "cluster.name": "cluster", "person.name": "user", "project.name": "project",
     "file_system.name": "file-system", "job_io.file_system": "file-system",
@@ -271,7 +272,7 @@ _KEPT_TEXT = (
 _KEPT_WORDS = frozenset({
     "interface", "layer", "severity", "code", "kind", "view", "direction", "notation",
 })  # fmt: skip
-"""Members of a profile whose text says nothing of names."""
+"""Members of a profile whose text contains no names."""
 _RANKS = re.compile(r"(ranks?|process|thread) [\d\-–,. to]{1,40}", re.ASCII)
 
 
@@ -279,7 +280,7 @@ class Veil(Pseudonyms):
     """Pseudonyms of one copy."""
 
     def name(self, kind: str, text: str | None) -> str | None:
-        """Return the pseudonym of a name; nothing stays nothing."""
+        """Return the pseudonym of a name; an empty name stays empty."""
         return f"{kind}-{self.digest(kind, text)[:12]}" if text else text
 
     def number(self, kind: str, number: int | None) -> int | None:
@@ -287,7 +288,7 @@ class Veil(Pseudonyms):
         return None if number is None else int(self.digest(kind, str(number))[:13], 16)
 
     def text(self, text: str, member: str) -> str:
-        """Return what stands for a text of a profile or a campaign, by the member it is in."""
+        """Return the replacement of a text in a profile or campaign, according to its member."""
         if not text or member in _KEPT_WORDS or (member == "labels" and _RANKS.fullmatch(text)):
             return text
         return self.name("file", text) or "" if member in ("path", "file", "labels") else ""
@@ -300,13 +301,13 @@ def anonymise(
     veil: Veil | None = None,
     done: Callable[[str, int], None] = lambda table, rows: None,
 ) -> int:
-    """Copy a database into an empty one, without names; return how many rows there are.
+    """Copy a database into an empty one, without names, and return the number of rows.
 
     Args:
-        source: To read from.
-        target: With tables, and nothing in them.
-        veil: Makes pseudonyms; None: with a key of its own.
-        done: Told the table and its rows after each.
+        source: Engine of the database to read.
+        target: Engine of a database with empty tables.
+        veil: Makes the pseudonyms; None to use one with a new key.
+        done: Function that is called with each table and its number of rows.
 
     Raises:
         StorageError: The target is not empty.
@@ -326,7 +327,7 @@ def anonymise(
 
 
 def _count_on(connection: Connection, table: Table) -> None:
-    """Let PostgreSQL go on behind the keys that were copied."""
+    """Set PostgreSQL's sequences to continue after the keys that were copied."""
     if connection.dialect.name == "postgresql" and "id" in table.c:
         last = select(func.coalesce(func.max(table.c.id), 0) + 1).scalar_subquery()
         sequence = func.pg_get_serial_sequence(table.name, "id")
@@ -336,7 +337,7 @@ def _count_on(connection: Connection, table: Table) -> None:
 def _copy(source: Connection, target: Connection, table: Table, veil: Veil) -> int:
     rules = {column.name: _rule(f"{table.name}.{column.name}", column, veil)
              for column in table.c}  # fmt: skip
-    few = _of_few(source) if table.name == "program" else frozenset()
+    few = _programs_of_few_users(source) if table.name == "program" else frozenset()
     number = 0
     for rows in _parts(source, table):
         made = [{name: rule(row[name]) for name, rule in rules.items()} for row in rows]
@@ -355,7 +356,7 @@ def _parts(source: Connection, table: Table) -> Iterator[Sequence[Any]]:
 
 
 def _rule(place: str, column: Any, veil: Veil) -> Callable[[Any], Any]:
-    """Return what becomes of a value of a column.
+    """Return the function that makes a value of a column anonymous.
 
     Raises:
         StorageError: The column has no rule.
@@ -378,8 +379,8 @@ def _rule(place: str, column: Any, veil: Veil) -> Callable[[Any], Any]:
     raise StorageError(f"{place}: nothing says what an anonymous copy has there")
 
 
-def _of_few(source: Connection) -> frozenset[str]:
-    """Return the programs that few users run."""
+def _programs_of_few_users(source: Connection) -> frozenset[str]:
+    """Return the programs that only few users run."""
     users = func.count(Job.person_id.distinct())
     query = select(Program.name).outerjoin(Job, Job.program_id == Program.id)
     found = source.scalars(query.group_by(Program.name).having(users < FEWEST_USERS))

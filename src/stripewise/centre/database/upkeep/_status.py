@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells what the database holds, how much it has seen of what ran, and how much room it takes."""
+"""Reports the content of the database, its coverage of what ran, and its size."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sqlalchemy.exc import DBAPIError
 
 from stripewise.centre.database._engine import (
     check_known,
+    database_errors,
     need_file,
     newest,
-    refusals_said,
     shown,
     sqlite_file,
     str_of,
@@ -36,7 +36,7 @@ from stripewise.centre.database.tables._storage import CampaignRow, JobLoad, Rol
 from stripewise.centre.database.upkeep._backup import KEPT_LOAD_DAYS
 from stripewise.core.errors import StorageError
 
-# How much room tables take, and a target of a storage in a year.
+# Size of tables, and of one target of a storage system in a year.
 
 YEAR_DAYS = 365
 _LEAST_DAYS = 0.25
@@ -58,7 +58,8 @@ FROM dbstat s JOIN sqlite_schema m ON m.name = s.name WHERE s.aggregate = 1 GROU
 def table_sizes(connection: Connection) -> dict[str, int]:
     """Return the bytes of tables with their indexes, largest first.
 
-    {}: SQLite was built without the table that tells them, or would read too much for it: all.
+    {} if SQLite was built without the table that reports sizes, or the database is too large to
+    scan.
     """
     if _is_large(connection):
         return {}
@@ -78,9 +79,9 @@ def _is_large(connection: Connection) -> bool:
 
 
 def target_year_bytes(connection: Connection, tables: Mapping[str, int]) -> int | None:
-    """Return what one target of the storage will take in a year; None: too little is there.
+    """Return the yearly growth of one target of the storage in bytes, or None for too few data.
 
-    Each kind of rows grows as it did in the time that is there, until it is old enough to go.
+    Each kind of rows is assumed to grow as it has so far, until it reaches its age limit.
     """
     targets = connection.scalar(
         select(func.count()).select_from(
@@ -93,19 +94,19 @@ def target_year_bytes(connection: Connection, tables: Mapping[str, int]) -> int 
     if not targets or days < _LEAST_DAYS or not tables:
         return None
     size = _kept(tables.get("sample", 0), days, KEPT_DAYS[0])
-    size += _of_rollups(connection, tables.get("rollup", 0), days)
+    size += _yearly_rollup_bytes(connection, tables.get("rollup", 0), days)
     size += _kept(tables.get("job_load", 0) + tables.get("job_tag", 0), _days_of_loads(connection),
                   KEPT_LOAD_DAYS)  # fmt: skip
     return int(size / targets)
 
 
 def _kept(size_bytes: float, days: float, kept_days: float) -> float:
-    """Return the room of rows after a year, from what those of so many days take."""
+    """Return the size of rows after a year, from the size of those of so many days."""
     seen = max(min(days, kept_days), _LEAST_DAYS)
     return size_bytes / seen * min(kept_days, YEAR_DAYS)
 
 
-def _of_rollups(connection: Connection, size_bytes: int, days: float) -> float:
+def _yearly_rollup_bytes(connection: Connection, size_bytes: int, days: float) -> float:
     query = select(Rollup.resolution_seconds, func.count()).group_by(Rollup.resolution_seconds)
     counts: dict[int, int] = defaultdict(int)
     counts.update((row[0], row[1]) for row in connection.execute(query))
@@ -121,7 +122,7 @@ def _days_of_loads(connection: Connection) -> float:
     return 0.0 if first is None else float(last - first) / DAY
 
 
-# What the database holds, how much of what ran it has seen, and what was refused.
+# Content of the database, its coverage of what ran, and what was refused.
 
 _MOST_NAMED = 50
 _MOST_TABLES = 5
@@ -137,19 +138,20 @@ class Status:
     """State of a database.
 
     Attributes:
-        database: Its URL, without a password.
-        revision / newest_revision: Of its tables, and of those that this version makes.
-        size_bytes: Of all of it.
-        table_bytes: Of tables with their indexes, largest first; {}: the database does not tell.
-        target_year_bytes: What samples, roll-ups and counters of jobs of one target take in a
-            year, by what is there, as long as each is kept; None: too little is there.
-        counts: Rows by what they are.
-        sources: By kind.
-        recorded_jobs: Of which the scheduler's record is there, and which ran.
-        seen_jobs: Those of them of which a profile is there as well.
-        last_ingest_at: Seconds since 1970; None: nothing was taken in yet.
-        outcomes: Inputs by what became of them.
-        refused / with_problems: The latest inputs that were not, or not wholly, taken in.
+        database: URL of the database, without a password.
+        revision / newest_revision: Revision of its tables, and that which this version creates.
+        size_bytes: Size of the whole database.
+        table_bytes: Size of tables with their indexes, largest first; {} if the database does not
+            report it.
+        target_year_bytes: Yearly size of samples, roll-ups and counters of jobs of one target,
+            from the present rows and their age limits; None for too few data.
+        counts: Number of rows by kind.
+        sources: Number of sources by kind.
+        recorded_jobs: Number of jobs that ran and have a scheduler record.
+        seen_jobs: Number of these that also have a profile.
+        last_ingest_at: Seconds since 1970; None if nothing has been ingested yet.
+        outcomes: Number of inputs by outcome.
+        refused / with_problems: The latest inputs that were refused, or read only in part.
     """
 
     database: str
@@ -169,27 +171,27 @@ class Status:
 
     @property
     def coverage(self) -> float | None:
-        """Share of the jobs that ran of which a profile is there; None: no job is recorded."""
+        """Share of the jobs that ran for which there is a profile; None if no job is recorded."""
         return self.seen_jobs / self.recorded_jobs if self.recorded_jobs else None
 
     @property
     def largest_tables(self) -> list[tuple[str, int]]:
-        """The tables that take most."""
+        """The largest tables."""
         return list(self.table_bytes.items())[:_MOST_TABLES]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the status as plain data."""
         return {**asdict(self), "coverage": self.coverage}
 
 
 def status(engine: Engine) -> Status:
-    """Return the state of a database; of one with older tables only which those are.
+    """Return the state of a database; if its tables are older, only their revision.
 
     Raises:
         StorageError: It has no tables or newer ones, or cannot be reached.
     """
     need_file(engine)
-    with refusals_said(engine), engine.connect() as connection:
+    with database_errors(engine), engine.connect() as connection:
         revision = current(connection)
         name = shown(str_of(engine))
         if not revision:

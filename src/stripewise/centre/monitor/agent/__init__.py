@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the agent: each collector reads in its thread, each sink delivers in its own."""
+"""Runs the agent: each collector reads in its own thread, each sink delivers in its own."""
 
 from typing import TYPE_CHECKING
 

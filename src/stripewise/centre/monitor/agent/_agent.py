@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the agent from its configuration and runs it as a service, until a signal ends it.
+"""Builds the agent from its configuration and runs it as a service until a signal ends it.
 
-docs/design/monitoring.md has the plan.
+See docs/design/monitoring.md for the design.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from stripewise.core.errors import RuntimeMissingError, StorageError
 from stripewise.present import printable
 
 SINKS_BEGIN_SECONDS = 10.0
-"""To begin; one that takes longer goes on trying, and rounds meanwhile are lost to it."""
+"""Time for sinks to start; a slower one keeps trying, and loses the rounds in the meantime."""
 COLLECTORS_END_SECONDS = 1.0
 SINKS_END_SECONDS = 3.5
-"""Together below 5 s, after which whoever ended the agent may lose patience."""
+"""Total time for sinks to stop: below 5 s, after which the agent may be killed."""
 HEALTH = "monitor"
 """The name under which the agent reports on itself."""
 Part = Collecting | Delivering
@@ -53,22 +53,23 @@ _log = logging.getLogger("stripewise.centre.monitor.agent")
 
 
 class Request(Enum):
-    """What is asked of a running agent."""
+    """A request to a running agent."""
 
     STOP = "stop"
     RELOAD = "reload"
 
 
 class Agent:
-    """Collectors and sinks at work.
+    """Running collectors and sinks.
 
     Args:
-        collecting: Makes the collectors' threads; given what takes their rounds.
-        delivering: The sinks' threads.
-        interval_seconds: Between two reports on itself.
-        clock: Of this host.
-        notifier: Tells systemd.
-        close: Ends what collectors wait for.
+        collecting: Function that makes the collectors' threads, given a function that takes their
+            rounds.
+        delivering: The threads of the sinks.
+        interval_seconds: Time between two reports of the agent on itself.
+        clock: Clock of this host.
+        notifier: Notifies systemd.
+        close: Function that ends whatever collectors wait for.
     """
 
     def __init__(
@@ -90,14 +91,14 @@ class Agent:
         self._steps = StepWatch(self._clock)
 
     def ask(self, request: Request) -> None:
-        """Ask something of it; a handler of signals may call this."""
+        """Send a request to the agent; signal handlers may call this."""
         self._came.put(request)
 
     def run(self) -> None:
-        """Work until a stop is asked for.
+        """Work until a stop is requested.
 
         Raises:
-            StorageError: None of the sinks can begin.
+            StorageError: None of the sinks can start.
         """
         self._begin_sinks()
         for one in self._collecting:
@@ -114,7 +115,7 @@ class Agent:
             self._end()
 
     def _begin_sinks(self) -> None:
-        """Begin all at once; those that cannot are tried again as long as one can."""
+        """Start all sinks at once; those that fail are retried as long as one works."""
         for one in self._delivering:
             one.start()
         until = time.monotonic() + SINKS_BEGIN_SECONDS
@@ -129,7 +130,7 @@ class Agent:
 
     def _work(self) -> None:
         grid = Grid(self._clock.monotonic(), self._interval_seconds)
-        due = self._clock.monotonic() + min(1.0, self._interval_seconds)  # first rounds are in
+        due = self._clock.monotonic() + min(1.0, self._interval_seconds)  # after the first rounds
         while True:
             self._notifier.tell("WATCHDOG=1")
             if self._clock.monotonic() >= due:
@@ -158,7 +159,7 @@ class Agent:
             one.take(found)
 
     def report(self) -> Round:
-        """Return the agent's own readings."""
+        """Return the agent's readings about itself."""
         if step := self._steps.look():
             _log.warning("this host's clock was set by %+.1f s", step)
         parts: tuple[Part, ...] = (*self._collecting, *self._delivering)
@@ -173,7 +174,7 @@ class Agent:
         return Round(HEALTH, self._clock.wall(), self._clock.monotonic(), 0.0, tuple(readings))
 
     def _end(self) -> None:
-        """End collectors, hand on what they still read, let the sinks deliver it."""
+        """Stop the collectors, pass on what they still read, and let the sinks deliver it."""
         for one in self._collecting:
             one.stop()
         self._close()
@@ -195,21 +196,21 @@ class Agent:
             _log.info("the agent has ended")
 
 
-# What systemd wants to hear of a service: that it is ready, and that it still runs.
+# Notifications of a service to systemd: that it is ready, and that it still runs.
 #
 # Source: sd_notify(3), sd_watchdog_enabled(3) (documented).
 
 
 class Notifier:
-    """Tells systemd, if it listens."""
+    """Notifies systemd, if it listens."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._address = environment.get("NOTIFY_SOCKET", "")
         self.watchdog_seconds = _watchdog_seconds(environment) if self._address else 0.0
-        """Longest time between two signs of life; 0: none are wanted."""
+        """Maximum time between two keep-alive messages; 0 if none are required."""
 
     def tell(self, text: str) -> None:
-        """Send "READY=1", "WATCHDOG=1", ...; what cannot be sent is left."""
+        """Send "READY=1", "WATCHDOG=1" and so on; errors are ignored."""
         if not self._address:
             return
         address = self._address
@@ -231,15 +232,15 @@ def _watchdog_seconds(environment: Mapping[str, str]) -> float:
     return int(microseconds) / 1e6
 
 
-# Collectors and sinks out of the configuration.
+# Creates collectors and sinks from the configuration.
 
 
 class Chosen(NamedTuple):
-    """A collector of the configuration.
+    """A configured collector.
 
     Attributes:
         collector: The collector itself.
-        is_automatic: Used only where there is something to read.
+        is_automatic: Whether it is used only if there is something to read.
     """
 
     collector: Collector
@@ -247,14 +248,14 @@ class Chosen(NamedTuple):
 
 
 def make_collectors(settings: MonitorSettings, path: Path | None = None) -> list[Chosen]:
-    """Make the collectors that are not switched off, but plug-ins that cannot be made.
+    """Return the collectors that are enabled, without plug-ins that cannot be created.
 
     Args:
         settings: The configuration.
-        path: Of its file, to be named in errors.
+        path: Path of its file, to be named in errors.
 
     Raises:
-        ConfigurationError: Settings of one are not right.
+        ConfigurationError: Settings of a collector are invalid.
     """
 
     def make() -> Iterator[Chosen]:
@@ -264,7 +265,7 @@ def make_collectors(settings: MonitorSettings, path: Path | None = None) -> list
                 continue
             try:
                 collector = create_collector(name, settings.table(name))
-            except PlugInError:  # collector_problems() says why, and the rest works without it
+            except PlugInError:  # collector_problems() reports why; the rest works without it
                 continue
             yield Chosen(collector, enabled == "automatic")
 
@@ -272,10 +273,10 @@ def make_collectors(settings: MonitorSettings, path: Path | None = None) -> list
 
 
 def make_sinks(settings: MonitorSettings, path: Path | None = None) -> list[Sink]:
-    """Make the sinks; one that has a setting "cluster" gets the agent's.
+    """Return the sinks; one with a setting "cluster" gets the agent's.
 
     Raises:
-        ConfigurationError: Settings of one are not right.
+        ConfigurationError: Settings of a sink are invalid.
     """
     agent = settings.agent
 
@@ -289,17 +290,17 @@ def make_sinks(settings: MonitorSettings, path: Path | None = None) -> list[Sink
 
 
 def ask_for_jobs(chosen: Iterable[Chosen], sinks: Iterable[Sink]) -> None:
-    """Let collectors give all that jobs did as often as a sink wants it."""
+    """Make collectors report everything that jobs did as often as some sink needs it."""
     settled_seconds = min((sink.settled_seconds for sink in sinks), default=math.inf)
     for one in chosen:
         one.collector.settled_seconds = settled_seconds
 
 
 def make_agent(settings: MonitorSettings, path: Path | None = None) -> Agent:
-    """Make the agent of a configuration.
+    """Return the agent of a configuration.
 
     Raises:
-        ConfigurationError: Settings are not right.
+        ConfigurationError: Settings are invalid.
         RuntimeMissingError: A sink cannot be used here.
     """
     sinks = make_sinks(settings, path)
@@ -320,7 +321,7 @@ def make_agent(settings: MonitorSettings, path: Path | None = None) -> Agent:
     return Agent(collecting, delivering, interval_seconds, clock, close=host.close)
 
 
-# The agent as a service: signals, and who it runs as.
+# The agent as a service: its signals, and the user that it runs as.
 
 _REQUESTS = {
     signal.SIGTERM: Request.STOP,
@@ -331,16 +332,16 @@ _GARBAGE_THRESHOLDS = 20_000, 20, 20
 
 
 def run_agent(settings: MonitorSettings, path: Path | None = None) -> None:
-    """Run the agent until SIGTERM or SIGINT comes; only for a main thread.
+    """Run the agent until SIGTERM or SIGINT; only the main thread may call this.
 
-    As root it begins this process's command line anew as another user.
+    If started by root, the process executes its command line again as another user.
 
     Args:
         settings: The configuration.
-        path: Of its file, to be named in errors.
+        path: Path of its file, to be named in errors.
 
     Raises:
-        StripewiseError: The configuration is not right, or no sink can begin.
+        StripewiseError: The configuration is invalid, or no sink can start.
     """
     who = give_up_root(settings.agent.user)
     agent = make_agent(settings, path)
@@ -353,9 +354,9 @@ def run_agent(settings: MonitorSettings, path: Path | None = None) -> None:
 
 @contextmanager
 def _rare_garbage() -> Iterator[None]:
-    """Look for cycles of objects less often: a round makes tens of thousands, and no cycles.
+    """Run the garbage collector less often: a round makes tens of thousands of objects, no cycles.
 
-    Python's own thresholds cost a sixth of the agent's time on a large server.
+    Python's default thresholds cost a sixth of the agent's time on a large server.
     """
     before = gc.get_threshold()
     gc.freeze()

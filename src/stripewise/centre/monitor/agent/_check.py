@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads one round without an agent, to print it or to check what a configuration can reach."""
+"""Reads one round without an agent, to print it or to check what a configuration can read."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from stripewise.core.errors import UsageError
 
 @dataclass(frozen=True)
 class CollectorCheck:
-    """What one collector finds here.
+    """What one collector finds on this host.
 
     Attributes:
-        name: Its name.
-        state: "works", "part" (something was left out), "failed", "nothing" (there is nothing to
-            read here, and it is automatic).
+        name: Name of the collector.
+        state: "works", "part" (something was left out), "failed", or "nothing" (there is nothing
+            to read here, and the collector is automatic).
         why: What is missing, and the remedy.
-        readings: How many.
-        seconds: How long they took.
+        readings: Number of readings.
+        seconds: Time that they took.
         found: Names of what was found, by label: file systems ("fs"), targets, devices.
-        jobs: Jobs on targets, each counted on each target.
-        problems: What was left out, a sentence each.
+        jobs: Number of jobs on targets; a job counts on each of its targets.
+        problems: What was left out, one sentence each.
     """
 
     name: str
@@ -51,11 +51,11 @@ class CollectorCheck:
 
 @dataclass(frozen=True)
 class SinkCheck:
-    """Return whether a sink can be reached.
+    """Whether a sink can be reached.
 
     Attributes:
-        name: Its name.
-        state: "works", "failed", "in use" (its address is taken, maybe by the running agent).
+        name: Name of the sink.
+        state: "works", "failed", or "in use" (its address is taken, perhaps by the running agent).
         why: What is wrong, and the remedy.
     """
 
@@ -66,14 +66,14 @@ class SinkCheck:
 
 @dataclass(frozen=True)
 class MonitorCheck:
-    """All of a check.
+    """Result of a complete check.
 
     Attributes:
-        server: Name of this host in all that is reported.
-        who: As whom the agent reads.
-        collectors: Of the configuration.
-        sinks: Of the configuration.
-        plug_ins: Why plug-ins cannot be used.
+        server: Name of this host in all reports.
+        who: User as whom the agent reads.
+        collectors: Results for the configured collectors.
+        sinks: Results for the configured sinks.
+        plug_ins: Reasons why plug-ins cannot be used.
     """
 
     server: str
@@ -84,7 +84,7 @@ class MonitorCheck:
 
     @property
     def is_good(self) -> bool:
-        """Return whether something is read, nothing present fails, and all sinks are reached."""
+        """Return whether something is read, no collector fails, and all sinks are reached."""
         states = [one.state for one in self.collectors if one.state != "nothing"]
         return (
             bool(states)
@@ -94,24 +94,25 @@ class MonitorCheck:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the result as plain data."""
         return {**asdict(self), "good": self.is_good}
 
 
 SLOW_SECONDS = 20.0
-"""Of a collector that is checked, after which it is named (assumed): who waits wants to know."""
+"""Time after which a collector that is being checked is reported as slow (assumed)."""
 _NAMED = ("fs", "target", "device", "interface")
 
 
 def check_collectors(
     chosen: Sequence[Chosen], host: Host, tell: Callable[[str], None] = lambda text: None
 ) -> tuple[CollectorCheck, ...]:
-    """Read one round of each collector, and tell what it found.
+    """Read one round of each collector, and return what it found.
 
     Args:
         chosen: The collectors.
-        host: What they read.
-        tell: Takes a sentence, in another thread, while a collector reads for long: it may hang.
+        host: Host that they read.
+        tell: Function that takes a sentence, in another thread, if a collector takes long and may
+            hang.
     """
     return tuple(_watched(one, host, tell) for one in chosen)
 
@@ -154,7 +155,7 @@ def _names(found: Round) -> dict[str, list[str]]:
 
 
 def _labels(readings: Sequence[Reading]) -> Iterator[tuple[str, str]]:
-    """Yield labels with their values; targets by the whole name, since file systems share them."""
+    """Yield labels with their values; targets by full name, which is unique on the host."""
     for reading in readings:
         named = dict(zip(reading.metric.labels, reading.labels, strict=False))
         if "target" in named and "fs" in named:
@@ -163,7 +164,7 @@ def _labels(readings: Sequence[Reading]) -> Iterator[tuple[str, str]]:
 
 
 def check_sinks(sinks: Sequence[Sink]) -> tuple[SinkCheck, ...]:
-    """Begin each sink, deliver the version of the agent, and end it again."""
+    """Start each sink, deliver the version of the agent, and stop it again."""
     return tuple(_check_sink(one) for one in sinks)
 
 
@@ -198,19 +199,19 @@ def _is_in_use(error: BaseException) -> bool:
 def read_once(
     chosen: Sequence[Chosen], host: Host, names: Sequence[str] = (), clock: Clock | None = None
 ) -> list[Round]:
-    """Read one round of each collector that finds something, or of those that are named.
+    """Read one round of each collector that finds something, or of the named ones.
 
     Args:
-        chosen: Collectors of the configuration.
-        host: What they read.
-        names: Of collectors; without names, of all that have something to read.
-        clock: Of the host.
+        chosen: Configured collectors.
+        host: Host that they read.
+        names: Names of collectors; empty for all that have something to read.
+        clock: Clock of the host.
 
     Returns:
-        Their rounds, and last one that tells whether they are complete.
+        Their rounds, and finally one that reports whether they are complete.
 
     Raises:
-        UsageError: A name is none of a collector that is switched on.
+        UsageError: A name does not belong to an enabled collector.
     """
     known = {one.collector.name: one for one in chosen}
     for name in names:
@@ -227,7 +228,7 @@ def read_once(
 
 
 def _read(collector: Collector, host: Host, clock: Clock) -> Round:
-    """Read one round; a collector without anything to read has failed, as it has in an agent."""
+    """Read one round; a collector without anything to read fails, as in an agent."""
     if why := _missing(collector, host):
         at, monotonic = clock.wall(), clock.monotonic()
         return Round(collector.name, at, monotonic, problems=(why,), reason="missing")
@@ -237,7 +238,7 @@ def _read(collector: Collector, host: Host, clock: Clock) -> Round:
 def _missing(collector: Collector, host: Host) -> str:
     try:
         return collector.missing(host)
-    except Exception:  # of a plug-in; its round then says what is wrong
+    except Exception:  # of a plug-in; its round then reports what is wrong
         return ""
 
 
@@ -250,7 +251,7 @@ def _report(rounds: Sequence[Round], clock: Clock) -> Round:
     return Round(HEALTH, clock.wall(), clock.monotonic(), 0.0, tuple(readings))
 
 
-# Rounds as one text, for programs that ask for one: textfile collectors, Telegraf.
+# Rounds as one text, for programs that read one: textfile collectors, Telegraf.
 
 
 def render_prometheus(rounds: Iterable[Round], server: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a collector in a thread of its own, in rounds on a grid that does not drift."""
+"""Runs a collector in a thread of its own, in rounds on a time grid that does not drift."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from stripewise.centre.monitor.collectors._base import Collector, Problem
 from stripewise.present import duration_text, plural, printable
 
 LOOK_AGAIN_SECONDS = 60.0
-"""How often a collector that found nothing here looks again: Lustre may be mounted later."""
+"""Time after which a collector that found nothing checks again: Lustre may be mounted later."""
 _STUCK_SECONDS = 30.0
 _STUCK_INTERVALS = 3
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 
 
 class Worker(ABC):
-    """A thread that does one thing again and again, of which each may hang: that is noticed.
+    """A thread that repeats an action and notices when the action hangs.
 
     Attributes:
-        stuck_seconds: What takes longer has failed, whatever comes of it.
+        stuck_seconds: Time after which an action counts as failed, whatever its outcome.
     """
 
     def __init__(self, name: str, clock: Clock, stuck_seconds: float) -> None:
@@ -40,7 +40,7 @@ class Worker(ABC):
         self.stuck_seconds = stuck_seconds
         self._ending = threading.Event()
         self._lock = threading.Lock()
-        self._began: float | None = None  # monotonic; None: nothing is under way
+        self._began: float | None = None  # monotonic; None if nothing is under way
         self._is_stuck = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -49,16 +49,16 @@ class Worker(ABC):
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Ask the thread to end."""
         self._ending.set()
 
     def join(self, seconds: float) -> bool:
-        """Wait until it has ended, and return whether it has."""
+        """Wait for the thread to end, and return whether it has."""
         self._thread.join(max(0.0, seconds))
         return not self._thread.is_alive()
 
     def look(self) -> None:
-        """Notice what does not end."""
+        """Detect an action that does not end."""
         with self._lock:
             began = self._began
             if began is None or self._is_stuck:
@@ -72,7 +72,7 @@ class Worker(ABC):
 
     @contextmanager
     def _under_way(self) -> Iterator[None]:
-        """Let `look` see that something is under way."""
+        """Let `look` see that an action is under way."""
         with self._lock:
             self._began = self._clock.monotonic()
         try:
@@ -83,28 +83,28 @@ class Worker(ABC):
 
     @abstractmethod
     def _run(self) -> None:
-        """Work until `stop`; the thread does this."""
+        """Work until `stop`, in the thread."""
 
     @abstractmethod
     def _count_stuck(self) -> None:
-        """Count a failure, while nobody else can."""
+        """Count a failure on behalf of the thread that hangs."""
 
     @abstractmethod
     def _tell_stuck(self, seconds: float) -> None:
-        """Say that something has not ended for so long."""
+        """Report that the action has not ended for so long."""
 
 
 class Collecting(Worker):
-    """The rounds of one collector.
+    """Runs the rounds of one collector.
 
     Args:
         collector: The collector.
-        host: What it reads.
-        clock: Of this host.
-        interval_seconds: From one round to the next.
-        hand_on: Takes each round, at once.
-        is_automatic: As long as there is nothing to read here, it only looks now and then, and
-            that is no failure.
+        host: Host that it reads.
+        clock: Clock of this host.
+        interval_seconds: Time from one round to the next.
+        hand_on: Function that takes each round, at once.
+        is_automatic: Whether it only checks now and then, without reporting a failure, as long as
+            there is nothing to read.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Collecting(Worker):
         while not self._ending.is_set():
             try:
                 self._one_round()
-            except BaseException as error:  # memory may end anywhere; the next round may do
+            except BaseException as error:  # memory may run out anywhere; the next round may work
                 self._break(error)
             with self._lock:
                 now = self._clock.monotonic()
@@ -150,7 +150,7 @@ class Collecting(Worker):
             self._ending.wait(max(0.0, at - now))
 
     def _is_here(self) -> bool:
-        """Look whether there is something to read; what this raises shows in the first round."""
+        """Return whether there is something to read; an error of it shows in the first round."""
         if not self._is_automatic:
             return True
         try:
@@ -176,7 +176,7 @@ class Collecting(Worker):
         self._hand_on(found)
 
     def _break(self, error: BaseException) -> None:
-        """Take a round that failed after it was read for one that failed."""
+        """Replace a round by a failed one, after an error that followed the reading."""
         found = Round(
             self.collector.name, self._clock.wall(), self._clock.monotonic(), reason="error"
         )
@@ -187,7 +187,7 @@ class Collecting(Worker):
 
     def _note(self, outcome: Outcome) -> None:
         found = outcome.round
-        bare = replace(found, readings=(), jobs=())  # which would take memory until the next
+        bare = replace(found, readings=(), jobs=())  # they would take memory until the next round
         self._last = Outcome(bare, outcome.problems)
         self._problems += outcome.problems
         if found.reason:
@@ -196,7 +196,7 @@ class Collecting(Worker):
             self._last_success = found.at + found.seconds
 
     def _tell(self, outcome: Outcome) -> None:
-        """Say it if something is otherwise than before."""
+        """Log a round whose outcome differs from the one before."""
         found = outcome.round
         first = found.problems[0] if found.problems else ""
         more = f" (and {outcome.problems - 1} more)" if outcome.problems > 1 else ""
@@ -223,7 +223,7 @@ class Collecting(Worker):
         )
 
     def health(self) -> Iterator[Reading]:
-        """Yield readings of it; none before it found something."""
+        """Yield readings about the collector; none before it has found something."""
         name = self.collector.name
         with self._lock:
             if self._grid is None and not self._is_stuck:
@@ -245,21 +245,21 @@ class Collecting(Worker):
         yield Reading(metrics.PROBLEMS, (name,), float(problems))
 
 
-# One round of one collector: everything is kept that was read before something failed.
+# One round of one collector; everything that was read before a failure is kept.
 
 REASONS = ("missing", "denied", "slow", "malformed", "error")
-"""All that a label ever holds, whatever a plug-in calls it."""
+"""All values that the label can have, whatever a plug-in reports."""
 MOST_ITEMS = 1_000_000
-"""Readings and targets of one round; a collector that gives more is broken (assumed)."""
+"""Maximum number of readings and targets of a round; a collector with more is broken (assumed)."""
 _MOST_TEXTS = 100
 
 
 class Outcome(NamedTuple):
-    """A round, and what is told of it.
+    """A round, and how many problems it had.
 
     Attributes:
-        round: What was read; at most 100 of its problems in words.
-        problems: How many there were.
+        round: The round, with at most 100 problems in words.
+        problems: Total number of problems.
     """
 
     round: Round
@@ -267,7 +267,7 @@ class Outcome(NamedTuple):
 
 
 class _Found:
-    """What a round has so far."""
+    """Collects the results of a round."""
 
     def __init__(self) -> None:
         self.readings: list[Reading] = []
@@ -277,7 +277,7 @@ class _Found:
         self.reason = ""
 
     def take(self, item: Reading | TargetJobs | Problem) -> None:
-        """Sort one item in; sinks can rely on it, whatever a plug-in gives."""
+        """Add one item, so that sinks can rely on it whatever a plug-in yields."""
         if isinstance(item, Reading):
             if not isinstance(item.metric, Metric):
                 raise HostError("malformed", "a reading is of no metric")
@@ -295,7 +295,7 @@ class _Found:
             raise HostError("malformed", f"more than {MOST_ITEMS:,} readings in one round")
 
     def fail(self, reason: str, text: str) -> None:
-        """Take what ended the round: it comes first, since it tells most."""
+        """Add the error that ended the round as the first problem, because it matters most."""
         self.reason = _known(reason)
         self.texts.insert(0, text)
 
@@ -303,7 +303,7 @@ class _Found:
 def _check_texts(labels: object) -> None:
     try:
         if isinstance(labels, tuple):
-            "".join(labels)  # the fastest way to see that they are texts
+            "".join(labels)  # the fastest way to check that they are strings
             return
     except TypeError:
         pass
@@ -315,7 +315,7 @@ def _known(reason: str) -> str:
 
 
 def read_round(collector: Collector, host: Host, clock: Clock) -> Outcome:
-    """Read everything once; whatever a collector raises ends this round and nothing else."""
+    """Read everything once; an exception of a collector ends only this round."""
     found = _Found()
     at, monotonic = clock.wall(), clock.monotonic()
     try:
@@ -333,26 +333,26 @@ def read_round(collector: Collector, host: Host, clock: Clock) -> Outcome:
     return Outcome(whole, found.problems)
 
 
-# Clocks: a grid of rounds that does not drift, steps of the wall clock, pauses that grow.
+# Clocks: a grid of rounds that does not drift, clock steps, and growing pauses.
 
 STEP_SECONDS = 1.0
-"""From here on the wall clock was set; slewing by NTP stays far below (500 ppm; documented)."""
+"""Step from which the wall clock was set; slewing by NTP stays far below (500 ppm; documented)."""
 
 
 class Clock:
-    """The clocks of this host; tests give others."""
+    """The clocks of this host; tests use others."""
 
     def wall(self) -> float:
         """Return seconds since 1970."""
         return time.time()
 
     def monotonic(self) -> float:
-        """Return seconds of the clock that never steps."""
+        """Return the time of the monotonic clock in seconds."""
         return time.monotonic()
 
 
 class Grid:
-    """When rounds begin: at the start, and at each multiple of the interval after it."""
+    """Start times of rounds: the first one, and each multiple of the interval after it."""
 
     def __init__(self, start: float, interval_seconds: float) -> None:
         self._start = start
@@ -360,23 +360,23 @@ class Grid:
         self._index = 0
 
     def next(self, now: float) -> tuple[float, int]:
-        """Go on to the next round that has not been missed.
+        """Advance to the next round that has not been missed.
 
         Returns:
-            When it begins, and how many rounds were skipped before it.
+            Its start, and how many rounds were skipped before it.
         """
         first = self._index + 1
         self._index = max(first, math.ceil((now - self._start) / self._interval_seconds))
         return self._start + self._index * self._interval_seconds, self._index - first
 
     def overdue(self, now: float) -> int:
-        """Return how many rounds should have begun since the one that runs."""
+        """Return how many rounds should have started since the current one."""
         passed = math.floor((now - self._start) / self._interval_seconds)
         return max(0, passed - self._index)
 
 
 class StepWatch:
-    """Notices that the wall clock was set: it then differs otherwise from the monotonic one."""
+    """Detects that the wall clock was set, from its difference to the monotonic clock."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -384,7 +384,7 @@ class StepWatch:
         self.count = 0
 
     def look(self) -> float:
-        """Return by how many seconds the clock was set since the last look; 0: it was not."""
+        """Return by how many seconds the clock was set since the last call; 0 if it was not."""
         offset = self._clock.wall() - self._clock.monotonic()
         step, self._offset = offset - self._offset, offset
         if abs(step) <= STEP_SECONDS:
@@ -402,11 +402,11 @@ class Backoff:
         self._next_seconds = first_seconds
 
     def next(self) -> float:
-        """Return how long to wait before the next attempt."""
+        """Return the time to wait before the next attempt."""
         seconds = self._next_seconds
         self._next_seconds = min(2 * seconds, self._longest_seconds)
         return seconds
 
     def reset(self) -> None:
-        """Begin anew: an attempt succeeded."""
+        """Start again with the shortest pause, because an attempt succeeded."""
         self._next_seconds = self._first_seconds

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a thread for each sink, which delivers what the sink took and repeats what failed."""
+"""Runs a thread for each sink, which delivers what the sink has taken and retries failures."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from stripewise.centre.monitor.sinks._base import Sink, SinkError
 from stripewise.present import printable
 
 STUCK_SECONDS = 60.0
-"""A delivery that takes longer has failed, whatever comes of it; those of sinks end before."""
+"""A delivery that takes longer has failed, whatever its outcome; sinks have shorter limits."""
 _PAUSE_SECONDS = 0.5
-"""Between two deliveries: rounds that end together go together."""
+"""Pause between two deliveries, so that rounds that end together are delivered together."""
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 
 
 class Delivering(Worker):
-    """The deliveries of one sink.
+    """Runs the deliveries of one sink.
 
     Args:
         sink: The sink.
-        clock: Of this host.
-        backoff: Pauses after failures; None: 1 to 60 s.
-        pause_seconds: Between deliveries that succeed.
+        clock: Clock of this host.
+        backoff: Pauses after failures; None for 1 to 60 s.
+        pause_seconds: Pause between successful deliveries.
     """
 
     def __init__(
@@ -46,32 +46,32 @@ class Delivering(Worker):
         self._work = threading.Event()
         self._tried = threading.Event()
         self._is_begun = False
-        self._errors: dict[str, str] = {}  # of the last attempt to take, deliver; "": it succeeded
+        self._errors: dict[str, str] = {}  # of the last attempt; "" if it succeeded
         self._last_success: float | None = None
         self._failures = 0
         self._lost = 0
 
     def start(self) -> None:
-        """Start the thread, which begins with the sink."""
+        """Start the thread, which first starts the sink."""
         self._work.set()
         super().start()
 
     def has_tried(self, seconds: float) -> bool:
-        """Wait until it has tried to begin, and return whether it has."""
+        """Wait until the sink has tried to start, and return whether it has."""
         return self._tried.wait(max(0.0, seconds))
 
     @property
     def why_not_begun(self) -> str:
-        """Why it could not begin so far; "": it has, or still tries."""
+        """Why the sink has not started so far; "" if it has, or still tries."""
         return "" if self._is_begun else self._errors.get("deliver", "")
 
     def stop(self) -> None:
-        """Ask it to deliver what is left, and to end."""
+        """Ask the thread to deliver what is left, and to end."""
         super().stop()
         self._work.set()
 
     def take(self, found: Round) -> None:
-        """Give the sink a round; before it could begin, the round is lost, and counted."""
+        """Give the sink a round; until the sink has started, rounds are lost and counted."""
         if not self._is_begun:
             with self._lock:
                 self._lost += 1
@@ -105,7 +105,7 @@ class Delivering(Worker):
             self._attempt(self.sink.stop, is_delivery=False)
 
     def _attempt(self, action: Callable[[], None], is_delivery: bool = True) -> bool:
-        """Do something, and note how it went; an end that succeeds may have delivered nothing."""
+        """Do something and record the outcome; a successful end may have delivered nothing."""
         try:
             with self._under_way():
                 action()
@@ -142,7 +142,7 @@ class Delivering(Worker):
             _log.info("sink %s can %s again", self.sink.name, step)
 
     def health(self) -> Iterator[Reading]:
-        """Yield readings of it; what the sink tells itself goes before."""
+        """Yield readings about the sink, after those that the sink reports itself."""
         try:
             own = {(one.metric, one.labels): one for one in self.sink.health()}
         except BaseException:
@@ -157,9 +157,9 @@ class Delivering(Worker):
             ]
             if self._last_success is not None and not self._waits_to_be_asked:
                 made.append(Reading(metrics.SINK_LAST, name, self._last_success))
-        told = own.pop((metrics.SINK_LOST, name), None)
-        if told is not None and isinstance(told.value, int | float):
-            lost += int(told.value)
+        lost_reading = own.pop((metrics.SINK_LOST, name), None)
+        if lost_reading is not None and isinstance(lost_reading.value, int | float):
+            lost += int(lost_reading.value)
         made.append(Reading(metrics.SINK_LOST, name, float(lost)))
         yield from own.values()
         yield from (one for one in made if (one.metric, one.labels) not in own)

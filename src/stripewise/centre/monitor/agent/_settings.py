@@ -30,7 +30,7 @@ from stripewise.present import printable
 from stripewise.settings.tunables import first_problem
 
 DEFAULT_SINKS: Mapping[str, Mapping[str, Any]] = {"prometheus": {}}
-"""Without sinks in the configuration: Prometheus may ask at 127.0.0.1:9823."""
+"""Default of the sinks: Prometheus can scrape 127.0.0.1:9823."""
 _Result = TypeVar("_Result")
 _Form = TypeVar("_Form", bound=BaseModel)
 _TABLES = ("agent", "collectors", "sinks")
@@ -44,15 +44,15 @@ def short_host_name() -> str:
 
 
 class AgentSettings(BaseModel):
-    """[agent]: what holds for all collectors and sinks.
+    """[agent]: settings for all collectors and sinks.
 
     Attributes:
-        server: Name of this host in all that is reported.
-        cluster: That it belongs to, for the statistics database; "": none is told.
-        interval_seconds: From one round to the next.
-        user: Whom the agent becomes if root starts it; "": stripewise if there is such an
-            account, else nobody; "root": it stays root.
-        log_level: What is said on standard error: debug, info, warning or error.
+        server: Name of this host in all reports.
+        cluster: Cluster that it belongs to, for the statistics database; "" to report none.
+        interval_seconds: Time from one round to the next.
+        user: User that the agent changes to if root starts it; "" for stripewise if there is such
+            an account, else nobody; "root" to stay root.
+        log_level: Level of messages on standard error: debug, info, warning or error.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -85,11 +85,11 @@ class AgentSettings(BaseModel):
 
 
 class CollectorChoice(BaseModel):
-    """Return whether a collector is used: a key of its table that all have.
+    """Whether a collector is used: the key that all collector tables have.
 
     Attributes:
-        enabled: "automatic": where there is something to read; true: also where there is not,
-            which is a failure then; false: never.
+        enabled: "automatic" to use it if there is something to read; true to use it in any case,
+            and fail if there is nothing; false not to use it.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
@@ -104,11 +104,11 @@ class CollectorChoice(BaseModel):
 
 
 class MonitorSettings(BaseModel):
-    """All of monitor.toml.
+    """The whole content of monitor.toml.
 
     Attributes:
-        agent: What holds for all.
-        collectors: Table of each collector that has one; each checks its own.
+        agent: Settings for all collectors and sinks.
+        collectors: Table of each collector that has one; each collector checks its own.
         sinks: Table of each sink that is used.
     """
 
@@ -122,17 +122,17 @@ class MonitorSettings(BaseModel):
         return CollectorChoice.model_validate(self.collectors.get(name, {}))
 
     def table(self, name: str) -> dict[str, Any]:
-        """Return what a collector itself is to check."""
+        """Return the part of a collector's table that the collector itself checks."""
         given = self.collectors.get(name, {})
         return {key: value for key, value in given.items() if key != "enabled"}
 
 
 def read_settings(path: Path | None) -> MonitorSettings:
-    """Read the configuration; without a file all that has something to read here is used.
+    """Read the configuration; without a file, everything that has something to read is used.
 
     Raises:
-        ConfigurationError: The file cannot be read, others may change it, or something in it is
-            not right.
+        ConfigurationError: The file cannot be read, others may change it, or its content is
+            invalid.
     """
     if path is None:
         return MonitorSettings()
@@ -144,7 +144,7 @@ def read_settings(path: Path | None) -> MonitorSettings:
 
 
 def _read_owned(path: Path) -> bytes:
-    """Read what nobody else may change: it names commands, and whose rights they have."""
+    """Read a file that nobody else may change, because it names commands and their user."""
     with open_input(path) as file:
         why, remedy = why_not_obeyed(os.fstat(file.fileno()), os.geteuid())
         if why:
@@ -158,10 +158,10 @@ def _read_owned(path: Path) -> bytes:
 
 
 def why_not_obeyed(status: os.stat_result, user_id: int) -> tuple[str, str]:
-    """Return how others than root and this user may change a file, and the remedy.
+    """Return how users other than root and this one may change a file, and the remedy.
 
-    They may not: empty.  With an access control list the group's bits are its mask, so one that
-    lets others write shows.
+    The result is empty if they may not. With an access control list, the group bits are its mask,
+    so that a list that lets others write is detected.
     """
     if status.st_uid not in (0, user_id):
         return f"belongs to another user (uid {status.st_uid})", "chown root"
@@ -171,10 +171,10 @@ def why_not_obeyed(status: os.stat_result, user_id: int) -> tuple[str, str]:
 
 
 def settings_of(data: Mapping[str, Any]) -> MonitorSettings:
-    """Check a configuration.
+    """Check a configuration and return it as settings.
 
     Raises:
-        ConfigurationError: Something in it is not right.
+        ConfigurationError: Its content is invalid.
     """
     for name in data:
         if name not in _TABLES:
@@ -184,7 +184,7 @@ def settings_of(data: Mapping[str, Any]) -> MonitorSettings:
             )
     found = _checked("", data, MonitorSettings)
     for name in found.collectors.keys() - set(collector_names()):
-        collector_class(name)  # says why there is none
+        collector_class(name)  # raises an error with the reason if there is none
     for name in data.get("sinks", {}).keys() - set(sink_names()):
         sink_class(name)
     for name, table in found.collectors.items():
@@ -193,7 +193,7 @@ def settings_of(data: Mapping[str, Any]) -> MonitorSettings:
 
 
 def within(path: Path | None, action: Callable[[], _Result]) -> _Result:
-    """Do something that checks a part of a file, and name the file where it is not right."""
+    """Do something that checks a part of a file, and name the file in errors."""
     try:
         return action()
     except ConfigurationError as error:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what servers and clients count, one file for each kind of counters."""
+"""Reads counters of servers and clients, with one file for each kind of counters."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a collector, and what collectors share: damage, numbers, sums, names."""
+"""Defines the interface of a collector, and shared helpers: damage, numbers, sums, names."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from stripewise.centre.monitor._records import Metric, Reading, TargetJobs
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that was left out of a round, in one sentence; the rest of the round counts.
+    """Something that was left out of a round, in one sentence; the rest of the round is valid.
 
     Attributes:
-        text: Which file or parameter, what is wrong.
-        reason: As of `Round.reason` if the round is not complete without it; "": it is.
+        text: The file or parameter, and what is wrong.
+        reason: See `Round.reason`; "" if the round is complete without it.
     """
 
     text: str
@@ -33,10 +33,10 @@ class Problem:
 
 
 class CollectorSettings(BaseModel):
-    """Settings that every collector has; a member may add its own.
+    """Settings that every collector has; a subclass may add its own.
 
     Attributes:
-        interval_seconds: From one round to the next; 0: as the agent has it.
+        interval_seconds: Time from one round to the next; 0 for that of the agent.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,21 +44,21 @@ class CollectorSettings(BaseModel):
 
 
 class Collector(ABC):
-    """One kind of counters.
+    """Collector of one kind of counters.
 
-    One object lives as long as the agent and is used by one thread at a time; it may remember what
-    it needs from round to round.
+    An object exists as long as the agent and is used by one thread at a time; it may keep state
+    from round to round.
 
     Attributes:
-        name: Short, and the name of its table in the configuration: "lustre-server".
-        summary: What it reads, for a list.
-        metrics: All that it can report.
-        settings_class: Form of its table in the configuration.
-        settings: Its table; a member with a form of its own declares it with that type.
-        is_repeated: Its rounds follow one another, and somebody looks at growth: sums over parts
-            that come and go begin at zero.
-        settled_seconds: How often all that jobs did is asked for (`TargetJobs.is_settled`);
-            0: in each round.
+        name: Short name, which is also that of its table in the configuration: "lustre-server".
+        summary: Description for a list.
+        metrics: All metrics that it can report.
+        settings_class: Model of its table in the configuration.
+        settings: Its settings; a subclass with a model of its own declares it with that type.
+        is_repeated: Whether rounds follow each other and growth matters; then sums over parts that
+            come and go begin at zero.
+        settled_seconds: How often everything that jobs did is required (`TargetJobs.is_settled`);
+            0 for each round.
     """
 
     name: ClassVar[str]
@@ -68,33 +68,33 @@ class Collector(ABC):
     settings: CollectorSettings
 
     def __init__(self, settings: CollectorSettings) -> None:
-        """Take its settings, an instance of `settings_class`."""
+        """Store its settings, an instance of `settings_class`."""
         self.settings = settings
         self.is_repeated = False
         self.settled_seconds = 0.0
 
     @abstractmethod
     def missing(self, host: Host) -> str:
-        """Return why there is nothing to read on a host, with the remedy; "": there is."""
+        """Return why there is nothing to read on a host, with the remedy; "" if there is."""
 
     @abstractmethod
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
         """Read everything once.
 
-        What can be read is given although something else cannot: that is a `Problem`.
+        Everything readable is yielded even if something else cannot be read: that is a `Problem`.
 
         Raises:
             HostError: Nothing more can be read in this round.
         """
 
 
-# What collectors have in common: files and commands that may fail, problems in bounds.
+# Shared helpers of collectors: files and commands that may fail, and bounded lists of problems.
 
 _MOST_PROBLEMS = 20
 
 
 def damages(where: str, sentences: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for each sentence; of many, the first and how many more there are."""
+    """Yield a problem for each sentence, or for the first ones and the number of the others."""
     for sentence in sentences[:_MOST_PROBLEMS]:
         yield Problem(f"{where}: {sentence}", "malformed")
     if (more := len(sentences) - _MOST_PROBLEMS) > 0:
@@ -107,7 +107,7 @@ def partial_output(
     """Return what a command printed, and the error if it failed after that.
 
     Raises:
-        HostError: It printed nothing, or is too large.
+        HostError: It printed nothing, or too much.
     """
     found = bytearray()
     failure = None
@@ -130,11 +130,11 @@ def _absolute(path: str) -> str:
 
 
 Command = Annotated[str, AfterValidator(_absolute)]
-"""Whole path of a command, without arguments."""
+"""Absolute path of a command, without arguments."""
 Seconds = Annotated[float, Field(gt=0.0, le=600.0)]
 
 
-# Lines and numbers in texts of counters, and names that are there twice.
+# Lines and numbers in texts of counters, and duplicate names.
 
 _MOST = (1 << 64) - 1
 _DIGITS = 20
@@ -143,10 +143,10 @@ _Record = TypeVar("_Record")
 
 
 def whole(word: str) -> int:
-    """Return a counter: ASCII digits alone, none before it that is zero, at most 2^64 - 1.
+    """Return a counter: only ASCII digits, no leading zeros, at most 2^64 - 1.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not such a number.
     """
     found = number(word)
     if found is None:
@@ -155,7 +155,7 @@ def whole(word: str) -> int:
 
 
 def number(word: str) -> int | None:
-    """Return a counter as `whole` does; None: it is none."""
+    """Return a counter as `whole` does, or None if it is not one."""
     is_digits = word.isascii() and word.isdigit() and len(word) <= _DIGITS
     if not is_digits or int(word) > _MOST or (word[0] == "0" and word != "0"):
         return None
@@ -163,28 +163,28 @@ def number(word: str) -> int | None:
 
 
 def wholes(text: str) -> list[int]:
-    """Return counters that are parted by one blank each, as the kernel prints them.
+    """Return counters that are separated by one blank each, as the kernel prints them.
 
     Raises:
-        ValueError: They are not: a blank too many may be a digit that is lost.
+        ValueError: They are not: an extra blank may stand for a lost digit.
     """
     return [whole(word) for word in text.split(" ")]
 
 
 def whole_lines(text: str) -> tuple[list[str], list[str]]:
-    """Split a text into lines; a last one without its end is torn: its number may lack digits.
+    """Split a text into lines, dropping a last line without its end, which may lack digits.
 
     Returns:
-        Lines that are whole, and a sentence if one was left out.
+        The complete lines, and a sentence if one was dropped.
     """
     *lines, torn = text.split("\n")
     return lines, [f"the text ends within a line, {shown(torn.strip())}"] if torn.strip() else []
 
 
 def usual(counts: Iterable[int]) -> int:
-    """Return the number that more than half of them are; -1: none is.
+    """Return the value that more than half of the numbers have, or -1 if there is none.
 
-    A text whose lines are all written alike tells so which of them lost or gained a column.
+    In a text whose lines all have the same format, it shows which lines lost or gained a column.
     """
     found = Counter(counts)
     most = max(found, key=lambda count: found[count], default=-1)
@@ -192,10 +192,10 @@ def usual(counts: Iterable[int]) -> int:
 
 
 def fraction(word: str) -> float:
-    """Return a number of digits and at most one point.
+    """Return a number that consists of digits and at most one decimal point.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not such a number.
     """
     if not word.isascii() or not word.replace(".", "", 1).isdigit() or len(word) > _DIGITS:
         raise ValueError(f"{shown(word)} is not a number")
@@ -203,17 +203,17 @@ def fraction(word: str) -> float:
 
 
 def shown(word: str) -> str:
-    """Show a word of a text in a message: short, and without characters that act."""
+    """Return a word of a text for a message: short, and without control characters."""
     return ascii(word if len(word) <= 24 else f"{word[:21]}...")
 
 
 def once(
     records: Iterable[_Record], name: Callable[[_Record], str]
 ) -> tuple[list[_Record], list[str]]:
-    """Leave out what is there more than once: nobody can tell which is right.
+    """Drop records whose name occurs more than once, as nobody can tell which is right.
 
     Returns:
-        The records, and a sentence for each name that was left out.
+        The other records, and a sentence for each name that was dropped.
     """
     kept = list(records)
     several = [one for one, count in Counter(map(name, kept)).items() if count > 1]
@@ -230,18 +230,18 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Sums(Generic[Key]):
-    """Counters by key, summed over parts: those of a client over the targets, say.
+    """Counters by key, summed over parts, such as those of a client over the targets.
 
-    A part that disappears takes its counters along, and one that is started again counts from
-    zero.  A plain sum would fall then, which reads as a restart of everything; so the growth of
-    each part is added up.  What parts have counted when they are first seen is in the sum, unless
-    it is the base of their growth.
+    A part that disappears takes its counters along, and one that is restarted counts from zero. A
+    plain sum would then fall, which looks like a restart of everything, so the growth of each part
+    is summed. What a part has counted when it is first seen is included in the sum, unless it is
+    the base of its growth.
 
     Memory: 8 bytes for each key and part.
     """
 
     def __init__(self, most: int) -> None:
-        """Keep at most so many keys."""
+        """Set the maximum number of keys."""
         self.left_out = 0
         self._most = most
         self._places: dict[Key, int] = {}
@@ -249,13 +249,13 @@ class Sums(Generic[Key]):
         self._last: dict[Hashable, array[int]] = {}
 
     def add(self, part: Hashable, key: Key, value: int, *, is_base: bool = False) -> None:
-        """Take the value that a counter of a part has now.
+        """Add the current value of a counter of a part.
 
         Args:
             part: The part that counts.
-            key: Which counter it is.
+            key: Key of the counter.
             value: The counter's value.
-            is_base: If it is the first of this part, only what comes later is growth.
+            is_base: Whether only later growth counts, if this is the first value of the part.
         """
         place = self._places.get(key)
         if place is None:
@@ -275,7 +275,7 @@ class Sums(Generic[Key]):
         last[place] = value
 
     def forget(self, part: Hashable, keys: Iterable[Key]) -> None:
-        """Note that a part no longer has counters of these keys: they would begin at zero."""
+        """Record that a part has no counters of these keys any more: they would begin at zero."""
         last = self._last.get(part)
         for key in keys:
             place = self._places.get(key)
@@ -283,7 +283,7 @@ class Sums(Generic[Key]):
                 last[place] = 0
 
     def known(self, part: Hashable) -> list[Key]:
-        """Return the keys that a part has counters of."""
+        """Return the keys for which a part has counters."""
         last = self._last.get(part, array("Q"))
         return [key for key, place in self._places.items() if place < len(last) and last[place]]
 
@@ -298,25 +298,25 @@ class Sums(Generic[Key]):
 
 
 class FirstTexts:
-    """Which texts had been counting when they were first read.
+    """Texts that were already counting when they were first read.
 
-    An agent that starts does not know what parts that are gone had counted: sums over what is
-    there would be less than those that the agent before it told, and whoever watches them would
-    read that as a restart, and all of the sum as growth.  So the sums of an agent begin at zero.
-    What comes later, and was not listed before, counts from zero itself.
+    An agent that starts does not know what parts that are gone had counted. Sums over the present
+    parts would be less than those that the agent before it reported, and a monitor would take that
+    for a restart and the whole sum for growth. So the sums of an agent begin at zero. A text that
+    appears later, and was not listed before, counts from zero itself.
     """
 
     def __init__(self) -> None:
-        """Begin before the first round."""
+        """Set the state before the first round."""
         self._listed: set[str] | None = None
         self._read: set[str] = set()
 
     def is_base(self, name: str) -> bool:
-        """Return whether what a text tells now may be older than the agent."""
+        """Return whether the present counts of a text may be older than the agent."""
         return name not in self._read and (self._listed is None or name in self._listed)
 
     def note(self, name: str) -> None:
-        """Note that a text was read wholly."""
+        """Record that a text was read completely."""
         self._read.add(name)
 
     def end(self, names: Iterable[str]) -> None:
@@ -325,7 +325,7 @@ class FirstTexts:
         self._read &= self._listed
 
 
-# Short names for places such as mount points: never a path, each one's own for good.
+# Short names for mount points and the like: never a path, and unique for good.
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_.@-]")
 _LONGEST = 48
@@ -339,22 +339,22 @@ def _short(name: str) -> str:
 
 
 GivenName = Annotated[str, AfterValidator(_short)]
-"""A name that is given in the configuration."""
+"""A name that the configuration gives."""
 
 
 class Names:
-    """Names by key; one that was given stays its key's, and no other key gets it.
+    """Names by key; a name stays with its key, and no other key gets it.
 
-    Whoever comes later with a name that is taken gets a part of a checksum of its key behind it,
-    so that a series never goes on with somebody else's counters.
+    A key whose name is taken gets a part of its checksum appended to the name, so that a series
+    never continues with the counters of another key.
     """
 
     def __init__(self, given: Mapping[str, str], most: int) -> None:
-        """Begin with names that the configuration gives.
+        """Store the names that the configuration gives.
 
         Args:
             given: Names by key.
-            most: How many names there may be in the life of this object.
+            most: Maximum number of names in the life of this object.
         """
         self._given = dict(given)
         self._names: dict[str, str] = {}
@@ -362,14 +362,14 @@ class Names:
         self._most = most
 
     def of(self, key: str, word: str) -> str | None:
-        """Return the name of a key.
+        """Return the name of a key, creating one if necessary.
 
         Args:
-            key: The key that gets a name.
-            word: From which the name is made, if there is none yet.
+            key: The key.
+            word: Word from which the name is made, if there is none yet.
 
         Returns:
-            The name; None: there are too many.
+            The name, or None if there are too many.
         """
         if key in self._given:
             return self._given[key]

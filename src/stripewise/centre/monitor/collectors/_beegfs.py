@@ -34,20 +34,20 @@ _COMMANDS = (
     *("/usr/bin/beegfs", "/usr/sbin/beegfs", "/opt/beegfs/sbin/beegfs"),
     *("/usr/bin/beegfs-ctl", "/usr/sbin/beegfs-ctl", "/opt/beegfs/sbin/beegfs-ctl"),
 )
-"""Where the tools of 8.x and 7.x are installed."""
+"""Usual paths of the tools of 8.x and 7.x."""
 _OLD = "beegfs-ctl"
 _KINDS = ("storage", "meta")
 
 
 class BeeGfsSettings(CollectorSettings):
-    """[collectors.beegfs].
+    """Settings in [collectors.beegfs].
 
     Attributes:
-        command: Whole path of `beegfs` (8.x) or `beegfs-ctl` (7.x); "": where it usually is.
-        file_systems: Name of each file system, and where it is managed: the host and port of its
-            management service (8.x), or the client's configuration file (7.x); "": what the tool
-            takes by itself.
-        timeout_seconds: After which the tool is ended.
+        command: Absolute path of `beegfs` (8.x) or `beegfs-ctl` (7.x); "" for the usual place.
+        file_systems: Name of each file system, and its management: host and port of the management
+            service (8.x), or the client's configuration file (7.x); "" for the default of the
+            tool.
+        timeout_seconds: Time after which the tool is killed.
     """
 
     command: Command = ""
@@ -65,14 +65,14 @@ class BeeGfsSettings(CollectorSettings):
 class BeeGfs(Collector):
     """Capacity and state of all targets of BeeGFS file systems, as their management sees them.
 
-    One host of a file system is enough; several would tell the same.  Targets are called
-    "storage-101" and "meta-1".  A target whose server does not answer has a state but no capacity.
+    One host of a file system is enough; several would report the same. Targets are called
+    "storage-101" and "meta-1". A target whose server does not answer has a state but no capacity.
     7.x rounds sizes to 0.1 GiB.
 
-    Counters of reads, writes and operations are left out, since no tool gives true ones:
-    `beegfs-ctl --clientstats` rounds bytes to six digits, and both it and `beegfs stats` add up
-    servers that are restarted at different times; `--serverstats` and `beegfs stats server` tell
-    rates of past seconds alone.  BeeGFS's own beegfs-mon has them.
+    Counters of reads, writes and operations are left out, since no tool reports exact ones:
+    `beegfs-ctl --clientstats` rounds bytes to six digits, and both it and `beegfs stats` sum
+    servers that are restarted at different times; `--serverstats` and `beegfs stats server` only
+    report rates of past seconds. BeeGFS's own beegfs-mon has them.
     """
 
     name = "beegfs"
@@ -82,7 +82,7 @@ class BeeGfs(Collector):
     settings: BeeGfsSettings
 
     def missing(self, host: Host) -> str:
-        """Return why there is nothing to read."""
+        """Return why there is nothing to read, or ""."""
         if self._command(host):
             return ""
         command = self.settings.command
@@ -90,7 +90,7 @@ class BeeGfs(Collector):
         return f"{what} there: give its path as `command` of [collectors.beegfs]"
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
-        """Ask for the targets of each file system; what fails does not keep the others back."""
+        """Query the targets of each file system; the failure of one does not affect the others."""
         command = self._command(host)
         if not command:
             raise HostError("missing", self.missing(host))
@@ -104,7 +104,7 @@ class BeeGfs(Collector):
                 except HostError as error:
                     errors.append(error)
                     yield Problem(f"{kind} targets of {fs}: {error}", error.reason)
-                    if error.reason == "slow":  # the same management would be as slow again
+                    if error.reason == "slow":  # its management service would be as slow again
                         break
         if not has_any:
             raise errors[0]
@@ -135,9 +135,9 @@ class BeeGfs(Collector):
 
 
 def words_of(command: str, kind: str, place: str) -> tuple[str, ...]:
-    """Return the words that ask `beegfs` (8.x) for targets of a kind.
+    """Return the command that queries `beegfs` (8.x) for targets of a kind.
 
-    Later versions call free space otherwise; the tool passes over a column that it has not.
+    Later versions have another name for free space; the tool ignores unknown columns.
     """
     where = (f"--mgmtd-addr={place}",) if place else ()
     columns = "--columns=id,reachability,space,sfree,space_free"
@@ -148,7 +148,7 @@ def words_of(command: str, kind: str, place: str) -> tuple[str, ...]:
 
 
 def old_words(command: str, kind: str, place: str) -> tuple[str, ...]:
-    """Return the words that ask `beegfs-ctl` (7.x) for targets of a kind."""
+    """Return the command that queries `beegfs-ctl` (7.x) for targets of a kind."""
     where = (f"--cfgFile={place}",) if place else ()
     return (command, "--listtargets", f"--nodetype={kind}", "--state", "--spaceinfo", *where)
 
@@ -166,9 +166,9 @@ def _readings(target: BeeGfsTarget, labels: tuple[str, str]) -> Iterator[Reading
 
 # Targets of BeeGFS: the table of `beegfs-ctl --listtargets` (7.x), the JSON of `beegfs` (8.x).
 #
-# A server that does not answer has no space: 7.x prints 0.0GiB then, 8.x "-".  In 7.x sizes are
-# rounded to 0.1 GiB.  Free space is called "sfree" by the first versions of 8.x, "space_free"
-# later.
+# A server that does not answer reports no space: 7.x prints 0.0GiB then, 8.x "-". In 7.x, sizes
+# are rounded to 0.1 GiB. The first versions of 8.x call free space "sfree", later ones
+# "space_free".
 #
 # Source: ctl/source/modes/ModeListTargets.cpp of BeeGFS 7; ctl/internal/cmd/target/list.go and
 # cmdfmt of beegfs-go (8.x).
@@ -193,9 +193,9 @@ class BeeGfsTarget(NamedTuple):
     """One target.
 
     Attributes:
-        number: Of it, among those of its kind.
-        is_online: As the management service sees it; None: not told.
-        total_bytes / free_bytes: Of its disk; None: not told.
+        number: Number among the targets of its kind.
+        is_online: State according to the management service; None if not reported.
+        total_bytes / free_bytes: Size and free space of its disk; None if not reported.
     """
 
     number: int
@@ -205,10 +205,10 @@ class BeeGfsTarget(NamedTuple):
 
 
 def read_beegfs_table(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
-    """Read what `beegfs-ctl --listtargets --state --spaceinfo` prints.
+    """Parse the output of `beegfs-ctl --listtargets --state --spaceinfo`.
 
     Returns:
-        Targets, and what was left out, a sentence each.
+        Targets, and what was left out, one sentence each.
     """
     found = []
     lines, problems = whole_lines(text)
@@ -236,10 +236,10 @@ def _row(line: str) -> BeeGfsTarget:
 
 
 def read_beegfs_json(text: str) -> tuple[list[BeeGfsTarget], list[str]]:
-    """Read what `beegfs target list --raw --output=json` prints: pages, each an array.
+    """Parse the output of `beegfs target list --raw --output=json`: pages, each an array.
 
     Returns:
-        Targets, and what was left out, a sentence each.
+        Targets, and what was left out, one sentence each.
     """
     found, problems = [], []
     try:

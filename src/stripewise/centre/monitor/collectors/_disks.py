@@ -27,16 +27,16 @@ from stripewise.centre.monitor.collectors._base import (
 _PATH = "/proc/diskstats"
 _BLOCK = "/sys/block"
 _NOT_DISKS = ("loop*", "ram*", "zram*", "sr*", "fd*", "nvme*c*n*", "zd*")
-"""Files, memory, removable media, the paths of a disk that has several, and volumes of ZFS, which
-stand on disks without saying on which."""
+"""Files, memory, removable media, the paths of a multipath disk, and ZFS volumes, which do not
+report on which disks they are."""
 
 
 class DiskSettings(CollectorSettings):
-    """[collectors.disks].
+    """Settings in [collectors.disks].
 
     Attributes:
-        devices: Names or patterns of devices: "sd*", "dm-3"; none: all disks that stand on no
-            other device.
+        devices: Names or patterns of devices: "sd*", "dm-3"; empty for all disks that are not
+            built on other devices.
     """
 
     devices: tuple[str, ...] = ()
@@ -45,10 +45,10 @@ class DiskSettings(CollectorSettings):
 class Disks(Collector):
     """Counters of whole disks since the host was started.
 
-    Partitions are parts of disks, and devices that stand on others (dm-*, md*) move the same bytes
-    again: both are left out, the latter unless `devices` names them.  Times begin again at zero
-    after 2^32 ms of requests; kernels of 32 bits do so with all counters.  Sinks take that for a
-    restart, so that the growth of one interval is told too small, never too large.
+    Partitions are parts of disks, and devices that are built on others (dm-*, md*) move the same
+    bytes again: both are left out, the latter unless `devices` names them. Times begin again at
+    zero after 2^32 ms of requests; on 32-bit kernels, all counters do so. Sinks take that for a
+    restart, so that the growth of one interval is reported too small, never too large.
     """
 
     name = "disks"
@@ -58,7 +58,7 @@ class Disks(Collector):
     settings: DiskSettings
 
     def missing(self, host: Host) -> str:
-        """Return why there is nothing to read."""
+        """Return why there is nothing to read, or ""."""
         if not host.names(_PATH):
             return f"{_PATH} is not there: mount /proc"
         if not self._wanted(host):
@@ -109,12 +109,12 @@ def _readings(line: DiskLine) -> Iterator[Reading | Problem]:
         yield Reading(metrics.DISK_IN_FLIGHT, device, line.in_flight)
 
 
-# `/proc/diskstats`: counters of block devices since the host was started.
+# Format of `/proc/diskstats`: counters of block devices since the host was started.
 #
 # Lines have 14 columns (Linux up to 4.17), 18 (4.18, with discards) or 20 (5.5, with flushes). A
-# sector is 512 bytes there, whatever the disk has.  Times come in whole milliseconds and begin
-# again at zero after 2^32 of them (the kernel casts them to 32 bits); on 32-bit kernels all do.
-# One kernel prints all lines alike: major and minor number, name, and counters, a blank before
+# sector is 512 bytes there, whatever the disk has. Times are whole milliseconds and begin again at
+# zero after 2^32 of them (the kernel casts them to 32 bits); on 32-bit kernels all counters do. A
+# kernel formats all lines alike: major and minor number, name, and counters, with a blank before
 # each.
 #
 # Source: Documentation/admin-guide/iostats.rst and block/genhd.c of Linux 6.12.
@@ -123,21 +123,21 @@ SECTOR_BYTES = 512
 _COLUMNS = (14, 18, 20)
 _LINE = re.compile(r" *\d{1,4} +\d{1,8} (\S{1,32}) ([0-9 ]+)", re.ASCII)
 _MOST_IN_FLIGHT = 1 << 31
-"""From there on it is a negative number that was written without its sign."""
+"""From this value on it is a negative number that was written without its sign."""
 
 
 class DiskLine(NamedTuple):
     """Counters of one device or partition.
 
     Attributes:
-        name: As in `/sys/block`, where "!" stands for the "/" of "cciss/c0d0".
-        reads, writes: Requests that were completed.
-        read_bytes, write_bytes: Moved by them.
-        read_ms, write_ms: Their times, summed up.
-        in_flight: Requests that are with the disk; None: the kernel's number is none.
+        name: Name as in `/sys/block`, where "!" stands for the "/" of "cciss/c0d0".
+        reads, writes: Number of completed requests.
+        read_bytes, write_bytes: Bytes that they moved.
+        read_ms, write_ms: Sum of their times.
+        in_flight: Number of requests at the disk; None if the kernel's number is invalid.
         busy_ms: Time in which there were any.
-        discards, discard_ms: As for reads; None: not told.
-        flushes, flush_ms: As for discards.
+        discards, discard_ms: As for reads; None if not reported.
+        flushes, flush_ms: As for reads; None if not reported.
     """
 
     name: str
@@ -156,10 +156,10 @@ class DiskLine(NamedTuple):
 
 
 def read_diskstats(text: str) -> tuple[list[DiskLine], list[str]]:
-    """Read the file.
+    """Parse the file.
 
     Returns:
-        Its lines, and what was left out, a sentence each.
+        Its lines, and what was left out, one sentence each.
     """
     found = []
     lines, problems = whole_lines(text)

@@ -28,17 +28,17 @@ from stripewise.centre.monitor.collectors._base import (
 
 _REQUEST = b"fs_io_s\n"
 _MOST_FILE_SYSTEMS = 256
-"""So that labels are bounded, whatever mmpmon answers (assumed: clusters have some tens)."""
+"""Limit on the number of labels, whatever mmpmon answers (assumed: clusters have some tens)."""
 _OF_RIGHTS = ("root", "permission", "not permitted", "authori")
-"""Words of messages that mmpmon gives to those who may not use it."""
+"""Words in mmpmon's messages to users who lack permission."""
 
 
 class GpfsSettings(CollectorSettings):
-    """[collectors.gpfs].
+    """Settings in [collectors.gpfs].
 
     Attributes:
-        mmpmon: Whole path of the command.
-        timeout_seconds: After which it is ended.
+        mmpmon: Absolute path of the command.
+        timeout_seconds: Time after which it is killed.
     """
 
     mmpmon: Command = "/usr/lpp/mmfs/bin/mmpmon"
@@ -48,10 +48,10 @@ class GpfsSettings(CollectorSettings):
 class Gpfs(Collector):
     """Counters of GPFS file systems on this node since they were mounted.
 
-    They are what programs of this node asked for, so they include what its cache answered, and not
-    what other nodes do.  What is counted between the last reading and an unmount is lost, and
-    `mmpmon reset` by anybody sets them to zero.  Only root may run mmpmon, and at most five of
-    them run on a node at once.
+    They count what programs of this node requested, including what the node's cache answered, but
+    not what other nodes do. What is counted between the last reading and an unmount is lost, and
+    `mmpmon reset` by anybody sets the counters to zero. Only root may run mmpmon, and at most five
+    instances of it run on a node at once.
     """
 
     name = "gpfs"
@@ -61,19 +61,19 @@ class Gpfs(Collector):
     settings: GpfsSettings
 
     def __init__(self, settings: GpfsSettings) -> None:
-        """Take its settings."""
+        """Store the settings."""
         super().__init__(settings)
         self._names = Names({}, _MOST_FILE_SYSTEMS)
 
     def missing(self, host: Host) -> str:
-        """Return why there is nothing to read."""
+        """Return why there is nothing to read, or ""."""
         command = self.settings.mmpmon
         if host.names(command):
             return ""
         return f"{command} is not there: give its path as `mmpmon` of [collectors.gpfs]"
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
-        """Ask mmpmon once."""
+        """Query mmpmon once."""
         text, failure = self._ask(host)
         found, problems = read_fs_io_s(text)
         yield from damages("mmpmon", problems)
@@ -95,7 +95,7 @@ class Gpfs(Collector):
 
 
 def _clearer(error: HostError) -> HostError:
-    """Return an error that says what to do where somebody other than root asked."""
+    """Return an error that contains the remedy if a user other than root ran mmpmon."""
     text = str(error)
     is_of_rights = any(word in text.lower() for word in _OF_RIGHTS)
     if error.reason != "denied" and not (error.reason == "error" and is_of_rights):
@@ -113,13 +113,13 @@ def _readings(line: GpfsLine, name: str) -> Iterator[Reading]:
         yield Reading(metrics.GPFS_OPERATIONS, (name, operation), count)
 
 
-# What `mmpmon -p` answers to `fs_io_s`: counters of GPFS file systems on this node.
+# Answer of `mmpmon -p` to `fs_io_s`: counters of GPFS file systems on this node.
 #
-# One line for each mounted file system, of keywords and values: `_n_` and `_nn_` the node, `_rc_`
-# the status, `_cl_` and `_fs_` cluster and file system, `_d_` disks, `_br_` and `_bw_` bytes read
-# and written, `_oc_`, `_cc_`, `_rdc_`, `_wc_`, `_dir_`, `_iu_` calls.  The counters begin when the
-# file system is mounted, and at `reset`.  Lines of other keywords (`_ver_`, `_response_`,
-# `_mmpmon::`) are of other requests.
+# There is one line for each mounted file system, with keywords and values: `_n_` and `_nn_` the
+# node, `_rc_` the status, `_cl_` and `_fs_` cluster and file system, `_d_` disks, `_br_` and
+# `_bw_` bytes read and written, `_oc_`, `_cc_`, `_rdc_`, `_wc_`, `_dir_`, `_iu_` calls. The
+# counters start when the file system is mounted, and at `reset`. Lines with other keywords
+# (`_ver_`, `_response_`, `_mmpmon::`) belong to other requests.
 #
 # Source: IBM Storage Scale 6.0.1, "Display I/O statistics per mounted file system".
 
@@ -136,9 +136,9 @@ class GpfsLine(NamedTuple):
     """Counters of one file system.
 
     Attributes:
-        cluster / fs: Whose, as GPFS names them; the name without "/dev/".
-        read_bytes, write_bytes: Moved for programs, also from and to the cache.
-        operations: By our names: open, close, read, write, readdir, inode_update.
+        cluster / fs: Names of cluster and file system in GPFS, the latter without "/dev/".
+        read_bytes, write_bytes: Bytes moved for programs, including those from and to the cache.
+        operations: Counts by our names: open, close, read, write, readdir, inode_update.
     """
 
     cluster: str
@@ -149,10 +149,10 @@ class GpfsLine(NamedTuple):
 
 
 def read_fs_io_s(text: str) -> tuple[list[GpfsLine], list[str]]:
-    """Read the answer.
+    """Parse the answer.
 
     Returns:
-        File systems, and what was left out, a sentence each; without mounted ones, both are [].
+        File systems, and what was left out, one sentence each; both are [] if none is mounted.
     """
     found: list[GpfsLine] = []
     lines, problems = whole_lines(text)
@@ -172,7 +172,7 @@ def read_fs_io_s(text: str) -> tuple[list[GpfsLine], list[str]]:
 
 
 def _line(words: list[str]) -> GpfsLine | None:
-    """Return what one line tells; None: no file system is mounted."""
+    """Return the counters in one line, or None if no file system is mounted."""
     values = dict(zip(words[::2], words[1::2], strict=False))
     if len(words) % 2 or len(values) < len(words) // 2:
         raise ValueError("keywords and values that are not pairs")

@@ -39,11 +39,11 @@ _SHOWN_INTERFACES = 8
 
 
 class HostSettings(CollectorSettings):
-    """[collectors.host].
+    """Settings in [collectors.host].
 
     Attributes:
-        interfaces: Names or patterns of network interfaces: "ib*", "bond0"; none: those that are
-            hardware.
+        interfaces: Names or patterns of network interfaces: "ib*", "bond0"; empty for all hardware
+            interfaces.
     """
 
     interfaces: tuple[str, ...] = ()
@@ -52,10 +52,10 @@ class HostSettings(CollectorSettings):
 class HostFigures(Collector):
     """Processors, load, memory and network of this host.
 
-    Time of guests is in user and nice, as the kernel has it.  The kernel may take back a little of
-    idle and iowait; the counters stay where they were then, since a fall would be taken for a
-    restart.  Bonds, bridges, VLANs and interfaces of containers move the bytes of hardware again
-    and are left out unless named.  Traffic by RDMA passes these counters by.
+    Time of guests is included in user and nice, as in the kernel. The kernel may reduce idle and
+    iowait a little; the counters then keep their values, since a fall would be taken for a
+    restart. Bonds, bridges, VLANs and interfaces of containers move the bytes of hardware again
+    and are left out unless named. RDMA traffic is not included in these counters.
     """
 
     name = "host"
@@ -65,20 +65,20 @@ class HostFigures(Collector):
     settings: HostSettings
 
     def __init__(self, settings: CollectorSettings) -> None:
-        """Take its settings."""
+        """Store the settings."""
         super().__init__(settings)
         self._ticks_a_second = os.sysconf("SC_CLK_TCK")
         self._last: Mapping[str, int] = {}
         self._highest: dict[str, int] = {}
 
     def missing(self, host: Host) -> str:
-        """Return why there is nothing to read."""
+        """Return why there is nothing to read, or ""."""
         if any(host.names(path) for path in (_STAT, _LOAD, _MEMORY, _NETWORK)):
             return ""
         return f"{_STAT} is not there: mount /proc"
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
-        """Read everything once; a file that cannot be read does not keep the others back."""
+        """Read everything once; a file that cannot be read does not affect the others."""
         errors = []
         parts: tuple[tuple[str, Callable[[str, Host], Iterator[Reading | Problem]]], ...] = (
             (_STAT, self._processors),
@@ -111,7 +111,7 @@ class HostFigures(Collector):
             yield Reading(metrics.HOST_BOOT, (), found.boot)
 
     def _rising(self, ticks: Mapping[str, int]) -> Mapping[str, int]:
-        """Return counters that do not fall but by more than a half, as where all began again."""
+        """Return counters that never fall, except by over half, as when all are restarted."""
         for mode, count in ticks.items():
             highest = self._highest.get(mode, 0)
             self._highest[mode] = count if count < highest // 2 else max(count, highest)
@@ -147,10 +147,10 @@ def _no_interface(patterns: tuple[str, ...], found: list[Interface]) -> str:
 
 
 def busy_share(before: Mapping[str, int], after: Mapping[str, int]) -> float | None:
-    """Return the share of the time between that processors were neither idle nor waiting for I/O.
+    """Return the share of time in which processors were neither idle nor waiting for I/O.
 
     Returns:
-        From 0 to 1; None: there is no reading before, or no time between.
+        A value from 0 to 1, or None if there is no reading before, or no time between them.
     """
     if not before or before.keys() != after.keys():
         return None
@@ -178,7 +178,7 @@ def _memory(text: str, host: Host) -> Iterator[Reading | Problem]:
 # Source: Documentation/filesystems/proc.rst of Linux 6.12, net/core/net-procfs.c.
 
 MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-"""Of the line "cpu"; the two that follow, of guests, are a part of user and nice."""
+"""Modes in the line "cpu"; the two further ones, for guests, are part of user and nice."""
 _LEAST_MODES = 4
 _LOAD_HOST = re.compile(
     r"((?:0|[1-9]\d{0,9})\.\d\d) \d{1,10}\.\d\d \d{1,10}\.\d\d \d{1,10}/\d{1,10} \d{1,10}\n",
@@ -186,21 +186,21 @@ _LOAD_HOST = re.compile(
 )
 AMOUNTS = ("MemTotal", "MemAvailable", "Dirty")
 _ALWAYS = ("MemTotal", "Dirty")
-"""The other is not told by kernels before 3.14."""
+"""Fields that all kernels report; the other one exists since 3.14."""
 _AMOUNT = re.compile(r"\w+: +(\d+) kB", re.ASCII)
 _COUNTS = "bytes packets errs drop fifo"
 _NET_DEV = (
     f"face {_COUNTS} frame compressed multicast {_COUNTS} colls carrier compressed"
 ).split()
-"""What its second line calls the columns."""
+"""Column titles in its second line."""
 
 
 class Processors(NamedTuple):
-    """What `/proc/stat` tells.
+    """Content of `/proc/stat`.
 
     Attributes:
         ticks: Time of all processors by mode, in ticks of the kernel (USER_HZ a second).
-        boot: When the host was started, in seconds since 1970; None: not told.
+        boot: Start of the host, in seconds since 1970; None if not reported.
     """
 
     ticks: dict[str, int]
@@ -212,8 +212,8 @@ class Interface(NamedTuple):
 
     Attributes:
         name: Name of the interface.
-        received_bytes, sent_bytes: Moved.
-        receive_errors, send_errors: Packets with errors, and packets that were dropped.
+        received_bytes, sent_bytes: Bytes moved.
+        receive_errors, send_errors: Packets that had errors or were dropped.
     """
 
     name: str
@@ -224,10 +224,10 @@ class Interface(NamedTuple):
 
 
 def read_stat(text: str) -> Processors:
-    """Read `/proc/stat`.
+    """Parse `/proc/stat`.
 
     Raises:
-        ValueError: It has no line "cpu", or not one that can be believed.
+        ValueError: It has no line "cpu", or an invalid one.
     """
     ticks, boots, widths = [], [], set()
     for line in whole_lines(text)[0]:
@@ -246,7 +246,7 @@ def read_stat(text: str) -> Processors:
 
 
 def _modes(rest: str) -> dict[str, int]:
-    """Read the line "cpu", which has two blanks before its counters, and then one each."""
+    """Parse the line "cpu", which has two blanks before its counters and one between them."""
     counts = wholes(rest.removeprefix(" "))
     if len(counts) < _LEAST_MODES or not rest.startswith(" "):
         raise ValueError(f"{len(counts)} modes of processors, not {_LEAST_MODES} or more")
@@ -266,7 +266,7 @@ def read_loadavg(text: str) -> float:
 
 
 def read_meminfo(text: str) -> tuple[dict[str, int], list[str]]:
-    """Return bytes by the kernel's names, and what was left out, a sentence each."""
+    """Return bytes by the kernel's names, and what was left out, one sentence each."""
     found = []
     lines, problems = whole_lines(text)
     for number, line in enumerate(lines, 1):
@@ -288,7 +288,7 @@ def read_meminfo(text: str) -> tuple[dict[str, int], list[str]]:
 
 
 def read_net_dev(text: str) -> tuple[list[Interface], list[str]]:
-    """Return interfaces, and what was left out, a sentence each."""
+    """Return interfaces, and what was left out, one sentence each."""
     found = []
     lines, problems = whole_lines(text)
     if " ".join(lines[1:2]).replace("|", " ").split() != _NET_DEV:

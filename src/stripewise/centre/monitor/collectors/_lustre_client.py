@@ -31,9 +31,9 @@ from stripewise.centre.monitor.collectors.lustre._stats import (
 _PATTERNS = ("llite.*.stats", "llite.*.kbytestotal")
 _NO_OPERATIONS = (
     *("opencount", "openclosetime", "hybrid_", "getxattr_hits"),
-    *("dirty_pages_", "brw_", "osc_"),  # of old versions
+    *("dirty_pages_", "brw_", "osc_"),  # in old versions
 )
-"""Beginnings of counters that tell about operations, or about pages, and are no operations."""
+"""Prefixes of counters that describe operations or pages, but do not count operations."""
 _MOST_SERIES = 1000
 _Key = tuple[Metric, tuple[str, ...]]
 
@@ -41,8 +41,8 @@ _Key = tuple[Metric, tuple[str, ...]]
 class LustreClient(LustreCollector):
     """Counters of the file systems that this host has mounted.
 
-    Several mounts of one file system are summed; what a mount had counted before it went away
-    stays in the sum.  Bytes are those that programs asked for, also from the cache.
+    Several mounts of one file system are summed; what a mount has counted before it is removed
+    stays in the sum. Bytes are those that programs requested, including those served by the cache.
     """
 
     name = "lustre-client"
@@ -53,7 +53,7 @@ class LustreClient(LustreCollector):
     nothing = "no mounts: mount a Lustre file system on this host, or leave this collector out"
 
     def __init__(self, settings: LustreSettings) -> None:
-        """Take its settings."""
+        """Store the settings."""
         super().__init__(settings)
         self._sums: Sums[_Key] = Sums(_MOST_SERIES)
         self._firsts = FirstTexts()
@@ -69,8 +69,8 @@ class LustreClient(LustreCollector):
         values: dict[str, str] = {}
         yield from self.read(host, asked, values)
         if self._parameters.names and not asked:
-            told = f"mounts list no stats, which root alone may read: {rights_remedy()}"
-            yield Problem(told, "denied")
+            reason = f"mounts list no stats, which root alone may read: {rights_remedy()}"
+            yield Problem(reason, "denied")
         for name in asked:
             if name in values:
                 yield from self._take(name, values[name])
@@ -100,7 +100,7 @@ class LustreClient(LustreCollector):
 
 
 def _counters(fs: str, stats: Stats) -> Iterator[tuple[_Key, int]]:
-    """Return the counters of one mount as whole numbers: bytes, operations, microseconds."""
+    """Yield the counters of one mount as whole numbers: bytes, operations, microseconds."""
     for metric, kind in (
         (metrics.MOUNT_READ_BYTES, "read_bytes"),
         (metrics.MOUNT_WRITE_BYTES, "write_bytes"),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a Lustre server through lctl: its targets, what each client did, and what jobs did."""
+"""Reads a Lustre server through lctl: its targets, and what each client and each job did."""
 
 from __future__ import annotations
 
@@ -60,22 +60,22 @@ _OF_QUOTA = ("quota_slave.acct_", ".glb-")
 _SLOW = (".job_stats", ".brw_stats", ".quota_slave.", ".exports.")
 _DAY_SECONDS = 86400.0
 _EARLY_SHARE, _EARLY_SECONDS = 0.1, 6.0
-"""What has an interval of its own is read in the round that begins nearest to its end."""
+"""A reading with an interval of its own takes place in the round closest to its due time."""
 
 
 class LustreServerSettings(LustreSettings):
-    """Settings of `lustre-server`.
+    """Settings in [collectors.lustre-server].
 
     Attributes:
         jobs: Whether to read counters of jobs.
-        job_interval_seconds: How often jobs, exports and histograms of I/O are read, which take
-            longer.  At most half of Lustre's job_cleanup_interval (600 s), after which jobs
-            disappear.
-        most_jobs: How many jobs on targets are remembered, in all.
+        job_interval_seconds: How often jobs, exports and I/O histograms are read, which take
+            longer. It must be at most half of Lustre's job_cleanup_interval (600 s), after which
+            jobs disappear.
+        most_jobs: Maximum total number of jobs on targets to remember.
         exports / most_clients: Whether to read counters of clients, and of how many.
-        quota / most_ids: Whether to read quota, and of how many users, groups and projects each.
-        quota_interval_seconds: How often quota is read, which has most lines and changes slowly.
-        services / locks: Whether to read those.
+        quota / most_ids: Whether to read quotas, and of how many users, groups and projects each.
+        quota_interval_seconds: How often quotas are read, which have most lines and change slowly.
+        services / locks: Whether to read services and locks.
     """
 
     jobs: bool = True
@@ -102,7 +102,7 @@ class LustreServerSettings(LustreSettings):
 class LustreServer(LustreCollector):
     """Counters of the targets that this server serves.
 
-    The MGS is not a target of a file system, and left out.
+    The MGS is not a target of a file system, and is left out.
     """
 
     name = "lustre-server"
@@ -116,7 +116,7 @@ class LustreServer(LustreCollector):
     nothing = "no targets: mount a target of Lustre on this server, or leave this collector out"
 
     def __init__(self, settings: LustreServerSettings) -> None:
-        """Take its settings."""
+        """Store the settings."""
         super().__init__(settings)
         long = max(settings.timeout_seconds, settings.job_interval_seconds)
         self._jobs = Jobs(settings.most_jobs, long)
@@ -127,7 +127,7 @@ class LustreServer(LustreCollector):
         self._kept: dict[str, list[Reading | Problem]] = {}
 
     def patterns(self) -> tuple[str, ...]:
-        """Return the patterns of all parameters that it reads, by what is switched on."""
+        """Return the patterns of all parameters that it reads, according to its settings."""
         own = self.settings
         return (
             *("health_check", *_TARGET_PATTERNS),
@@ -139,11 +139,11 @@ class LustreServer(LustreCollector):
         )
 
     def has_something(self, names: Sequence[str]) -> bool:
-        """Return whether parameters are of targets."""
+        """Return whether parameters belong to targets."""
         return bool(targets_of(names))
 
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
-        """Read the counters of all targets; what has an interval of its own, when it is due."""
+        """Read the counters of all targets, and those with an interval of their own when due."""
         self._parameters.begin(host)
         names = self._parameters.names
         fast = [name for name in names if not _is_slow(name) and not _is_of_management(name)]
@@ -163,7 +163,7 @@ class LustreServer(LustreCollector):
         yield from self._slow(host, names, values)
 
     def _presence(self, targets: Sequence[Target]) -> Iterator[Reading]:
-        """Say of each target that this process has seen whether it is still there."""
+        """Report, for each target that this process has seen, whether it is still there."""
         there = {TargetName(*target.labels) for target in targets}
         self._seen.update(dict.fromkeys(sorted(there)))
         for target in self._seen:
@@ -173,9 +173,9 @@ class LustreServer(LustreCollector):
     def _slow(
         self, host: Host, names: Sequence[str], values: Mapping[str, str]
     ) -> Iterator[Reading | TargetJobs | Problem]:
-        """Read what takes longer, where that is due; repeat the last readings of the rest.
+        """Read slow parameters that are due, and repeat the last readings of the others.
 
-        What is denied is repeated as well: it would else seem to come and go.
+        Denied parameters are repeated as well; otherwise they would seem to come and go.
         """
         own = self.settings
         self._exports.is_repeated = self.is_repeated
@@ -213,7 +213,7 @@ def _least_wait(seconds: float) -> float:
 def _histograms(
     host: Host, parameters: Parameters, names: Sequence[str]
 ) -> Iterator[Reading | Problem]:
-    """Read those of all targets, which count I/O at their disks."""
+    """Read the histograms of all targets, which count I/O at their disks."""
     chosen = [name for name in names if not _is_of_management(name)]
     for values, problems in parameters.parts(host, chosen) if chosen else ():
         yield from problems
@@ -222,7 +222,7 @@ def _histograms(
 
 
 def targets_of(names: Sequence[str]) -> list[Target]:
-    """Return the targets of names of parameters, in order."""
+    """Return the targets in names of parameters, in order."""
     devices: dict[TargetName, str] = {}
     roots: dict[TargetName, str] = {}
     for name in names:
@@ -260,7 +260,7 @@ def _is_of_management(name: str) -> bool:
 
 
 def _hidden(targets: Sequence[Target], names: Sequence[str]) -> Iterator[Problem]:
-    """Say what targets have that is not listed: Lustre shows it to root alone."""
+    """Report parameters of targets that are not listed because Lustre shows them only to root."""
     listed = set(names)
     for what, count in (
         ("stats", sum(not target.stats for target in targets)),
@@ -269,11 +269,11 @@ def _hidden(targets: Sequence[Target], names: Sequence[str]) -> Iterator[Problem
     ):  # fmt: skip
         if count:
             who = "1 target lists" if count == 1 else f"{count} targets list"
-            told = f"{who} no {what}, which root alone may read: {rights_remedy()}"
-            yield Problem(told, "denied")
+            reason = f"{who} no {what}, which root alone may read: {rights_remedy()}"
+            yield Problem(reason, "denied")
 
 
-# What each client did to this server: readings of the counters of exports.
+# Counters of exports: what each client did to this server.
 
 EXPORT_PATTERNS = ("obdfilter.*.exports.*.stats", "mdt.*.exports.*.stats")
 Client = tuple[str, str]
@@ -283,11 +283,11 @@ Client = tuple[str, str]
 class Exports:
     """Counters of clients, summed over the targets of this server.
 
-    A client that connects again counts from zero on that target; sums go on (see `Sums`).
+    A client that reconnects counts from zero on that target; the sums continue (see `Sums`).
     """
 
     def __init__(self, most_clients: int) -> None:
-        """Report at most so many clients, those that are seen first."""
+        """Set the maximum number of clients to report, those that are seen first."""
         self._most = most_clients
         self.is_repeated = False
         self._firsts = FirstTexts()
@@ -303,7 +303,7 @@ class Exports:
     def collect(
         self, host: Host, parameters: Parameters, names: Sequence[str]
     ) -> Iterator[Reading | Problem]:
-        """Read all and return the sums of each client.
+        """Read all exports and return the sums of each client.
 
         Raises:
             HostError: `lctl` takes too long.
@@ -376,7 +376,7 @@ _LEAST_ENTRIES = 1000
 
 
 def lost_jobs(values: Mapping[str, str], interval_seconds: float) -> Iterator[Problem]:
-    """Say that jobs may disappear between two readings, with what they did since the first."""
+    """Warn if jobs may disappear between two readings, together with what they did in between."""
     for name, text in values.items():
         if not name.endswith(".job_cleanup_interval"):
             continue
@@ -390,18 +390,18 @@ def lost_jobs(values: Mapping[str, str], interval_seconds: float) -> Iterator[Pr
 
 
 class Jobs:
-    """One reader for each target, for as long as the agent runs.
+    """Readers of job_stats, one for each target, for as long as the agent runs.
 
-    Each text is asked by itself: job ids are chosen by users, and what is alone cannot pretend to
-    be another parameter; besides, a text may be far larger than memory allows.
+    Each text is requested separately: job ids are chosen by users, and a separate text cannot
+    pretend to be another parameter; besides, a text may be far larger than memory allows.
 
     Attributes:
-        settled_each: Of so many readings one gives all that jobs did, others only what those did
-            that began or paused.
+        settled_each: One of so many readings returns everything that jobs did; the others only
+            return jobs that began or paused.
     """
 
     def __init__(self, most_jobs: int, timeout_seconds: float) -> None:
-        """Remember about so many jobs, shared by the targets."""
+        """Set about how many jobs, shared by the targets, are remembered."""
         self.settled_each = 1
         self._unsettled = 0
         self._most_jobs = most_jobs
@@ -414,7 +414,7 @@ class Jobs:
         """Read the jobs of all targets, one after the other.
 
         Raises:
-            HostError: `lctl` takes too long: it would for the others, too.
+            HostError: `lctl` takes too long, as it would for the other targets.
         """
         self._unsettled += 1
         is_settled = self._unsettled >= self.settled_each

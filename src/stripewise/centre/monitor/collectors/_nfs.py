@@ -32,16 +32,16 @@ _USUAL = frozenset(
     "READ WRITE COMMIT OPEN CLOSE GETATTR SETATTR LOOKUP ACCESS READDIR READDIRPLUS CREATE REMOVE "
     "RENAME MKDIR RMDIR".split()
 )
-"""Told also while they are zero, so that growth is seen from the first one on."""
+"""Operations that are reported even if zero, so that their growth is complete."""
 
 
 class NfsSettings(CollectorSettings):
-    """[collectors.nfs].
+    """Settings in [collectors.nfs].
 
     Attributes:
-        names: Names of file systems by mount point: { "/home" = "home" }; others are called by the
-            last part of their mount point.
-        most_mounts: How many file systems are told; what comes later is left out.
+        names: Names of file systems by mount point: { "/home" = "home" }; others are named after
+            the last part of their mount point.
+        most_mounts: Maximum number of file systems that are reported; later ones are left out.
     """
 
     names: dict[str, GivenName] = Field(default_factory=dict)
@@ -60,10 +60,10 @@ class Nfs(Collector):
     """Counters of NFS file systems of this client since they were mounted.
 
     Mounts that share a superblock (bind mounts, several directories of one export) share their
-    statistics, and each shows all of them: only the first is told, or the one that has a name in
-    the configuration.  Exports that are mounted with different options are apart, and both count.
-    Programs' bytes leave out what they reach through mapped memory; bytes of the server leave out
-    what goes directly to the storage (pNFS with blocks).
+    statistics, and each shows all of them: only the first one is reported, or the one with a name
+    in the configuration. Exports that are mounted with different options are separate, and both
+    count. Programs' bytes exclude access through mapped memory; the server's bytes exclude data
+    that goes directly to the storage (pNFS with blocks).
     """
 
     name = "nfs"
@@ -73,13 +73,13 @@ class Nfs(Collector):
     settings: NfsSettings
 
     def __init__(self, settings: NfsSettings) -> None:
-        """Take its settings."""
+        """Store the settings."""
         super().__init__(settings)
         self._names = Names(settings.names, settings.most_mounts)
         self._seen: dict[str, set[str]] = {}
 
     def missing(self, host: Host) -> str:
-        """Return why there is nothing to read."""
+        """Return why there is nothing to read, or ""."""
         if not host.names(_STATS):
             return f"{_STATS} is not there: mount /proc"
         try:
@@ -96,18 +96,18 @@ class Nfs(Collector):
         mounts, problems = read_mountstats(text, read_devices(host.text(_INFO)))
         yield from damages(_STATS, problems)
         unnamed = 0
-        told: set[str] = set()
+        reported: set[str] = set()
         for mount in self._apart(mounts):
             point = unescaped(mount.point)
             name = self._names.of(point, point.rstrip("/").rpartition("/")[2])
             if name is None:
                 unnamed += 1
-            elif name in told:
+            elif name in reported:
                 yield Problem(f"{_STATS}: {name} is the name of two file systems: change `names`")
             else:
-                told.add(name)
+                reported.add(name)
                 yield from self._readings(mount, name)
-        self._seen = {name: seen for name, seen in self._seen.items() if name in told}
+        self._seen = {name: seen for name, seen in self._seen.items() if name in reported}
         if unnamed:
             yield Problem(
                 f"{unnamed} NFS mounts beyond the first {self.settings.most_mounts} are left out: "
@@ -147,12 +147,13 @@ def _operation_readings(labels: tuple[str, str], counts: NfsOperation) -> Iterat
         yield Reading(metrics.NFS_ERRORS, labels, counts.errors)
 
 
-# `/proc/self/mountstats` and `/proc/self/mountinfo`: statistics of NFS clients.
+# Format of `/proc/self/mountstats` and `/proc/self/mountinfo`: statistics of NFS clients.
 #
 # Mounts of one superblock share their statistics, and mountstats repeats them for each; mountinfo
-# tells which do, by the device number.  In both, the kernel writes blanks of names as \040.
+# shows which mounts these are, by the device number. In both, the kernel writes blanks in names as
+# \040.
 #
-# Of each NFS mount there are, in this order and each begun by a tab: options, age, bytes among
+# For each NFS mount there are, in this order and each with a leading tab: options, age, bytes and
 # others, then "per-op statistics" and a line for each operation, with one blank between numbers.
 #
 # Source: fs/nfs/super.c (nfs_show_stats), fs/proc_namespace.c, net/sunrpc/stats.c of Linux 6.12;
@@ -162,7 +163,7 @@ _MOUNT = re.compile(r"device (\S+) mounted on (\S+) with fstype (\S+)(?: statver
 _OPERATION = re.compile(r"\t *([A-Z0-9][A-Z0-9_]{0,31}): ((?:\d{1,20} ){7,11}\d{1,20})", re.ASCII)
 _MOVED = re.compile(r"\tbytes:\t([0-9 ]*[0-9]) ?", re.ASCII)
 _PARTS = ("opts:", "age:", "bytes:", "per-op statistics")
-"""Beginnings of lines that are there once for each mount, in this order."""
+"""Prefixes of lines that occur once for each mount, in this order."""
 _DEVICE = re.compile(r"\d{1,6}:\d{1,8}", re.ASCII)
 _VERSIONS = ("1.0", "1.1")
 _ESCAPE = re.compile(r"\\([0-7]{3})")
@@ -175,11 +176,11 @@ class NfsOperation(NamedTuple):
     """Counters of one kind of operation.
 
     Attributes:
-        calls: Operations that ended.
-        timeouts: Times that the server did not answer in time.
-        queue_ms: Time before they were sent, summed up.
-        total_ms: Time from request to end, summed up.
-        errors: Operations that failed; None: not told.
+        calls: Number of operations that ended.
+        timeouts: How often the server did not answer in time.
+        queue_ms: Sum of the times before they were sent.
+        total_ms: Sum of the times from request to end.
+        errors: Number of operations that failed; None if not reported.
     """
 
     calls: int
@@ -193,11 +194,12 @@ class NfsMount(NamedTuple):
     """Statistics of one mount.
 
     Attributes:
-        point: Where it is mounted.
-        device: Number of its superblock, "0:50".
-        bytes_moved: Read and written by programs through the cache, directly, and on the wire:
-            read, write, direct read, direct write, server read, server write; (): not told.
-        operations: By name, READ, WRITE, ...
+        point: Mount point.
+        device: Number of its superblock, such as "0:50".
+        bytes_moved: Bytes read and written by programs through the cache, directly, and on the
+            wire: read, write, direct read, direct write, server read, server write; () if not
+            reported.
+        operations: Counters by name: READ, WRITE, ...
     """
 
     point: str
@@ -212,14 +214,14 @@ def unescaped(name: str) -> str:
 
 
 def read_mountstats(stats: str, devices: dict[str, list[str]]) -> tuple[list[NfsMount], list[str]]:
-    """Read statistics of NFS mounts, also of those that share them.
+    """Parse statistics of NFS mounts, including those that share them.
 
     Args:
-        stats: `/proc/self/mountstats`.
-        devices: As `read_devices` gives them.
+        stats: Text of `/proc/self/mountstats`.
+        devices: Result of `read_devices`.
 
     Returns:
-        The mounts in the kernel's order, and what was left out, a sentence each.
+        The mounts in the kernel's order, and what was left out, one sentence each.
     """
     found: list[NfsMount] = []
     lines, problems = whole_lines(stats)
@@ -244,7 +246,7 @@ def read_mountstats(stats: str, devices: dict[str, list[str]]) -> tuple[list[Nfs
 
 
 def read_devices(text: str) -> dict[str, list[str]]:
-    """Read `/proc/self/mountinfo`: device numbers of NFS mounts by mount point, in order."""
+    """Parse `/proc/self/mountinfo`: device numbers of NFS mounts by mount point, in order."""
     found: dict[str, list[str]] = {}
     for line in text.split("\n"):
         before, dash, after = line.partition(" - ")
@@ -256,7 +258,7 @@ def read_devices(text: str) -> dict[str, list[str]]:
 
 
 def _place(point: str) -> str:
-    """Show the last part of a mount point alone: messages are no place for paths."""
+    """Return only the last part of a mount point, since messages must not contain paths."""
     return f"the mount {shown(unescaped(point).rstrip('/').rpartition('/')[2] or 'root')}"
 
 
@@ -274,13 +276,13 @@ def _blocks(lines: list[str], problems: list[str]) -> Iterator[tuple[str, str, l
         if head is not None and head[3] in _KINDS:
             point, version = head[2], head[4] or "none"
         elif head is None and (was_of_nfs or line.startswith("device ")) and line[:3] != "no ":
-            problems.append(f"line {number}: {shown(line)} is not a mount")  # nor what follows it
+            problems.append(f"line {number}: {shown(line)} is no mount")  # nor is what follows it
     if point:
         yield point, version, block
 
 
 def _is_in_order(lines: list[str]) -> bool:
-    """Return whether these are the lines of one mount, and not of two that ran together."""
+    """Return whether these are the lines of one mount, and not of two that were merged."""
     parts = [part for line in lines for part in _PARTS if line.startswith(f"\t{part}")]
     is_one = parts == [part for part in _PARTS if part in parts]
     before_blank = lines[: lines.index("")] if "" in lines else lines
@@ -320,7 +322,7 @@ def _moved(line: str) -> tuple[int, ...]:
 
 
 def _operation(line: str, columns: int) -> tuple[str, NfsOperation]:
-    """Columns: operations, transmissions, timeouts, sent, received, queue, round trip, all."""
+    """Parse operations, transmissions, timeouts, sent, received, queue, round trip, total."""
     found = _OPERATION.fullmatch(line)
     if found is None:
         raise ValueError(f"{shown(line.strip())} is not an operation")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds collectors by name, in other packages too, and checks the metrics they declare."""
+"""Finds collectors by name, including those of other packages, and checks their metrics."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from stripewise.core.errors import ConfigurationError
 from stripewise.present import printable
 from stripewise.settings.tunables import first_problem
 
-# Collectors of other packages, found by the entry points that these declare.
+# Collectors of other packages, found by their entry points.
 
 GROUP = "stripewise.collectors"
-"""Group of entry points: the collector's name = "module:Class"."""
+"""Group of entry points of the form: name of the collector = "module:Class"."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _LONGEST = 200
@@ -34,11 +34,11 @@ _LONGEST = 200
 
 @dataclass
 class PlugIns:
-    """What was found.
+    """Plug-ins that were found.
 
     Attributes:
         classes: Collectors that can be used, by name.
-        problems: Why another one cannot, by the name of its entry point.
+        problems: Why other plug-ins cannot be used, by the name of the entry point.
         points: Entry points of `classes`.
     """
 
@@ -47,17 +47,17 @@ class PlugIns:
     points: dict[str, EntryPoint] = field(default_factory=dict)
 
     def give_up(self, name: str, error: BaseException) -> str:
-        """Use one no more that cannot be made, and return why, as `problems` has it."""
+        """Drop a plug-in that cannot be created, and return the reason, as in `problems`."""
         del self.classes[name]
         why = f"cannot be made ({type(error).__name__}: {error}): update or remove it"
         return _tell(self, self.points[name], why)
 
 
 def load_plug_ins(taken: Collection[str]) -> PlugIns:
-    """Import all plug-ins; one that cannot be used is left out and told, and the rest stay.
+    """Import all plug-ins; one that cannot be used is left out and reported, and the others stay.
 
     Args:
-        taken: Names of our own collectors.
+        taken: Names of Stripewise's own collectors.
     """
     found = PlugIns()
     metrics = {metric.name for metric in METRICS}
@@ -73,7 +73,7 @@ def load_plug_ins(taken: Collection[str]) -> PlugIns:
 
 
 def _tell(found: PlugIns, point: EntryPoint, why: str) -> str:
-    """Note a problem, and return it; two packages may have used one name."""
+    """Record a problem, and return it; two packages may have used one name."""
     key = point.name
     while key in found.problems:
         key += " "
@@ -89,14 +89,14 @@ def _package(point: EntryPoint) -> str:
 def _load(
     point: EntryPoint, names: Collection[str], metrics: Collection[str]
 ) -> tuple[type[Collector] | None, str]:
-    """Return the class, or None and why not."""
+    """Return the class, or None and the reason why there is none."""
     if not _NAME.fullmatch(point.name):
         return None, "its name is none: use lower-case letters, digits and -"
     if point.name in names:
         return None, "another collector has this name: rename it"
     try:
         kind = point.load()
-    except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported
+    except (Exception, SystemExit) as error:  # a foreign module may raise anything when imported
         return None, f"cannot be imported ({type(error).__name__}: {error}): update or remove it"
     if why := _class_problem(kind, point.name):
         return None, why
@@ -130,21 +130,21 @@ def _checked(
     return kind, ""
 
 
-# Rules that the metrics of plug-ins meet, as ours do: base units, and labels that are bounded.
+# Rules for the metrics of plug-ins, which ours meet as well: base units and bounded labels.
 
 _NAME_RULES = re.compile(r"[a-z][a-z0-9_]*")
 _ENDINGS = ("_total", "_bucket", "_sum", "_count", "_created", "_gsum", "_gcount")
-"""Prometheus and OpenMetrics add these.  Source: OpenMetrics 1.0, reserved suffixes."""
+"""Suffixes that Prometheus and OpenMetrics add. Source: OpenMetrics 1.0, reserved suffixes."""
 _SCALED = frozenset(
     "ns us usecs ms msecs milliseconds microseconds nanoseconds minutes hours days jiffies ticks "
     "kb mb gb tb kib mib gib tib kbytes mbytes gbytes kilobytes megabytes gigabytes bits sectors "
     "percent pct percentage".split()
 )
-"""Units that are not base units, as words of a name."""
+"""Units in names that are not base units."""
 _UNBOUNDED = frozenset(
     "job jobid job_id tag path file filename directory dir mount mountpoint pid command".split()
 )
-"""Labels whose values have no bound, or tell of people's files."""
+"""Labels whose values are unbounded, or contain names of users' files."""
 _RESERVED = frozenset({"le", "quantile", "server", "cluster", "instance"})
 """Labels that sinks add."""
 _MOST_LABELS = 5
@@ -152,11 +152,11 @@ _BASE = ("bytes", "seconds")
 
 
 def why_not(metric: Metric, taken: Collection[str] = ()) -> str:
-    """Say what is wrong with a metric, with the remedy; "": nothing is.
+    """Return what is wrong with a metric, with the remedy; "" if it is valid.
 
     Args:
-        metric: Of a plug-in.
-        taken: Names that others have.
+        metric: Metric of a plug-in.
+        taken: Names of other metrics.
     """
     name = metric.name
     if not _NAME_RULES.fullmatch(name):
@@ -196,7 +196,7 @@ def _label_problem(metric: Metric) -> str:
     return ""
 
 
-# Collectors by name: our own, imported when they are asked for, and those of other packages.
+# Collectors by name: our own, which are imported on demand, and those of other packages.
 
 _OTHERS = ("_base", "_registry")
 OWN = tuple(
@@ -206,13 +206,13 @@ OWN = tuple(
         if one.name not in _OTHERS and not one.ispkg
     )
 )
-"""Names of our own: each module beside this one has the collector of its name."""
+"""Names of our own collectors, each of which is in the module of its name."""
 
 _loaded: PlugIns | None = None
 
 
 class PlugInError(ConfigurationError):
-    """A collector of another package cannot be made; `collector_problems` says why from now on."""
+    """A plug-in collector cannot be created; `collector_problems` reports why from now on."""
 
 
 def _plug_ins() -> PlugIns:
@@ -223,12 +223,12 @@ def _plug_ins() -> PlugIns:
 
 
 def collector_names() -> tuple[str, ...]:
-    """Return the names of all collectors; those of plug-ins that cannot be used are left out."""
+    """Return the names of all collectors, without plug-ins that cannot be used."""
     return (*OWN, *_plug_ins().classes)
 
 
 def collector_problems() -> tuple[str, ...]:
-    """Return why plug-ins cannot be used, a line each: its name, its package, the reason."""
+    """Return why plug-ins cannot be used, one line each: its name, its package, the reason."""
     return tuple(_plug_ins().problems.values())
 
 
@@ -236,7 +236,7 @@ def collector_class(name: str) -> type[Collector]:
     """Return the class of a collector.
 
     Raises:
-        ConfigurationError: There is none of this name, or its plug-in cannot be used.
+        ConfigurationError: There is no such collector, or its plug-in cannot be used.
     """
     if name in OWN:
         module = import_module(f"{__package__}._{name.replace('-', '_')}")
@@ -259,15 +259,15 @@ def _is_collector(found: object, name: str) -> TypeGuard[type[Collector]]:
 
 
 def create_collector(name: str, settings: Mapping[str, Any] | None = None) -> Collector:
-    """Make a collector.
+    """Create a collector.
 
     Args:
-        name: Of the collector.
+        name: Name of the collector.
         settings: Its table in the configuration.
 
     Raises:
-        ConfigurationError: There is none of this name, or a setting is not right.
-        PlugInError: It is of another package, and raises something when it is made.
+        ConfigurationError: There is no such collector, or a setting is invalid.
+        PlugInError: It belongs to another package, and raises an error when created.
     """
     kind = collector_class(name)
     form = kind.settings_class
@@ -278,7 +278,7 @@ def create_collector(name: str, settings: Mapping[str, Any] | None = None) -> Co
         raise ConfigurationError(f"[collectors.{name}] {wrong}") from error
     try:
         return kind(read)
-    except (Exception, SystemExit) as error:  # whatever a foreign class does when it is made
+    except (Exception, SystemExit) as error:  # a foreign class may raise anything when created
         if name in OWN:
             raise
         raise PlugInError(_plug_ins().give_up(name, error)) from error

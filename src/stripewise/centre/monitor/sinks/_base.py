@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a sink, finds sinks by name, and reads secrets of sinks."""
+"""Defines the interface of a sink, finds sinks by name, and reads secrets of sinks."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from stripewise.settings.tunables import first_problem
 
 
 class SinkSettings(BaseModel):
-    """Settings of a sink; a member adds its own."""
+    """Settings of a sink; a subclass adds its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class SinkError(Exception):
-    """A delivery failed and may be tried again; the text says what, and the remedy."""
+    """A delivery failed and may be retried; the message states the failure and the remedy."""
 
 
 class Sink(ABC):
-    """Where rounds go.
+    """Destination of rounds.
 
-    `take` is called by one thread, quickly, for each round of each collector in order of time;
-    `deliver` by a thread of the sink's own, again and again.
+    One thread calls `take`, which must be quick, for each round of each collector in order of
+    time; a thread of the sink's own calls `deliver` repeatedly.
 
     Attributes:
-        name: Short, and the name of its table in the configuration: "prometheus".
-        summary: What it is, for a list.
-        settings_class: Form of its table.
+        name: Short name, which is also that of its table in the configuration: "prometheus".
+        summary: Description for a list.
+        settings_class: Model of its table.
     """
 
     name: ClassVar[str]
@@ -50,68 +50,68 @@ class Sink(ABC):
     settings_class: ClassVar[type[SinkSettings]]
 
     def __init__(self, settings: SinkSettings, server: str) -> None:
-        """Take settings, and the name of this server, which goes along with every value."""
+        """Store the settings and the name of this server, which is attached to every value."""
         self.settings = settings
         self.server = server
 
     @property
     def settled_seconds(self) -> float:
-        """How often it asks for all that jobs did; infinite: never."""
+        """How often it needs everything that jobs did, in seconds; infinite for never."""
         return math.inf
 
     @abstractmethod
     def missing(self) -> str:
-        """Return why it cannot be used, with the remedy; "": it can."""
+        """Return why it cannot be used, with the remedy; "" if it can."""
 
     def start(self) -> None:
-        """Begin, before the first round: open a port, read what was delivered last.
+        """Start before the first round: open a port, or read what was delivered last.
 
         Raises:
-            SinkError: It cannot begin; an address that is in use, say.
+            SinkError: It cannot start, for instance because an address is in use.
         """
         return
 
     @abstractmethod
     def take(self, found: Round) -> None:
-        """Take a round, without waiting for anything."""
+        """Accept a round, without waiting for anything."""
 
     def deliver(self) -> None:
-        """Deliver what was taken, where the sink does not wait to be asked.
+        """Deliver the accepted rounds, unless the sink is polled by its clients.
 
         Raises:
-            SinkError: It failed; what was taken is kept, within bounds.
+            SinkError: It failed; the accepted rounds are kept, within bounds.
         """
         return
 
     def health(self) -> Sequence[Reading]:
-        """Return readings of the sink's own health, beyond those that the agent makes."""
+        """Return readings about the sink's own health, in addition to those of the agent."""
         return ()
 
     def stop(self) -> None:
-        """Deliver what is left, if that does not take long, and end.
+        """Deliver what is left, if that does not take long, and stop.
 
         Raises:
-            SinkError: Something could not be delivered, and is lost; the sink has ended.
+            SinkError: Something could not be delivered, and is lost; the sink has stopped.
         """
         return
 
 
 def is_loopback(host: str | None) -> bool:
-    """Return whether an address, or a name, is this host itself."""
+    """Return whether an address, or a host name, is this host itself."""
     try:
         return ipaddress.ip_address(host or "").is_loopback
     except ValueError:
         return host == "localhost"
 
 
-# Files with tokens, passwords and keys: nobody else may read them.
+# Files with tokens, passwords and keys, which nobody else may read.
 
 
 def read_secret(path: Path) -> str:
-    """Return the one line of a file; it is read each time, so that a new secret counts at once.
+    """Return the only line of a file, reading it each time so that changes apply at once.
 
     Raises:
-        SinkError: It cannot be read, others may read it, or it holds no such line.
+        SinkError: It cannot be read, others may read it, or it has no such line.
     """
     try:
         text = _settings.read_private(path).strip()
@@ -123,10 +123,10 @@ def read_secret(path: Path) -> str:
 
 
 def read_token(path: Path, least_characters: int = 1) -> str:
-    """Return a token, which a header of HTTP can hold.
+    """Return a token that an HTTP header can contain.
 
     Raises:
-        SinkError: As `read_secret`, or it is too short, or has spaces or characters beyond ASCII.
+        SinkError: As `read_secret`, or if it is too short, or has spaces or non-ASCII characters.
     """
     token = read_secret(path)
     if not token.isascii() or " " in token or len(token) < least_characters:
@@ -138,7 +138,7 @@ def read_token(path: Path, least_characters: int = 1) -> str:
 
 
 def check_private(path: Path) -> None:
-    """See that nobody else may read a file.
+    """Check that nobody else may read a file.
 
     Raises:
         SinkError: Others may, or there is no such file.
@@ -152,10 +152,10 @@ def check_private(path: Path) -> None:
 
 
 def check_regular(path: Path) -> None:
-    """See that something is a file, before OpenSSL opens it: it would wait for a pipe.
+    """Check that a path is a regular file before OpenSSL opens it, as it would block on a pipe.
 
     Raises:
-        SinkError: It is none, or cannot be opened.
+        SinkError: It is not a regular file, or cannot be opened.
     """
     try:
         open_input(path).close()
@@ -163,14 +163,14 @@ def check_regular(path: Path) -> None:
         raise SinkError(f"{path} cannot be read ({error.strerror}): check its path") from error
 
 
-# Sinks by name.
+# Access to sinks by name.
 
 _MEMBERS = {
     "prometheus": ("_prometheus", "PrometheusSink"),
     "influx": ("_influx", "InfluxSink"),
     "store": ("_store", "StoreSink"),
 }
-"""Module and class; only those that are used are imported, since each costs memory."""
+"""Module and class; only those in use are imported, since each costs memory."""
 
 
 def sink_names() -> tuple[str, ...]:
@@ -179,10 +179,10 @@ def sink_names() -> tuple[str, ...]:
 
 
 def sink_class(name: str) -> type[Sink]:
-    """Return a sink's class.
+    """Return the class of a sink.
 
     Raises:
-        ConfigurationError: There is none of this name.
+        ConfigurationError: There is no sink of this name.
     """
     if name not in _MEMBERS:
         raise ConfigurationError(f"there is no sink {name!r}; there are {', '.join(_MEMBERS)}")
@@ -194,7 +194,7 @@ def sink_class(name: str) -> type[Sink]:
 
 
 def create_sink(name: str, settings: Mapping[str, Any], server: str) -> Sink:
-    """Return a sink.
+    """Create a sink.
 
     Args:
         name: Name of the sink.
@@ -202,7 +202,7 @@ def create_sink(name: str, settings: Mapping[str, Any], server: str) -> Sink:
         server: Name of this server.
 
     Raises:
-        ConfigurationError: There is none of this name, or a setting is unknown or not right.
+        ConfigurationError: There is no sink of this name, or a setting is unknown or invalid.
     """
     member = sink_class(name)
     try:
@@ -214,7 +214,7 @@ def create_sink(name: str, settings: Mapping[str, Any], server: str) -> Sink:
 
 
 def _problem(error: ValidationError, settings: Mapping[str, Any], form: type[BaseModel]) -> str:
-    """Return the first problem in one line: what, the value, the remedy."""
+    """Return the first problem in one line: the key, its value and the remedy."""
     first: Any = error.errors(include_url=False)[0]
     if first["type"] == "value_error":
         place: Any = first["loc"] if "targets" in settings else ()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes rounds as text for Prometheus or OpenMetrics, without series that cannot be stored.
 
-Written here, since prometheus-client takes 70 to 100 ms of a core for 8,000 series; here lines
-are made once for each round, and a scrape joins them.
+This is own code because prometheus-client takes 70 to 100 ms of a core for 8,000 series; here,
+lines are made once for each round, and a scrape joins them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STALE_INTERVALS = 5
 _LEAST_SECONDS = 10.0
 _REMEMBERED = 6
 _FIRST_SECONDS = 300.0
-"""How long a round counts if no second one tells the interval (assumed)."""
+"""Lifetime of a round until a second one shows the interval (assumed)."""
 _TYPES = {Kind.COUNTER: "counter", Kind.LEVEL: "gauge", Kind.HISTOGRAM: "histogram"}
 
 
@@ -41,11 +41,11 @@ class Form(Enum):
 
 @dataclass
 class _Page:
-    """What one collector last reported.
+    """The last report of one collector.
 
     Attributes:
         families: Metric and lines by the metric's name.
-        until: By the clock of the exposition, when it counts no longer.
+        until: Time of the exposition's clock after which it expires.
     """
 
     families: dict[str, tuple[Metric, str]]
@@ -53,7 +53,7 @@ class _Page:
 
 
 class _Histograms(NamedTuple):
-    """Readings of one metric, and what became of them."""
+    """Readings of the histograms of one metric, and the lines made from them."""
 
     readings: list[Reading]
     family: tuple[Metric, str]
@@ -63,15 +63,15 @@ class Exposition:
     """The last round of each collector, as text.
 
     Attributes:
-        problems: Readings that were left out so far.
+        problems: Number of readings that were left out so far.
     """
 
     def __init__(self, server: str, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin empty.
+        """Start without any round.
 
         Args:
             server: Value of the label "server" of every series.
-            clock: In seconds; it never steps.
+            clock: Monotonic clock, in seconds.
         """
         self._constant = f'server="{_escaped(clean(server))}"'
         self._clock = clock
@@ -85,18 +85,18 @@ class Exposition:
 
     @property
     def problems(self) -> int:
-        """Return how many readings were left out so far."""
+        """Number of readings that were left out so far."""
         return self._clashes + sum(series.problems for series in list(self._series.values()))
 
     @property
     def changes(self) -> int:
-        """Return a number that is another one whenever the text is."""
+        """A number that changes whenever the text does."""
         with self._lock:
             self._forget()
             return self._changes
 
     def take(self, found: Round) -> None:
-        """Take a round: it replaces what the collector reported before."""
+        """Store a round, which replaces the collector's previous report."""
         families = self._families(found)
         with self._lock:
             others = [p for name, p in self._current() if name != found.collector]
@@ -108,8 +108,8 @@ class Exposition:
     def _families(self, found: Round) -> dict[str, tuple[Metric, str]]:
         """Return metric and lines by the metric's name.
 
-        Histograms are most of the lines, and are read less often than others: in between, a
-        collector repeats its readings, and their lines are those of before.
+        Histograms have most of the lines, and are read less often than other metrics: in between,
+        a collector repeats its readings, whose lines are reused.
         """
         last = self._histograms.get(found.collector, {})
         groups = _histograms(found)
@@ -133,11 +133,11 @@ class Exposition:
         return families
 
     def text(self, form: Form) -> str:
-        """Return all that counts now."""
+        """Return the text of all current series."""
         return "".join(self.parts(form))
 
     def parts(self, form: Form) -> Iterator[str]:
-        """Yield all that counts now, a metric at a time."""
+        """Yield the text of all current series, one metric at a time."""
         with self._lock:
             pages = [page for _, page in self._current()]
         metrics: dict[str, Metric] = {}
@@ -159,7 +159,7 @@ class Exposition:
         return f"{metric.name}{'_total' if metric.kind is Kind.COUNTER else ''}{{{body}}} "
 
     def _until(self, found: Round) -> float:
-        """Return until when a round counts that came now; its interval is the usual of late."""
+        """Return until when a round that has just arrived is valid, by the usual interval."""
         begins = self._begins.setdefault(found.collector, deque(maxlen=_REMEMBERED))
         begins.append(found.monotonic)
         gaps = sorted(late - early for early, late in pairwise(begins))
@@ -168,12 +168,12 @@ class Exposition:
         return self._clock() + max(_LEAST_SECONDS, _STALE_INTERVALS * gaps[len(gaps) // 2])
 
     def _current(self) -> Iterable[tuple[str, _Page]]:
-        """Return the pages that count."""
+        """Yield the pages that are still valid."""
         self._forget()
         return self._pages.items()
 
     def _forget(self) -> None:
-        """Forget the pages that count no longer."""
+        """Remove the pages that have expired."""
         now = self._clock()
         for name in [name for name, page in self._pages.items() if page.until < now]:
             del self._pages[name]
@@ -182,7 +182,7 @@ class Exposition:
     def _share(
         self, name: str, families: dict[str, tuple[Metric, str]], others: Iterable[_Page]
     ) -> None:
-        """Leave out what another collector already reports: no series may come twice."""
+        """Leave out what another collector already reports: no series may occur twice."""
         metric, text = families[name]
         there = [page.families[name] for page in others if name in page.families]
         if any(other != metric for other, _ in there):
@@ -212,14 +212,14 @@ def _histograms(found: Round) -> dict[str, list[Reading]]:
 
 
 def _are_same(before: list[Reading], now: list[Reading]) -> bool:
-    """Return whether readings are the very objects of before."""
+    """Return whether readings are the identical objects as before."""
     return len(before) == len(now) and all(map(is_, before, now))
 
 
 def _series_of(line: str) -> str:
     """Return the labels of a line without "le": all lines of a histogram are one series."""
     labels = line.rpartition("} ")[0].partition("{")[2]
-    return labels.partition(',le="')[0]  # no value has this: quotes in it are escaped
+    return labels.partition(',le="')[0]  # no value contains this: quotes in it are escaped
 
 
 def _lines(begin: str, value: float | Buckets) -> str:
@@ -227,7 +227,7 @@ def _lines(begin: str, value: float | Buckets) -> str:
         return f"{begin}{value!r}\n"
     pairs = zip(value.bounds, value.counts, strict=True)
     lines = [f'{begin},le="{bound}"}} {count}\n' for bound, count in pairs]
-    if value.total is not None:  # OpenMetrics has _count with _sum alone; +Inf says the same
+    if value.total is not None:  # OpenMetrics has _count only with _sum; +Inf has the same value
         name, _, body = begin.partition("_bucket{")
         lines.append(f"{name}_count{{{body}}} {value.counts[-1]}\n")
         lines.append(f"{name}_sum{{{body}}} {+value.total!r}\n")
@@ -251,22 +251,22 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-# Readings of a round, checked: what a database cannot hold is left out, and counted.
+# Checked readings of a round: what a database cannot store is left out, and counted.
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _ENDINGS = ("_total", "_bucket", "_created")
 RESERVED = frozenset(("server", "le", "time"))
-"""Labels that sinks add, or that a database has for itself."""
+"""Labels that sinks add, or that a database reserves."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Buckets(NamedTuple):
-    """A histogram as databases have it.
+    """A histogram in the form that databases use.
 
     Attributes:
         bounds: Upper bounds as text; the last is "+Inf".
-        counts: For each, how many were not above it.
-        total: Sum of all; None: not told.
+        counts: For each bound, the number of values not above it.
+        total: Sum of all values; None if not reported.
     """
 
     bounds: tuple[str, ...]
@@ -278,7 +278,7 @@ Begin = Callable[[Metric, tuple[str, ...]], str]
 
 
 def clean(text: str) -> str:
-    """Return a text without what UTF-8 cannot hold: that becomes U+FFFD."""
+    """Return a text with U+FFFD in place of what UTF-8 cannot encode."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
@@ -297,15 +297,16 @@ class Series:
     """The series of one collector, from round to round.
 
     Attributes:
-        problems: Readings that were left out so far: given twice in a round, no finite number,
-            labels that do not fit their metric, a metric that cannot be reported.
+        problems: Number of readings that were left out so far: given twice in a round, not a
+            finite number, labels that do not fit their metric, or a metric that cannot be
+            reported.
     """
 
     def __init__(self, begin: Begin) -> None:
-        """Begin without any.
+        """Start without any series.
 
         Args:
-            begin: Returns how the lines of a series begin; other series begin otherwise.
+            begin: Function that returns the unique prefix of the lines of a series.
         """
         self.problems = 0
         self._begin = begin
@@ -313,7 +314,7 @@ class Series:
         self._metrics: dict[str, Metric] = {}
 
     def of(self, found: Round) -> Iterator[tuple[Metric, str, float | Buckets]]:
-        """Yield metric, beginning of lines, and value of each series; the first of equal ones."""
+        """Yield metric, line prefix, and value of each series; of equal series, only the first."""
         known, self._known = self._known, {}
         self._metrics = {}
         seen: set[str] = set()
@@ -329,12 +330,12 @@ class Series:
             yield reading.metric, begin, value
 
     def _is_one(self, metric: Metric) -> bool:
-        """Return whether there is no other metric of this name in the round."""
+        """Return whether no other metric in the round has this name."""
         first = self._metrics.setdefault(metric.name, metric)
         return first is metric or first == metric
 
     def _first(self, reading: Reading) -> str:
-        """Return how lines of a new series begin; "": it cannot be reported."""
+        """Return the line prefix of a new series, or "" if it cannot be reported."""
         metric, labels = reading.metric, reading.labels
         if not is_sound(metric) or len(labels) != len(metric.labels):
             return ""
@@ -344,7 +345,7 @@ class Series:
 
 
 def is_finite(value: object) -> bool:
-    """Return whether a value is a finite number that fits a floating-point one."""
+    """Return whether a value is a finite number that fits a floating-point number."""
     try:
         return isinstance(value, int | float) and math.isfinite(value)
     except OverflowError:
@@ -352,7 +353,7 @@ def is_finite(value: object) -> bool:
 
 
 def _value(reading: Reading) -> float | Buckets | None:
-    """Return a value as databases have it; None: they cannot hold it."""
+    """Return a value in the form that databases use, or None if they cannot store it."""
     is_histogram = reading.metric.kind is Kind.HISTOGRAM
     if isinstance(reading.value, Histogram):
         return _buckets(reading.value) if is_histogram else None
@@ -365,7 +366,7 @@ def _buckets(value: Histogram) -> Buckets | None:
     bounds = _bound_texts(tuple(bound for bound, _ in value.counts))
     try:
         counts = list(accumulate(int(count) for _, count in value.counts))
-    except (ValueError, OverflowError):  # no number, or infinite
+    except (ValueError, OverflowError):  # not a number, or infinite
         return None
     if bounds is None or counts != sorted(counts) or (counts and counts[0] < 0):
         return None
@@ -376,7 +377,7 @@ def _buckets(value: Histogram) -> Buckets | None:
 
 @lru_cache(maxsize=1024)
 def _bound_texts(bounds: tuple[float, ...]) -> tuple[str, ...] | None:
-    """Return bounds as text, with that of the last bucket; None: they do not ascend."""
+    """Return bounds as text, including the last bucket's, or None if they do not ascend."""
     if any(math.isnan(bound) for bound in bounds):
         return None
     if any(low >= high for low, high in pairwise(bounds)):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sends every round to InfluxDB, VictoriaMetrics or the like, and reports their answers."""
+"""Sends every round to InfluxDB, VictoriaMetrics or a compatible database, and reports errors."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from stripewise.centre.monitor.sinks._base import (
 from stripewise.centre.monitor.sinks._lines import LineWriter, Packed, RoundQueue, pack
 from stripewise.present import plural, printable
 
-# [sinks.influx], checked.
+# Settings in [sinks.influx].
 
 _MIB = 1 << 20
 _PORTS = {"http": 80, "https": 443}
 
 
 class TargetSettings(BaseModel):
-    """One database.
+    """Settings of one database.
 
     Attributes:
-        url: Of the server, with the path before /write if there is one.
-        version: Of its interface: 1 (also VictoriaMetrics) or 2.
-        database: For version 1.
-        org / bucket: For version 2.
-        user: For version 1, with `password_file`.
+        url: URL of the server, including the path before /write if there is one.
+        version: Version of its interface: 1 (also VictoriaMetrics) or 2.
+        database: Name of the database, for version 1.
+        org / bucket: Organisation and bucket, for version 2.
+        user: User for version 1, with `password_file`.
         password_file: File with the password.
         token_file: File with a token.
-        ca: File of certificates that the server's is checked with; None: those of the system.
-        open: Send a password or token without encryption.
+        ca: File of certificates to check the server's against; None for those of the system.
+        open: Whether to send a password or token without encryption.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -79,7 +79,7 @@ class TargetSettings(BaseModel):
 
     @property
     def place(self) -> tuple[object, ...]:
-        """Which database it is, however its address is written."""
+        """Identity of the database, however its address is written."""
         parts = urlsplit(self.url)
         port = parts.port or _PORTS[parts.scheme]
         server = parts.scheme, parts.hostname, port, parts.path.rstrip("/")
@@ -114,15 +114,14 @@ class TargetSettings(BaseModel):
 
 
 class InfluxSettings(SinkSettings):
-    """[sinks.influx]: keys of one database, or several as [[sinks.influx.targets]].
+    """Settings in [sinks.influx]: keys of one database, or several as [[sinks.influx.targets]].
 
     Attributes:
-        targets: The databases; each gets everything.
-        queue_rounds: Rounds of collectors that wait for a database at most.
-        queue_bytes: What they take in memory at most, packed; for all databases together it can
-            be as many times that.
-        batch_bytes: Size of what is sent at once at most, unpacked.
-        timeout_seconds: How long a database may take to answer.
+        targets: The databases, each of which gets everything.
+        queue_rounds: Maximum number of rounds that wait for a database.
+        queue_bytes: Maximum memory that they take, compressed, for each database.
+        batch_bytes: Maximum size of one request, uncompressed.
+        timeout_seconds: Maximum time for the answer of a database.
     """
 
     targets: tuple[TargetSettings, ...] = Field(min_length=1, max_length=8)
@@ -144,7 +143,7 @@ class InfluxSettings(SinkSettings):
     @model_validator(mode="before")
     @classmethod
     def _of_one(cls, data: Any) -> Any:
-        """Take the keys of a single database as a list of one."""
+        """Treat the keys of a single database as a list of one."""
         if not isinstance(data, dict):
             return data
         own = {key: value for key, value in data.items() if key in TargetSettings.model_fields}
@@ -156,14 +155,14 @@ class InfluxSettings(SinkSettings):
         return {**rest, "targets": (own,)}
 
 
-# Sends every round to InfluxDB 1.x or 2.x, VictoriaMetrics, or what speaks as they do.
+# Sink for InfluxDB 1.x or 2.x, VictoriaMetrics, and databases with the same interface.
 
 _LAST_SECONDS = 3.0
-"""What delivering may take at the end."""
+"""Maximum time for the last delivery."""
 
 
 class _Target:
-    """One database, and what waits for it."""
+    """One database, and the rounds that wait for it."""
 
     def __init__(self, settings: TargetSettings, whole: InfluxSettings) -> None:
         self.url = settings.url
@@ -172,13 +171,13 @@ class _Target:
         self._batch_bytes = whole.batch_bytes
 
     def deliver(self, timeout_seconds: float, until: float) -> str:
-        """Deliver what waits, until a time of the monotonic clock.
+        """Deliver waiting rounds, until a time of the monotonic clock.
 
         Returns:
-            What the database refused, in one line; "": nothing.
+            What the database refused, in one line; "" if nothing.
 
         Raises:
-            SinkError: It failed; what was not taken is kept.
+            SinkError: It failed; what was not accepted is kept.
         """
         refused, first = 0, ""
         while time.monotonic() < until and (batch := self.queue.take(self._batch_bytes)):
@@ -195,10 +194,10 @@ class _Target:
         return f"{self.url} refused {plural(refused, 'round')}, which are dropped: {first}"
 
     def _send(self, batch: Sequence[Packed], timeout_seconds: float) -> list[str]:
-        """Send rounds together; if the database refuses, each by itself.
+        """Send rounds together; if the database refuses, send each one separately.
 
         Returns:
-            For each round that was refused, why.
+            For each round that was refused, the reason.
         """
         pieces = [piece for found in batch for piece in found.pieces]
         if len(batch) > 1 and pieces:
@@ -206,7 +205,7 @@ class _Target:
                 self.client.write(b"".join(pieces), timeout_seconds)
                 return []
             except Refused:
-                pass  # one of them is bad: which?
+                pass  # find out which of them is bad
         said = [self._send_one(found, timeout_seconds) for found in batch]
         return [one for one in said if one]
 
@@ -221,7 +220,7 @@ class _Target:
 
 
 class InfluxSink(Sink):
-    """Sends lines."""
+    """Sends rounds as lines."""
 
     name: ClassVar[str] = "influx"
     summary: ClassVar[str] = "sends all values to InfluxDB 1.x or 2.x, or VictoriaMetrics"
@@ -229,13 +228,13 @@ class InfluxSink(Sink):
     settings: InfluxSettings
 
     def __init__(self, settings: SinkSettings, server: str) -> None:
-        """Take settings; nothing is sent before `deliver`."""
+        """Store the settings; nothing is sent before `deliver`."""
         super().__init__(settings, server)
         self._writer = LineWriter(server)
         self._targets = [_Target(one, self.settings) for one in self.settings.targets]
 
     def missing(self) -> str:
-        """Return which file of a secret or of certificates cannot be used."""
+        """Return which file with a secret or certificates cannot be used, or ""."""
         for target in self._targets:
             try:
                 target.client.check()
@@ -244,25 +243,25 @@ class InfluxSink(Sink):
         return ""
 
     def take(self, found: Round) -> None:
-        """Take a round: it is packed now, since lines are many times as large."""
+        """Queue a round, compressed at once, since lines are many times as large."""
         packed = pack(self._writer.lines(found), self.settings.batch_bytes)
         if packed.pieces:
             for target in self._targets:
                 target.queue.put(packed)
 
     def deliver(self) -> None:
-        """Deliver what waits to every database; one that fails does not stop the others."""
+        """Deliver waiting rounds to every database; one that fails does not stop the others."""
         self._deliver(self.settings.timeout_seconds, float("inf"))
 
     def stop(self) -> None:
-        """Try once more, for a short time."""
+        """Try once more to deliver, for a short time."""
         timeout_seconds = min(_LAST_SECONDS, self.settings.timeout_seconds)
         try:
             self._deliver(timeout_seconds, time.monotonic() + _LAST_SECONDS)
         except SinkError as error:
             left = sum(len(target.queue) for target in self._targets)
             if not left:
-                raise  # it says what was refused
+                raise  # its message states what was refused
             raise SinkError(f"{plural(left, 'round')} could not be delivered: {error}") from error
 
     def _deliver(self, timeout_seconds: float, until: float) -> None:
@@ -276,7 +275,7 @@ class InfluxSink(Sink):
             raise SinkError("; ".join(said))
 
     def health(self) -> Sequence[Reading]:
-        """Return what waits, what was lost, and what was left out; of all databases together."""
+        """Return the waiting, lost and left-out amounts, summed over all databases."""
         labels = (self.name,)
         return (
             Reading(metrics.SINK_QUEUED, labels, sum(len(one.queue) for one in self._targets)),
@@ -285,7 +284,7 @@ class InfluxSink(Sink):
         )
 
 
-# Writes lines to one database by HTTP, and tells what it made of them.
+# Writes lines to one database by HTTP, and interprets its answers.
 
 _ANSWER_BYTES = 4096
 _SHOWN_CHARACTERS = 200
@@ -293,14 +292,14 @@ _REFUSED = (400, 413, 422)
 
 
 class Refused(Exception):
-    """The database does not take these lines, and never will; the text is what it said."""
+    """The database refuses these lines permanently; the message is its answer."""
 
 
 class InfluxClient:
-    """One database."""
+    """HTTP client of one database."""
 
     def __init__(self, settings: TargetSettings) -> None:
-        """Take where it is."""
+        """Store the address."""
         self._settings = settings
         parts = urlsplit(settings.url)
         self._host, self._port = parts.hostname or "", parts.port
@@ -313,10 +312,10 @@ class InfluxClient:
         self._path = f"{parts.path.rstrip('/')}{path}?{urlencode(words)}"
 
     def check(self) -> None:
-        """See that the files of secrets and certificates can be used.
+        """Check that the files with secrets and certificates can be used.
 
         Raises:
-            SinkError: One cannot.
+            SinkError: One of them cannot.
         """
         self._secret()
         self._context()
@@ -325,12 +324,12 @@ class InfluxClient:
         """Write lines.
 
         Args:
-            packed: The lines, by gzip.
-            timeout_seconds: How long to wait for an answer.
+            packed: The lines, compressed by gzip.
+            timeout_seconds: Maximum time for the answer.
 
         Raises:
-            SinkError: That failed, and may succeed later.
-            Refused: These lines are not taken.
+            SinkError: Writing failed, but may succeed later.
+            Refused: The database refuses these lines.
         """
         status, said = self._post(packed, timeout_seconds)
         if status in _REFUSED:
@@ -358,7 +357,7 @@ class InfluxClient:
             connection.close()
 
     def _connection(self, timeout_seconds: float) -> http.client.HTTPConnection:
-        """Return a connection; by itself it follows no redirect and uses no proxy."""
+        """Return a connection; it follows no redirects and uses no proxy."""
         context = self._context()
         if context is None:
             return http.client.HTTPConnection(self._host, self._port, timeout=timeout_seconds)
@@ -390,7 +389,7 @@ class InfluxClient:
 
 
 def _error_text(body: bytes) -> str:
-    """Return the first line of what a database said, safe to show."""
+    """Return the first line of a database's answer, safe to print."""
     text = body.decode("utf-8", "replace").strip()
     try:
         data = json.loads(text)

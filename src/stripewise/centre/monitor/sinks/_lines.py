@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes rounds in InfluxDB's line protocol, and queues them in bounded memory.
 
-A measurement is named as the metric, and has the field "value"; of a histogram there is a line
-for each bucket, with the tag "le" and the count of all that is not above it; where the sum is
-known, it has a measurement with "_sum" at the end.
+A measurement is named after the metric, and has the field "value". A histogram has a line for each
+bucket, with the tag "le" and the number of values not above it; if the sum is known, it is a
+measurement with the suffix "_sum".
 
-Tags cannot hold a newline, and a backslash before a space, comma, equals sign, backslash or the
-end is read otherwise by each database: these become U+FFFD.  Empty tags are left out, since the
-protocol has none.
+Tags cannot contain a newline, and each database interprets a backslash before a space, comma,
+equals sign, backslash or the end differently: these become U+FFFD. Empty tags are left out, since
+the protocol has none.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _WHOLE = frozenset((
     "blocks", "bytes", "clients", "deliveries", "files", "jobs", "lines", "locks", "operations",
     "packets", "pages", "readings", "requests", "rounds", "steps", "threads",
 ))  # fmt: skip
-"""Units of counters that are integers: a field has one type for good, so the values cannot say."""
+"""Units of integer counters: a field has one type for good, so values cannot decide it."""
 _LARGEST = (1 << 63) - 1
 _BACK_SECONDS = 3600.0
-"""A clock that is set back by more was wrong, and is believed now (assumed)."""
+"""A clock that is set back by more was wrong before, and is trusted now (assumed)."""
 
 
 class LineWriter:
     """Writes rounds as lines.
 
     Attributes:
-        problems: Readings that were left out so far.
+        problems: Number of readings that were left out so far.
     """
 
     def __init__(self, server: str) -> None:
-        """Begin.
+        """Start without any series.
 
         Args:
             server: Value of the tag "server" of every line.
@@ -55,7 +55,7 @@ class LineWriter:
 
     @property
     def problems(self) -> int:
-        """Return how many readings were left out so far."""
+        """Number of readings that were left out so far."""
         return self._left_out + sum(series.problems for series in list(self._series.values()))
 
     def lines(self, found: Round) -> Iterator[str]:
@@ -79,10 +79,10 @@ class LineWriter:
         return ",".join((metric.name, *(f"{key}={value}" for key, value in shown if value)))
 
     def _time_ns(self, found: Round) -> int:
-        """Return the time of a round, after that of the collector's round before.
+        """Return the time of a round, which is later than that of the collector's previous round.
 
-        If the clock was set back, times go on as the clock does that never steps: a series
-        never has two values at one time, and rates stay right.
+        If the clock was set back, times continue by the monotonic clock: a series never has two
+        values at one time, and rates stay correct.
         """
         at_ns = int(found.at * 1e9)
         before_ns, monotonic = self._last.get(found.collector, (at_ns - 1, found.monotonic))
@@ -94,7 +94,7 @@ class LineWriter:
 
 
 def tag_text(text: str) -> str:
-    """Return the value of a tag as lines have it."""
+    """Return the value of a tag in the form of the line protocol."""
     return _SPECIAL.sub(r"\\\1", _UNSAFE.sub("\ufffd", clean(text)))
 
 
@@ -106,17 +106,17 @@ def _histogram(begin: str, value: Buckets, end: str) -> Iterator[str]:
         yield f"{','.join((f'{name}_sum', *tags))} value={float(value.total)!r}{end}"
 
 
-# Rounds that wait for a database: packed, and bounded in number and in memory.
+# Rounds that wait for a database: compressed, and bounded in number and in memory.
 
 
 @dataclass(frozen=True)
 class Packed:
-    """A round as lines, packed.
+    """A round as compressed lines.
 
     Attributes:
-        pieces: Members of gzip: one after the other, with those of other rounds too, they are
-            one text again.
-        lines_bytes: Size of each, unpacked.
+        pieces: Members of a gzip file: concatenated, also with those of other rounds, they are one
+            text again.
+        lines_bytes: Uncompressed size of each piece.
     """
 
     pieces: tuple[bytes, ...]
@@ -124,12 +124,12 @@ class Packed:
 
     @property
     def packed_bytes(self) -> int:
-        """What it takes in memory."""
+        """Memory that the pieces take, in bytes."""
         return sum(map(len, self.pieces))
 
 
 def pack(lines: Iterable[str], piece_bytes: int) -> Packed:
-    """Pack lines into pieces of at most a size, unpacked; a longer line is a piece by itself."""
+    """Compress lines into pieces of bounded uncompressed size; a longer line is its own piece."""
     pieces: list[bytes] = []
     sizes: list[int] = []
     waiting: list[bytes] = []
@@ -153,17 +153,17 @@ def pack(lines: Iterable[str], piece_bytes: int) -> Packed:
 
 
 class RoundQueue:
-    """Rounds in order of time; the oldest are dropped when there are too many.
+    """Rounds in order of time; the oldest are dropped if there are too many.
 
-    One thread puts rounds in, another takes them out.
+    One thread adds rounds, another removes them.
     """
 
     def __init__(self, most_rounds: int, most_bytes: int) -> None:
-        """Begin empty.
+        """Start empty.
 
         Args:
-            most_rounds: Rounds that wait at most.
-            most_bytes: What they take in memory at most.
+            most_rounds: Maximum number of waiting rounds.
+            most_bytes: Maximum memory that they take.
         """
         self._most_rounds = most_rounds
         self._most_bytes = most_bytes
@@ -174,13 +174,13 @@ class RoundQueue:
         self._lost = 0
 
     def __len__(self) -> int:
-        """Return how many rounds wait, with those that are being delivered."""
+        """Return the number of waiting rounds, including those being delivered."""
         with self._lock:
             return len(self._waiting) + self._out
 
     @property
     def lost(self) -> int:
-        """How many rounds were dropped so far."""
+        """Number of rounds that were dropped so far."""
         with self._lock:
             return self._lost
 
@@ -192,10 +192,10 @@ class RoundQueue:
             self._drop()
 
     def take(self, lines_bytes: int) -> list[Packed]:
-        """Take out the oldest rounds, at least one if there is any.
+        """Remove and return the oldest rounds, at least one if there is any.
 
         Args:
-            lines_bytes: Size of them together, unpacked, at most.
+            lines_bytes: Maximum total uncompressed size.
         """
         with self._lock:
             found: list[Packed] = []
@@ -209,13 +209,13 @@ class RoundQueue:
             return found
 
     def settle(self, lost: int = 0) -> None:
-        """Say that what was taken out is dealt with, all but some that are lost."""
+        """Mark the removed rounds as done; `lost` of them are lost."""
         with self._lock:
             self._out = 0
             self._lost += lost
 
     def give_back(self, found: Sequence[Packed]) -> None:
-        """Put what was taken out in again."""
+        """Put removed rounds back."""
         with self._lock:
             self._out = 0
             self._waiting.extendleft(reversed(found))

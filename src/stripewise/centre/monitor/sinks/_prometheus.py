@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Serves the last values to Prometheus from a small web server that is bounded in everything."""
+"""Serves the last values to Prometheus from a small web server with limited resources."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from stripewise.centre.monitor.sinks._base import (
 )
 from stripewise.centre.monitor.sinks._exposition import Exposition, Form
 
-# [sinks.prometheus], checked.
+# Settings in [sinks.prometheus].
 
 _LISTEN = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<host>[^\s:\[\]/]+)):(?P<port>\d{1,5})")
 
 
 class PrometheusSettings(SinkSettings):
-    """[sinks.prometheus].
+    """Settings in [sinks.prometheus].
 
     Attributes:
-        listen: Address and port, as "127.0.0.1:9823" or "[::1]:9823"; port 0: any.
+        listen: Address and port, such as "127.0.0.1:9823" or "[::1]:9823"; port 0 for any.
         certificate: File of a TLS certificate, with `key`.
-        key: File of its key.
-        client_ca: File of certificates; only clients with a certificate signed by one may ask.
-        token_file: File with a token that clients must give ("Authorization: Bearer ...").
-        open: Let everybody who reaches the port read it.
+        key: File of the key of that certificate.
+        client_ca: File of certificates; only clients with a certificate signed by one may connect.
+        token_file: File with a token that clients must send ("Authorization: Bearer ...").
+        open: Whether everybody who reaches the port may read the values.
     """
 
     listen: str = "127.0.0.1:9823"
@@ -82,13 +82,13 @@ class PrometheusSettings(SinkSettings):
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port to listen at."""
+        """Host and port to listen on."""
         found = _LISTEN.fullmatch(self.listen)
         assert found is not None
         return found["six"] or found["host"], int(found["port"])
 
 
-# Serves the last values to Prometheus, or whoever scrapes as it does.
+# Serves the last values to Prometheus or a compatible scraper.
 
 _LEAST_TOKEN = 16
 _log = logging.getLogger("stripewise.centre.monitor.agent")
@@ -99,10 +99,10 @@ _START_PAGE = (
 
 
 class PrometheusSink(Sink):
-    """Serves /metrics.
+    """Serves the values under /metrics.
 
     Attributes:
-        port: At which it listens, once it has started.
+        port: Port on which it listens, once it has started.
     """
 
     name: ClassVar[str] = "prometheus"
@@ -111,7 +111,7 @@ class PrometheusSink(Sink):
     settings: PrometheusSettings
 
     def __init__(self, settings: SinkSettings, server: str) -> None:
-        """Take settings; the port opens in `start`."""
+        """Store the settings; the port is opened by `start`."""
         super().__init__(settings, server)
         self.port = 0
         self._exposition = Exposition(server)
@@ -120,7 +120,7 @@ class PrometheusSink(Sink):
         self._last_scrape: float | None = None
 
     def missing(self) -> str:
-        """Return which file of a key, certificate or token cannot be used."""
+        """Return which file of a key, certificate or token cannot be used, or ""."""
         try:
             self._check()
         except SinkError as error:
@@ -145,11 +145,11 @@ class PrometheusSink(Sink):
         _log.info("sink prometheus answers at %s://%s:%d/metrics", scheme, shown, self.port)
 
     def take(self, found: Round) -> None:
-        """Take a round."""
+        """Store a round."""
         self._exposition.take(found)
 
     def health(self) -> Sequence[Reading]:
-        """Return the time of the last scrape, and what was left out."""
+        """Return the time of the last scrape, and the number of readings that were left out."""
         labels = (self.name,)
         found = [Reading(metrics.SINK_PROBLEMS, labels, self._exposition.problems)]
         if self._last_scrape is not None:
@@ -163,7 +163,7 @@ class PrometheusSink(Sink):
             self._listener = None
 
     def _check(self) -> ssl.SSLContext | None:
-        """Check the files, and return the context of TLS."""
+        """Check the files, and return the TLS context."""
         own = self.settings
         if own.token_file is not None:
             read_token(own.token_file, _LEAST_TOKEN)
@@ -181,7 +181,7 @@ class PrometheusSink(Sink):
         return self._refusal(headers) or self._metrics(headers)
 
     def _refusal(self, headers: Message) -> Answer | None:
-        """Return the answer to those who may not read; None: they may."""
+        """Return the answer to clients that may not read, or None if the client may."""
         if self.settings.token_file is None:
             return None
         try:
@@ -209,7 +209,7 @@ def _digest(text: str) -> bytes:
 
 
 def wanted_form(accept: str) -> Form:
-    """Return the format that an Accept header prefers; Prometheus' own if it does not care."""
+    """Return the format that an Accept header prefers, or Prometheus' own without a preference."""
     best, form = 0.0, Form.TEXT
     for part in accept.split(","):
         kind, *parameters = (word.strip().lower() for word in part.split(";"))
@@ -231,28 +231,29 @@ def _weight(text: str) -> float:
         return 0.0
 
 
-# What is answered to scrapes: made once for each round, however many ask.
+# Answers to scrapes, which are made once for each round, however many clients there are.
 
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 class KeptAnswers:
-    """Bodies of answers as long as they are right: until the next round, or a series goes.
+    """Bodies of answers, cached until the next round, or until a series expires.
 
-    Only what is asked for is kept: with Prometheus that is the packed text, a tenth of the plain.
+    Only requested forms are cached: for Prometheus that is the compressed text, a tenth of the
+    plain one.
     """
 
     def __init__(self, exposition: Exposition) -> None:
-        """Keep none yet."""
+        """Start with an empty cache."""
         self._exposition = exposition
         self._lock = threading.Lock()
         self._changes = 0
         self._bodies: dict[tuple[Form, bool], bytes] = {}
 
     def body(self, form: Form, *, is_packed: bool) -> bytes:
-        """Return the text of all that counts now; of many who ask, one makes it."""
+        """Return the text of all current series; of concurrent requests, one makes it."""
         with self._lock:
-            changes = self._exposition.changes  # before the text is made: it may be newer
+            changes = self._exposition.changes  # before the text is made, which may be newer
             if changes != self._changes:
                 self._bodies.clear()
                 self._changes = changes
@@ -265,32 +266,32 @@ class KeptAnswers:
 
 
 def _packed(parts: Iterable[bytes]) -> bytes:
-    """Return parts as gzip; the whole text is never in memory."""
+    """Return parts compressed by gzip; the whole text is never in memory."""
     packing = zlib.compressobj(level=1, wbits=_GZIP)
     return b"".join([*map(packing.compress, parts), packing.flush()])
 
 
-# A small web server for machines: bounded in everything, undisturbed by whoever asks.
+# A small web server for programs, with limited resources, that no client can disturb.
 
 MOST_CONNECTIONS = 16
-"""At a time; for a further one the oldest is ended: who holds many shuts nobody out."""
+"""Maximum number at a time; a further one ends the oldest, so that nobody can block others."""
 _MOST_ENDING = MOST_CONNECTIONS
-"""Ended, and not closed yet by their threads; beyond that a new one is closed at once."""
+"""Maximum number of ended connections that their threads have not closed yet."""
 CONNECTION_SECONDS = 10.0
-"""Longest life of a connection, as long as Prometheus waits by default."""
+"""Maximum life of a connection, which is Prometheus' default timeout."""
 _REQUEST_BYTES = 16 << 10
 _POLL_SECONDS = 0.5
 _ENDS = (b"\r\n\r\n", b"\n\n")
 
 
 class Answer(NamedTuple):
-    """What is answered.
+    """Answer to a request.
 
     Attributes:
-        status: Of HTTP.
-        body: What is sent.
-        content_type: Of the body.
-        headers: Further ones.
+        status: HTTP status.
+        body: Content that is sent.
+        content_type: Content type of the body.
+        headers: Further headers.
     """
 
     status: int
@@ -306,7 +307,7 @@ class Listener(ThreadingMixIn, TCPServer):
     """The server: a thread for each connection, one answer for each.
 
     Attributes:
-        refused: Connections that were closed, since too many were open.
+        refused: Number of connections that were closed because too many were open.
     """
 
     daemon_threads = True
@@ -320,13 +321,13 @@ class Listener(ThreadingMixIn, TCPServer):
         """Open the port.
 
         Args:
-            host: Address to listen at.
-            port: Of it; 0: any.
-            answerer: Returns the answer for a path and the headers of a request.
-            context: Of TLS; None: without.
+            host: Address to listen on.
+            port: Port to listen on; 0 for any.
+            answerer: Function that returns the answer for a path and the headers of a request.
+            context: TLS context; None for plain HTTP.
 
         Raises:
-            OSError: It cannot be opened.
+            OSError: The port cannot be opened.
         """
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.answerer = answerer
@@ -339,7 +340,7 @@ class Listener(ThreadingMixIn, TCPServer):
         self._thread.name, self._thread.daemon = "listen", True
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start answering requests."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -350,11 +351,11 @@ class Listener(ThreadingMixIn, TCPServer):
         self._end(float("inf"))
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; TLS begins later, in the connection's own thread."""
+        """Accept a connection; the TLS handshake takes place in the connection's own thread."""
         try:
             found, address = super().get_request()
         except OSError:
-            time.sleep(0.05)  # no descriptors are left: the loop would come back at once
+            time.sleep(0.05)  # no descriptors are left: the loop would return at once
             raise
         if self._context is not None:
             found = self._context.wrap_socket(
@@ -363,7 +364,7 @@ class Listener(ThreadingMixIn, TCPServer):
         return found, address
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Start a thread for a connection, if there are not too many."""
+        """Start a thread for a connection, unless there are too many."""
         with self._lock:
             is_full = len(self._ends) >= MOST_CONNECTIONS + _MOST_ENDING
             if not is_full:
@@ -376,7 +377,7 @@ class Listener(ThreadingMixIn, TCPServer):
             super().process_request(request, client_address)
 
     def _make_room(self) -> None:
-        """End the oldest connection if there are as many as may be; `_lock` is held."""
+        """End the oldest connection if the maximum number is reached; `_lock` is held."""
         served = [one for one, end in self._ends.items() if end]
         if len(served) >= MOST_CONNECTIONS:
             self._ends[served[0]] = 0.0
@@ -398,17 +399,17 @@ class Listener(ThreadingMixIn, TCPServer):
                 _shut(found)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: what a client does is no error here."""
+        """Report nothing, because errors of clients are not errors of the server."""
 
 
 def _shut(connection: socket.socket) -> None:
-    """End a connection, also one of TLS, whatever its thread waits for."""
-    with suppress(OSError):  # it has ended by itself
+    """End a connection, including one with TLS, whatever its thread waits for."""
+    with suppress(OSError):  # it may have ended by itself
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """Handler of one request."""
 
     server: Listener
     timeout = CONNECTION_SECONDS
@@ -416,7 +417,7 @@ class _Handler(BaseHTTPRequestHandler):
     error_message_format, error_content_type = "%(code)d %(message)s\n", "text/plain"
 
     def setup(self) -> None:
-        """Read the whole head of the request, and no more than that."""
+        """Read the whole head of the request, and nothing more."""
         super().setup()
         if isinstance(self.connection, ssl.SSLSocket):
             self.connection.do_handshake()
@@ -429,7 +430,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile = io.BufferedReader(io.BytesIO(head))
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Answer a GET request."""
         answer = self.server.answerer(self.path.partition("?")[0], self.headers)
         self.send_response(answer.status)
         for key, value in (
@@ -450,16 +451,17 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-# TLS of a server, with clear words about files that cannot be used.
+# TLS of a server, with clear errors for files that cannot be used.
 
 
 def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.SSLContext:
-    """Return a context.
+    """Return the TLS context of a server.
 
     Args:
-        certificate: File of the server's.
+        certificate: File of the server's certificate.
         key: File of its key, which nobody else may read.
-        client_ca: File of certificates that clients' must be signed by; None: clients need none.
+        client_ca: File of certificates that must have signed those of clients; None if clients
+            need none.
 
     Raises:
         SinkError: One of the files cannot be used.
@@ -476,7 +478,7 @@ def server_context(certificate: Path, key: Path, client_ca: Path | None) -> ssl.
 
 
 def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
-    try:  # without a password of ours, OpenSSL asks at the terminal for that of the key
+    try:  # otherwise OpenSSL would ask for the key's password at the terminal
         context.load_cert_chain(certificate, key, password=lambda: "")
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error

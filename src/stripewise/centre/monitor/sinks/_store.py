@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sends series of targets, and what jobs did, to the statistics database, exactly once.
 
-What grew and the counters from which it grew are written in one transaction.  Whenever the agent
-is ended, it goes on from there: growth since the last delivery becomes one sample over all that
-time, and minutes in between are a gap.  Times are told by `SinkClock`: what is cut has its own,
-and becomes what is told of it at once.
+Growth and the counters from which it was computed are written in one transaction. Whenever the
+agent is ended, it continues from there: growth since the last delivery becomes one sample over all
+that time, and the minutes in between are a gap. Times are those of `SinkClock`: batches are cut by
+its clock, and converted at once to the times that are reported.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
 
 PAUSE_EVENT = "monitoring-gap"
-"""Kind of the event that tells of growth without a date."""
+"""Kind of the event for growth that cannot be dated."""
 CLOCK_EVENT = "monitoring-clock"
-"""Kind of the event that tells of samples that lie in the future."""
+"""Kind of the event for samples in the future."""
 TWICE_EVENT = "counted-twice"
-"""Kind of the event that tells of targets that two agents tell of."""
+"""Kind of the event for targets that two agents report."""
 _TWICE_SECONDS = 600.0
 _log = logging.getLogger("stripewise.centre.monitor.agent")
 _MOST_ROWS = 50_000
@@ -62,18 +62,20 @@ class StoreSettings(SinkSettings):
     """Settings of the statistics database.
 
     Attributes:
-        database: A URL, or the file of SQLite; "": of the variable STRIPEWISE_DB, or the user's
-            own.
-        password_file: Its first line is the password; "": ~/.pgpass, PGPASSWORD, or none.
-        cluster: Of the clients, as Slurm names it; "": not told.
+        database: A URL, or the SQLite file; "" for the variable STRIPEWISE_DB, or the user's own
+            database.
+        password_file: File whose first line is the password; "" for ~/.pgpass, PGPASSWORD, or
+            none.
+        cluster: Cluster of the clients, as Slurm names it; "" to report none.
         jobid_name: Lustre's `jobid_name`, or several that are or were in use.
         sample_interval_seconds: Length of a sample of a series.
-        job_interval_seconds: How often there are rows of jobs.
-        top_jobs: Of each kind of work, jobs that get a row each time; others wait up to 30
-            minutes.
-        most_jobs: Jobs on targets that are kept apart; what others do is the rest.
-        queue_rounds: Samples that wait for the database before they are merged.
-        file_systems: Names of file systems as Lustre has them -> as the database has them.
+        job_interval_seconds: Time between rows of jobs.
+        top_jobs: Number of jobs for each kind of work that get a row each time; others wait up to
+            30 minutes.
+        most_jobs: Number of jobs on targets that are distinguished; work of others is summed as
+            the rest.
+        queue_rounds: Number of samples that may wait for the database before they are merged.
+        file_systems: Name in the database for each name that Lustre uses.
     """
 
     database: str = ""
@@ -97,10 +99,10 @@ class StoreSink(Sink):
     settings: StoreSettings
 
     def __init__(self, settings: StoreSettings, server: str) -> None:
-        """Take settings, and the name of this server.
+        """Store the settings and the name of this server.
 
         Raises:
-            ConfigurationError: There is no such database, or no such `jobid_name`.
+            ConfigurationError: The database URL or a `jobid_name` is invalid.
         """
         super().__init__(settings, server)
         self._lock = threading.Lock()
@@ -110,7 +112,7 @@ class StoreSink(Sink):
         self._books: Books | None = None
         self._waiting = WaitingBatches(settings.queue_rounds, _MOST_ROWS)
         self._parts: dict[str, bytes] = {}
-        self._said: list[EventRecord] = []
+        self._waiting_events: list[EventRecord] = []
         self._twice: set[tuple[str, str]] = set()
         self._look_at = 0.0
         self._token = os.urandom(8).hex()
@@ -124,11 +126,11 @@ class StoreSink(Sink):
 
     @property
     def settled_seconds(self) -> float:
-        """As often as there are rows of jobs."""
+        """Interval of the rows of jobs."""
         return self.settings.job_interval_seconds
 
     def missing(self) -> str:
-        """Return why it cannot be used, with the remedy; "": it can."""
+        """Return why it cannot be used, with the remedy; "" if it can."""
         return missing("db")
 
     def _check(self) -> None:
@@ -142,7 +144,7 @@ class StoreSink(Sink):
             raise ConfigurationError(f"[sinks.{self.name}]: {error}") from error
 
     def start(self) -> None:
-        """Read what was delivered last; if the database cannot be reached, `deliver` does so.
+        """Read what was delivered last; if the database is unreachable, `deliver` does it later.
 
         Raises:
             SinkError: The file with the password cannot be used.
@@ -153,11 +155,11 @@ class StoreSink(Sink):
             self._connect()
         except StripewiseError as error:
             raise SinkError(str(error)) from error
-        with suppress(StorageError):  # the first delivery tries again, and says why it fails
+        with suppress(StorageError):  # the first delivery tries again, and reports errors
             self._read_state()
 
     def take(self, found: Round) -> None:
-        """Take a round; before the state is read, nothing can be counted."""
+        """Accept a round; before the state is read, nothing can be counted."""
         with self._lock:
             if self._state is None or self._refused:
                 return
@@ -167,10 +169,10 @@ class StoreSink(Sink):
                 self._books.take(found)
 
     def deliver(self) -> None:
-        """Deliver what is due, once it is an interval.
+        """Deliver what is due, once an interval is complete.
 
         Raises:
-            SinkError: It failed; what was taken is kept, within bounds.
+            SinkError: It failed; what was accepted is kept, within bounds.
         """
         with self._delivering:
             if self._refused:
@@ -184,7 +186,7 @@ class StoreSink(Sink):
                 raise SinkError(self._why(error)) from error
 
     def health(self) -> Sequence[Reading]:
-        """Return what waits, what lost its own times, and the jobs that are kept apart."""
+        """Return the waiting batches, those merged, and the number of distinguished jobs."""
         with self._lock:
             jobs = self._books.jobs if self._books is not None else None
             return (
@@ -195,7 +197,7 @@ class StoreSink(Sink):
             )
 
     def stop(self) -> None:
-        """End.  What is not delivered follows from the counters at the next start."""
+        """Stop. What is not delivered follows from the counters at the next start."""
         if not self._is_failing:
             with suppress(SinkError):
                 self.deliver()
@@ -244,7 +246,7 @@ class StoreSink(Sink):
             told_at, memory = float(mark["at"]), mark.get("clock", {"begin": mark["at"]})
             is_right_again = was_set_right(found.at, told_at, memory)
             lead_seconds = 0 if is_right_again else lead_of(memory)
-            at = max(found.at + lead_seconds, told_at)  # one set back is believed later, or never
+            at = max(found.at + lead_seconds, told_at)  # a reset clock is accepted later, or never
             books = Books(
                 limits, one.file_systems, self._state or {}, replace(found, at=at), told_at
             )
@@ -267,24 +269,24 @@ class StoreSink(Sink):
             if found is not None:
                 batch, parts = found
                 self._books.clock.note_cut()
-                told = on_told_clock(batch, self._books.clock)
-                self._waiting.add(told)
+                dated = on_told_clock(batch, self._books.clock)
+                self._waiting.add(dated)
                 self._parts |= parts
-                self._say_set_back({one.key[0] for one in told.samples}, self._books.clock)
+                self._report_set_back({one.key[0] for one in dated.samples}, self._books.clock)
 
-    def _say_set_back(self, file_systems: Iterable[str], clock: SinkClock) -> None:
+    def _report_set_back(self, file_systems: Iterable[str], clock: SinkClock) -> None:
         from stripewise.centre.database import EventRecord
 
         for one in clock.set_back():
             text = set_back_words(self.server, one)
             _log.warning("sink %s: %s", self.name, text)
-            self._said += [
+            self._waiting_events += [
                 EventRecord(name, int(one.at), None, CLOCK_EVENT, text)
                 for name in sorted(file_systems)
             ]
 
     def _send(self) -> None:
-        """Send what waits; what was sent before and may have arrived goes first, as it was."""
+        """Send what waits; a delivery that may have arrived before is sent first, unchanged."""
         from stripewise.centre.database.store import deliver
 
         if self._tried is not None:
@@ -302,7 +304,7 @@ class StoreSink(Sink):
             self._look_for_others(delivery)
 
     def _look_for_others(self, delivery: Delivery) -> None:
-        """Say once which other agent tells of the same targets; what it tells is kept as well."""
+        """Report once which other agent reports the same targets; its data are stored as well."""
         from stripewise.centre.database import EventRecord
         from stripewise.centre.database.store import other_agents
 
@@ -312,13 +314,17 @@ class StoreSink(Sink):
                 text = twice_words(self.server, one.file_system, one.server, one.targets)
                 _log.warning("sink %s: %s", self.name, printable(text))
                 at = int(delivery.at)
-                self._said.append(EventRecord(one.file_system, at, None, TWICE_EVENT, text))
+                self._waiting_events.append(
+                    EventRecord(one.file_system, at, None, TWICE_EVENT, text)
+                )
 
     def _arrived(self, delivery: Delivery) -> None:
         with self._lock:
             self._mark, self._tried = delivery.mark, None
             self._waiting.sent()
-            self._said = [one for one in self._said if one not in delivery.events]
+            self._waiting_events = [
+                one for one in self._waiting_events if one not in delivery.events
+            ]
             for part, data in delivery.parts.items():
                 if self._parts.get(part) is data:
                     del self._parts[part]
@@ -330,7 +336,7 @@ class StoreSink(Sink):
         self._number += 1
         clock = self._books.clock
         at = clock.wall(self._books.now)
-        told = [one for batch in batches for one in batch.samples]
+        series_samples = [one for batch in batches for one in batch.samples]
         mark = json.dumps(
             {"agent": self._token, "number": self._number, "at": at, "clock": clock.memory()}
         )
@@ -341,29 +347,29 @@ class StoreSink(Sink):
             mark=mark.encode(),
             last_mark=self._mark,
             parts=dict(self._parts),
-            samples=_samples(told, self.server),
-            events=[*_events(told, self.server), *self._said],
+            samples=_samples(series_samples, self.server),
+            events=[*_events(series_samples, self.server), *self._waiting_events],
             loads=[load for batch in batches for load in _loads(batch)],
             templates=self._templates(),
         )
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """Refuse names of file systems that no page of the portal could be about.
+    """Refuse names of file systems that no portal page could have in its address.
 
     Raises:
-        UsageError: One is so.
+        UsageError: There is such a name.
     """
     for name in names:
         if not name or "/" in name or name != printable(name):
             raise UsageError(f"file_systems: {name!r}: give a name of one line without a slash")
 
 
-def _samples(told: Sequence[SeriesSample], server: str) -> list[SampleRecord]:
+def _samples(series_samples: Sequence[SeriesSample], server: str) -> list[SampleRecord]:
     from stripewise.centre.database import SampleRecord
 
     found = []
-    for one in told:
+    for one in series_samples:
         if one.value is not None:
             file_system, target, name = one.key
             values = ((one.at, one.seconds, float(one.value)),)
@@ -373,12 +379,12 @@ def _samples(told: Sequence[SeriesSample], server: str) -> list[SampleRecord]:
     return found
 
 
-def _events(told: Sequence[SeriesSample], server: str) -> list[EventRecord]:
-    """Return an event for each file system of which growth has no date."""
+def _events(series_samples: Sequence[SeriesSample], server: str) -> list[EventRecord]:
+    """Return an event for each file system with growth that cannot be dated."""
     from stripewise.centre.database import EventRecord
 
     pauses: dict[str, SeriesSample] = {}
-    for one in told:
+    for one in series_samples:
         if one.value is None:
             pauses.setdefault(one.key[0], one)
     return [
@@ -407,14 +413,14 @@ def _parts(parts: Mapping[str, int]) -> Mapping[str, Any]:
     return {name: number for name, number in parts.items() if number}
 
 
-# What was cut by the clock of the sink, in the times that are told. Pure.
+# Converts what was cut by the clock of the sink to the times that are reported.
 
 _MOST_NAMES = 3
 _Cut = TypeVar("_Cut", SeriesSample, JobRow)
 
 
 def on_told_clock(batch: Batch, clock: SinkClock) -> Batch:
-    """Return a batch in the times that are told; it is the same unless a clock was set back."""
+    """Return a batch in reported times, which differ only if a clock was set back."""
     return Batch(
         [_moved(one, clock) for one in batch.samples], [_moved(one, clock) for one in batch.rows]
     )
@@ -425,7 +431,7 @@ def _moved(one: _Cut, clock: SinkClock) -> _Cut:
 
 
 def set_back_words(server: str, one: SetBack) -> str:
-    """Return what became of times when a clock was set back, in a sentence."""
+    """Return a sentence about the times that are affected because a clock was set back."""
     return (
         f"the clock of {server} was ahead by {duration_text(one.seconds)} and was set back: what "
         f"it counted before is dated {_date(one.begin)} to {_date(one.end)} (UTC), up to "
@@ -434,7 +440,7 @@ def set_back_words(server: str, one: SetBack) -> str:
 
 
 def twice_words(server: str, file_system: str, other: str, targets: Sequence[str]) -> str:
-    """Return that another agent tells of the same targets, in a sentence with the remedy."""
+    """Return a sentence, with the remedy, that another agent reports the same targets."""
     verb = "is" if len(targets) == 1 else "are"
     shown = ", ".join(targets[:_MOST_NAMES]) + (", ..." if len(targets) > _MOST_NAMES else "")
     number = plural(len(targets), "target")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keeps what the database sink knows between deliveries, and merges what overfills its queue."""
+"""Keeps the state of the database sink between deliveries, and merges what overfills its queue."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from stripewise.centre.monitor.sinks._store_series import (
 )
 
 _NEARLY = 0.9
-"""An interval may be shorter by that much: readings do not come on the dot."""
+"""Share of an interval after which it counts as complete, since readings are not on the dot."""
 
 
 class Limits(NamedTuple):
-    """Intervals in seconds, and bounds; as in the settings."""
+    """Intervals in seconds, and limits, as in the settings."""
 
     sample_interval_seconds: float
     job_interval_seconds: float
@@ -43,14 +43,14 @@ class Books:
         found: Round,
         told_at: float = 0.0,
     ) -> None:
-        """Go on from a state, with the first round.
+        """Continue from a state, with the first round.
 
         Args:
-            limits: Intervals and bounds of the settings.
-            renamed: Names of file systems as servers have them -> as the database has them.
-            parts: The state; {}: there is none.
-            found: Of any collector.
-            told_at: When the state was written, in seconds since 1970.
+            limits: Intervals and limits of the settings.
+            renamed: Name in the database for each name of a file system on the servers.
+            parts: The state; {} if there is none.
+            found: A round of any collector.
+            told_at: Time when the state was written, in seconds since 1970.
 
         Raises:
             ValueError: The state is damaged, or of a later version.
@@ -63,14 +63,14 @@ class Books:
         self.now = self._cut_at = found.monotonic
         self._jobs_cut_at: float | None = None
         self._jobs_settled_at: float | None = None
-        """When jobs were read last, if all that they did was taken in then."""
+        """Time of the last reading of jobs, if it included everything that they did."""
         self._pauses: list[SeriesSample] = []
         if "series" in parts:
             self.series.restore(parts["series"], self.clock, found.monotonic)
         self.jobs.restore(parts)
 
     def take(self, found: Round) -> None:
-        """Take a round."""
+        """Process a round."""
         self.now = max(self.now, found.monotonic)
         self.jobs.move(self.clock.note(found.at, found.monotonic))
         self.series.take(found.readings, found.monotonic, self.clock)
@@ -83,7 +83,7 @@ class Books:
             self._pauses.append(SeriesSample(key, "", True, int(since), now - since, None))
 
     def cut(self) -> tuple[Batch, dict[str, bytes]] | None:
-        """Return what is due and the state after it; None: nothing is."""
+        """Return what is due and the state after it, or None if nothing is due."""
         batch = Batch()
         parts: dict[str, bytes] = {}
         if self.now - self._cut_at >= self._limits.sample_interval_seconds - 0.5:
@@ -97,17 +97,17 @@ class Books:
         return (batch, parts) if parts else None
 
     def _are_jobs_due(self) -> bool:
-        """Return whether it is an interval; rows are made when all that jobs did was taken in."""
+        """Return whether an interval is complete, and everything that jobs did has been read."""
         last, settled = self._jobs_cut_at, self._jobs_settled_at
         if settled is None:
             return False
         return last is None or settled - last >= _NEARLY * self._limits.job_interval_seconds
 
 
-# What waits for the database, within bounds: what is too much is merged, never dropped. Pure.
+# Batches that wait for the database, within limits: they are merged, never dropped.
 #
 # A database that cannot be reached for long costs resolution, not amounts: intervals become
-# longer, and at last small jobs become part of the rest.
+# longer, and finally small jobs become part of the rest.
 
 
 @dataclass
@@ -119,18 +119,18 @@ class Batch:
 
 
 class WaitingBatches:
-    """Batches that are not in the database, oldest first.
+    """Batches that are not in the database yet, oldest first.
 
     Attributes:
-        merged: How many have lost their own times.
+        merged: Number of batches that have lost their own times.
     """
 
     def __init__(self, most: int, most_rows: int) -> None:
-        """Begin without any.
+        """Start without any batches.
 
         Args:
-            most: Batches that may wait.
-            most_rows: Rows of jobs that may wait, over all batches.
+            most: Maximum number of waiting batches.
+            most_rows: Maximum number of waiting rows of jobs, over all batches.
         """
         self._most = most
         self._most_rows = most_rows
@@ -153,12 +153,12 @@ class WaitingBatches:
                 break
 
     def send(self) -> list[Batch]:
-        """Return all; they stay as they are until it is known what became of them."""
+        """Return all batches; they stay unchanged until the outcome is known."""
         self._sent = len(self._every)
         return list(self._every)
 
     def sent(self) -> None:
-        """Note that those of the last `send` are in the database."""
+        """Record that those of the last `send` are in the database."""
         del self._every[: self._sent]
         self._sent = 0
 
@@ -174,7 +174,7 @@ class WaitingBatches:
         self.merged += 1
 
     def _fold(self, batch: Batch) -> bool:
-        """Make the jobs that did least part of the rest; return whether rows are fewer."""
+        """Merge the jobs with least work into the rest, and return whether that saves rows."""
         before = len(batch.rows)
         ordered = sorted(batch.rows, key=lambda row: row.work.size, reverse=True)
         kept = ordered[: self._most_rows // 2]
@@ -184,7 +184,7 @@ class WaitingBatches:
 
 
 def _merged_samples(every: Iterable[SeriesSample]) -> list[SeriesSample]:
-    """Return samples of one series as one; pauses stay."""
+    """Return samples merged by series; pauses are kept."""
     found: dict[SeriesKey, SeriesSample] = {}
     pauses = []
     for one in every:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Computes how much the counters of a target's jobs grew since they were read last.
+"""Computes how much the counters of a target's jobs have grown since the last reading.
 
-A state says what was read last. It is to be stored in the same transaction as the growth that it
-follows: then nothing counts twice and nothing is lost, whoever is killed when.
+A state contains what was read last. It must be stored in the same transaction as the growth that
+leads to it: then nothing counts twice and nothing is lost, whichever process is killed at any
+time.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from stripewise.centre.monitor.sinks._store_state import pack_rows, unpack_rows
 
 
 class JobGrowth(NamedTuple):
-    """What one job did on one target since the reading before.
+    """What one job did on one target since the previous reading.
 
     Attributes:
-        tag: The job's id.
-        snapshot_at / start_at: As of its entry.
-        is_new: Its counters began at zero since the reading before.
-        operations: What was added, by operation; sizes are None where one of the readings does
-            not tell them. Those without growth are left out.
-        since / until: As of its entry: how many readings ago it began and ended.
+        tag: Id of the job.
+        snapshot_at / start_at: See `JobEntry`.
+        is_new: Whether its counters began at zero since the previous reading.
+        operations: Growth by operation; sizes are None if one of the readings does not report
+            them. Operations without growth are left out.
+        since / until: How many readings ago it began and ended, as in its entry.
     """
 
     tag: str
@@ -44,16 +45,16 @@ class JobGrowth(NamedTuple):
 
 @dataclass(frozen=True)
 class EntryState:
-    """What was read last of the jobs on one target; never changed, only replaced.
+    """Last counters of the jobs on one target; a state is replaced, never changed.
 
     Attributes:
         since_at: When the monitoring of this target, or of its server, began, in seconds since
             1970.
-        has_begun: A reading was taken.
-        is_whole: The first one had all entries: whatever comes later is new.
+        has_begun: Whether there has been a reading.
+        is_whole: Whether the first reading had all entries: then whatever comes later is new.
         packed: Counters by tag.
-        absent: Tags that a new reader did not meet, and will not name: they are forgotten unless
-            the next reading has them.
+        absent: Tags that a new reader has not met, and will not report as gone: they are forgotten
+            unless the next reading has them.
     """
 
     since_at: float
@@ -67,19 +68,19 @@ class EntryState:
 
 
 def grow_entries(state: EntryState, jobs: TargetJobs) -> tuple[list[JobGrowth], EntryState]:
-    """Return what grew from a state to a reading, and the state after it.
+    """Return the growth from a state to a reading, and the state after it.
 
     * An entry that is new began at zero: all of it is growth.
-    * Where any counter is less than before, an operation is no longer there, its unit is another,
-      or `start_at` is another, the entry is a new one of that name: all of it is growth.
-    * What was counted before the monitoring began is not ours to date. In the first reading of a
-      target without state an entry is only the base of later growth, unless its `start_at` is
-      after `since_at`. If that reading left entries out, those that come later are treated alike.
-    * A histogram that a reading does not tell is caught up with by the next that does.
+    * If any counter is less than before, an operation does not exist any more, its unit differs,
+    or `start_at` differs, the entry is a new one of that name: all of it is growth.
+    * What was counted before the monitoring began cannot be dated. In the first reading of a
+    target without state, an entry is only the base of later growth, unless its `start_at` is after
+    `since_at`. If that reading left entries out, those that come later are treated alike.
+    * A histogram that a reading does not report is updated by the next reading that does.
 
-    An entry that was dropped and began again between two readings, tells no `start_at` (before
-    2.14.56) and overtook each of its old counters cannot be told from one that went on: then its
-    growth is too small by what it had before.
+    If an entry was dropped and began again between two readings, reports no `start_at` (before
+    2.14.56) and exceeded each of its old counters, it cannot be distinguished from one that
+    continued: then its growth is too small by its former counts.
     """
     packed = dict(state.packed)
     for tag in jobs.gone:
@@ -100,7 +101,7 @@ def grow_entries(state: EntryState, jobs: TargetJobs) -> tuple[list[JobGrowth], 
 
 
 def _is_base(entry: JobEntry, state: EntryState) -> bool:
-    """Return whether an entry without a past may be older than the monitoring."""
+    """Return whether an entry without a previous reading may be older than the monitoring."""
     if state.is_whole:
         return False
     if entry.start_at is None:
@@ -111,7 +112,7 @@ def _is_base(entry: JobEntry, state: EntryState) -> bool:
 def _grow(
     entry: JobEntry, last: KeptCounts | None, *, is_base: bool
 ) -> tuple[JobGrowth | None, KeptCounts]:
-    """Return an entry's growth, None if there is none, and the counters that are kept of it."""
+    """Return the growth of an entry (None if there is none) and the counters to keep of it."""
     if last is None:
         kept = KeptCounts.of(entry.start_at, entry.operations)
         return None if is_base else _all_of(entry), kept
@@ -157,7 +158,7 @@ def _is_another(
     began: int | None,
     before: Mapping[str, OperationCount],
 ) -> bool:
-    """Return whether counters are not those of before, grown."""
+    """Return whether counters cannot result from growth of the previous ones."""
     if start_at is not None and began is not None and start_at != began:
         return True
     for name, old in before.items():
@@ -175,7 +176,7 @@ def _is_another(
 
 
 def _added(now: OperationCount, old: OperationCount | None) -> OperationCount | None:
-    """Return what was added to a counter; None: nothing."""
+    """Return what was added to a counter, or None if nothing was."""
     if old is None:
         return now if now.samples else None
     samples, total = now.samples - old.samples, now.total - old.total
@@ -190,7 +191,7 @@ def _added(now: OperationCount, old: OperationCount | None) -> OperationCount | 
 
 
 def _with_sizes(now: OperationCount, old: OperationCount | None) -> OperationCount:
-    """Return a counter with the histogram that was told last."""
+    """Return a counter with the histogram that was reported last."""
     if now.sizes is not None or old is None or old.sizes is None:
         return now
     return now._replace(sizes=old.sizes)
@@ -208,7 +209,7 @@ def _state_rows(state: EntryState) -> Iterator[list[Any]]:
 
 
 def decode(data: bytes) -> EntryState:
-    """Return the state that was encoded; its counters are unpacked when they are needed.
+    """Return the state that was encoded; its counters are unpacked when needed.
 
     Raises:
         ValueError: The bytes are damaged, or written by another version.
@@ -218,44 +219,44 @@ def decode(data: bytes) -> EntryState:
     return EntryState(since_at, has_begun, is_whole, packed, frozenset(absent))
 
 
-# Counters of an entry as they were read, compared without unpacking what did not change.
+# Counters of an entry as they were read, compared without unpacking unchanged ones.
 #
-# Nearly all entries of a busy server grow in the plainest way from one reading to the next: the
-# same operations, all of them at least as they were.  This finds the growth of those in a third of
-# the time; of any other it says so, and `_growth` looks at it in full.
+# Nearly all entries of a busy server grow in the simplest way from one reading to the next: the
+# same operations, none of them less than before. This computes their growth in a third of the
+# time; for any other entry it returns None, and `_growth` examines it in full.
 
 _UNTOLD = b"-"
 
 
 class KeptCounts(bytes):
-    """An entry's start, and rows as its `PackedCounts` has them: "START|-", then a row a line."""
+    """Start of an entry, and rows as in `PackedCounts`: "START|-", then one row per line."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, start_at: int | None, operations: Mapping[str, OperationCount]) -> Self:
-        """Return what is kept of an entry."""
+        """Return the counters to keep of an entry."""
         start = _UNTOLD if start_at is None else b"%d" % start_at
         return cls(b"%b\n%b" % (start, pack_counts(operations).rows))
 
     @property
     def start_at(self) -> int | None:
-        """When the entry began; None: not told."""
+        """Start of the entry; None if not reported."""
         start = self.partition(b"\n")[0]
         return None if start == _UNTOLD else int(start)
 
     @property
     def operations(self) -> PackedCounts:
-        """Its counters."""
+        """Counters of the entry."""
         return PackedCounts(self.partition(b"\n")[2])
 
 
 def plain_growth(before: bytes, now: bytes) -> dict[str, OperationCount] | None:
-    """Return what was added from one reading to the next, as `_growth` has it; None: look in full.
+    """Return the growth between two readings as `_growth` does, or None if that has to examine it.
 
     Args:
-        before: `KeptCounts`.
-        now: The same of the reading after.
+        before: `KeptCounts` of the first reading.
+        now: `KeptCounts` of the second reading.
     """
     old_lines, new_lines = before.split(b"\n"), now.split(b"\n")
     if len(old_lines) != len(new_lines) or old_lines[0] != new_lines[0]:
@@ -264,7 +265,7 @@ def plain_growth(before: bytes, now: bytes) -> dict[str, OperationCount] | None:
     for old, new in zip(old_lines, new_lines, strict=True):
         if old == new:
             continue
-        if not old or not new:  # there were no operations at all
+        if not old or not new:  # one of them has no operations at all
             return None
         name, unit, old_samples, old_total, old_bins = old.split(b";")
         new_name, new_unit, new_samples, new_total, new_bins = new.split(b";")

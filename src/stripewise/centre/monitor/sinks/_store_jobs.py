@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Follows the jobs of a server's targets for the statistics database: their counters' growth.
 
-What jobs beyond a limit do is not kept apart: it is what is left of the targets' totals without
-the others, and goes into rows without a name.  Times are seconds since 1970 as `SinkClock` has
-them.
+Jobs beyond a limit are not distinguished: their work is the remainder of the targets' totals, and
+is stored in rows without a name. Times are seconds since 1970 by `SinkClock`.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ _TOTALS = {
 """Totals of a target with which those of its jobs are compared."""
 _MOST_TIMES = 4096
 REST = ""
-"""Name of what jobs beyond the limit did."""
+"""Name of the row for jobs beyond the limit."""
 
 
 class _Target:
-    """One target: the last counters of its jobs; what is left of its totals.
+    """State of one target: the last counters of its jobs, and the remainder of its totals.
 
     Attributes:
-        times: Of its readings since the last settled one, and of that one.
+        times: Times of its readings since the last settled one, and of that one.
     """
 
     __slots__ = (
@@ -59,18 +58,18 @@ class _Target:
 
     @property
     def last(self) -> float:
-        """When it was read last."""
+        """Time of the last reading."""
         return self.times[-1]
 
     def note(self, now: float, *, is_settled: bool) -> None:
-        """Note a reading."""
+        """Record a reading."""
         if is_settled:
             self.times.clear()
         self.times.append(now)
         del self.times[:-_MOST_TIMES]
 
     def moment(self, readings: int, now: float) -> float:
-        """Return when a reading was, by how many come after it; 0: now."""
+        """Return the time of a reading by the number of later readings; 0 stands for now."""
         return min(self.times[-min(readings, len(self.times))], now) if readings else now
 
 
@@ -78,12 +77,12 @@ class JobBook:
     """Jobs of all targets of a server."""
 
     def __init__(self, top_jobs: int, most_jobs: int, renamed: Mapping[str, str]) -> None:
-        """Begin without any.
+        """Start without any jobs.
 
         Args:
-            top_jobs: Of which there is a row of each kind at every cut.
-            most_jobs: Jobs on targets that are kept apart.
-            renamed: Names of file systems as servers have them -> as the database has them.
+            top_jobs: Number of jobs that get a row of each kind at every cut.
+            most_jobs: Number of jobs on targets that are distinguished.
+            renamed: Name in the database for each name of a file system on the servers.
         """
         self._most = most_jobs
         self._renamed = renamed
@@ -97,7 +96,7 @@ class JobBook:
         return sum(len(one.state) for one in self._targets.values())
 
     def move(self, seconds: float) -> None:
-        """Let readings be so much later: time was set forward, and what is open moves along."""
+        """Move open readings forward by so many seconds, because time was set forward."""
         for one in self._targets.values() if seconds else ():
             one.times = [moment + seconds for moment in one.times]
             one.rest_since += seconds
@@ -107,16 +106,16 @@ class JobBook:
     def take(
         self, every: Iterable[TargetJobs], readings: Iterable[Reading], now: float
     ) -> list[tuple[str, float]]:
-        """Take what a round read of jobs.
+        """Process what a round read of jobs.
 
         Args:
-            every: Of targets.
-            readings: Of the same round.
-            now: When it was.
+            every: Jobs of each target.
+            readings: Readings of the same round.
+            now: Time of the round.
 
         Returns:
-            File systems and moments from which on their jobs were not read for over a day: what
-            was done meanwhile has no date.
+            File systems, each with the time since which its jobs were not read for over a day:
+            what was done in the meantime cannot be dated.
         """
         every = list(every)
         self._began_at = now if self._began_at is None else self._began_at
@@ -144,7 +143,7 @@ class JobBook:
         within = self._within(one, jobs, now)  # changes the state
         grown, one.state = grow_entries(one.state, within)
         tracked: dict[str, int] = {}
-        is_told = False
+        is_reported = False
         for growth in grown:
             works = works_of(jobs.target, growth.operations)
             for kind, work in works.items():
@@ -154,27 +153,27 @@ class JobBook:
             if works and end - begin <= DAY_SECONDS:
                 self._pending.add((self._name(jobs.fs), growth.tag), works, begin, end)
             elif works:
-                is_told = True
+                is_reported = True
         for tag in jobs.gone:
             self._pending.end((self._name(jobs.fs), tag))
         one.note(now, is_settled=jobs.is_settled)
         _leave(one, totals, tracked, is_dated)
-        return since if is_told or (is_restored and not is_dated) else None
+        return since if is_reported or (is_restored and not is_dated) else None
 
     def _new(self, now: float) -> _Target:
-        """Return a target that was not here before.
+        """Return the state of a target that was not on this server before.
 
-        It may have come from another server: entries that began since this one is monitored are
-        wholly what was done here, and nobody else has told of them.
+        It may have come from another server: entries that began since this server is monitored
+            were done here completely, and no other server has reported them.
         """
         began = now if self._began_at is None else self._began_at
         last = began if self._read_at is None else self._read_at
         return _Target(EntryState(began), max(last, now - DAY_SECONDS))
 
     def _within(self, one: _Target, jobs: TargetJobs, now: float) -> TargetJobs:
-        """Return the entries that are kept apart, as many as there may be.
+        """Return the entries that are distinguished, up to the limit.
 
-        When one that was left out comes in later, what it did until then is in the rest.
+        If an entry that was left out is included later, its work until then is part of the rest.
         """
         known = one.state.packed
         if all(entry.tag in known for entry in jobs.changed):
@@ -199,14 +198,14 @@ class JobBook:
         return replace(jobs, changed=tuple(kept))
 
     def cut(self, now: float) -> list[JobRow]:
-        """Return the rows that are due."""
+        """Return the rows of jobs that are due."""
         rows = self._pending.cut(now)
         for (file_system, _), one in self._targets.items():
             rows += _rest_rows(self._name(file_system), one)
         return rows
 
     def state(self) -> dict[str, bytes]:
-        """Return what is known, for the database, part by part."""
+        """Return the state for the database, part by part."""
         targets = [
             [*place, one.times[0], one.has_left_out, one.totals, one.rest, one.rest_since]
             for place, one in self._targets.items()
@@ -220,7 +219,7 @@ class JobBook:
         return parts
 
     def restore(self, parts: Mapping[str, bytes]) -> None:
-        """Go on from a state.
+        """Continue from a state.
 
         Raises:
             ValueError: It is damaged, or of a later version.
@@ -244,7 +243,7 @@ class JobBook:
 
 
 def _begin(growth: JobGrowth, since: float, now: float) -> float:
-    """Return from when on a job did what it did: not before its counters began."""
+    """Return when a job's work began, which is not before its counters began."""
     if not growth.is_new or growth.start_at is None:
         return since
     return min(max(since, growth.start_at), now)
@@ -272,7 +271,7 @@ def _amount(kind: str, work: Work) -> int:
 def _leave(
     one: _Target, totals: Mapping[str, int], tracked: Mapping[str, int], is_dated: bool
 ) -> None:
-    """Note what is left of the totals; less than nothing is made up for by what comes."""
+    """Record the remainder of the totals; a negative remainder is offset by later ones."""
     if one.has_left_out and is_dated:
         for kind, total in totals.items():
             if kind in one.totals:

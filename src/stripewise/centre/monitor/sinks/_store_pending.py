@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums up what a job did by kind of operation, until it becomes a row of the database.
+"""Sums what a job did by kind of operation, until it becomes a row of the database.
 
-Times are seconds since 1970 as `SinkClock` has them.
+Times are seconds since 1970 by `SinkClock`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 from stripewise.centre.monitor._records import OperationCount
 from stripewise.centre.monitor.collectors.lustre._stats import METADATA_KINDS
 
-# What a job did, by kind, from the operations that Lustre counts. Pure.
+# Kinds of work, computed from the operations that Lustre counts.
 
 _MICROSECONDS = 1e-6
 
 
 class Work:
-    """Work of one kind; `moved_bytes` and `busy` (microseconds) None: not told."""
+    """Work of one kind; `moved_bytes` and `busy` (microseconds) are None if not reported."""
 
     __slots__ = ("busy", "moved_bytes", "operations", "parts")
 
@@ -38,34 +38,35 @@ class Work:
         self.parts = dict(parts or {})
 
     def add(self, other: Work) -> None:
-        """Add more of the same kind."""
-        self.operations = _both(self.operations, other.operations)
-        self.moved_bytes = _both(self.moved_bytes, other.moved_bytes)
-        self.busy = _both(self.busy, other.busy)
+        """Add more work of the same kind."""
+        self.operations = _sum_of_known(self.operations, other.operations)
+        self.moved_bytes = _sum_of_known(self.moved_bytes, other.moved_bytes)
+        self.busy = _sum_of_known(self.busy, other.busy)
         for name, number in other.parts.items():
             self.parts[name] = self.parts.get(name, 0) + number
 
     @property
     def size(self) -> tuple[int, int]:
-        """By which jobs are compared: bytes, then operations."""
+        """Key by which jobs are compared: bytes, then operations."""
         return self.moved_bytes or 0, self.operations or 0
 
     @property
     def busy_seconds(self) -> float | None:
-        """That the servers spent."""
+        """Time that the servers spent, in seconds."""
         return None if self.busy is None else self.busy * _MICROSECONDS
 
     def as_list(self) -> list[Any]:
-        """Return plain data, from which `Work(*list)` is made."""
+        """Return plain data from which `Work(*list)` is restored."""
         return [self.operations, self.moved_bytes, self.busy, self.parts]
 
 
 def works_of(target: str, operations: Mapping[str, OperationCount]) -> dict[str, Work]:
-    """Return what operations on a target are, by kind.
+    """Return the operations on a target as work by kind.
 
     Args:
-        target: "MDT..." or another.
-        operations: By Lustre's name; on a metadata target "read_bytes" is of files that lie there.
+        target: Name of the target; "MDT..." denotes a metadata target.
+        operations: Counts by Lustre's name; "read_bytes" on a metadata target concerns files
+            stored there.
     """
     found: dict[str, Work] = {}
     for kind in ("read", "write"):
@@ -98,25 +99,25 @@ def _metadata(asked: Mapping[str, OperationCount]) -> Work:
     )
 
 
-def _both(one: int | None, other: int | None) -> int | None:
+def _sum_of_known(one: int | None, other: int | None) -> int | None:
     if one is None or other is None:
         return other if one is None else one
     return one + other
 
 
-# Work of jobs that is not in a row yet, and which of it becomes rows. Pure.
+# Work of jobs that is not in a row yet, and the choice of what becomes a row.
 
 PAUSE_SECONDS = 60.0
-"""A row holds no longer pause of a job: so runs of a job that was requeued do not share one."""
+"""Maximum pause of a job within a row, so that runs of a requeued job do not share one."""
 PENDING_SECONDS = 1800.0
-"""A job that does little waits so long for its row at most, and two thirds of it at least: jobs
-that began together would otherwise all get their rows in one delivery."""
+"""Maximum time that a job with little work waits for its row; it waits at least two thirds of it:
+jobs that began together would otherwise all get their rows in one delivery."""
 TagKey = tuple[str, str]
 """File system and name of the job."""
 
 
 class JobRow(NamedTuple):
-    """What one job did in an interval, all targets of a file system together."""
+    """Work of one job in an interval, over all targets of a file system."""
 
     key: TagKey
     kind: str
@@ -126,12 +127,12 @@ class JobRow(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    """One job's work since its last row: few objects, since there are very many of them.
+    """Work of one job since its last row, in few objects, since there are very many.
 
     Attributes:
-        since / changed: From the reading before it began to the last that saw more of it.
-        is_over: Its counters are gone from a target.
-        packed: Work by kind, as bytes of this process.
+        since / changed: From the reading before it began to the last one that saw more of it.
+        is_over: Whether its counters are gone from a target.
+        packed: Work by kind, packed into bytes.
     """
 
     since: float
@@ -146,7 +147,7 @@ class _Pending(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """What a job did on one target, from one reading to another."""
+    """Work of a job on one target, between two readings."""
 
     since: float
     until: float
@@ -157,12 +158,12 @@ class _Held(NamedTuple):
 class PendingWork:
     """Work of all jobs that is not in a row yet.
 
-    What jobs did on one target may be told before what they did earlier on another: all that is
-    told is held until everything is, and then put in order.
+    Work on one target may be reported before earlier work on another: everything is held until all
+    targets have reported, and then sorted.
     """
 
     def __init__(self, top_jobs: int) -> None:
-        """Begin without any; rows are made of so many jobs of each kind at every cut."""
+        """Start without any work; at every cut, so many jobs of each kind get rows."""
         self._top = top_jobs
         self._open: dict[TagKey, _Pending] = {}
         self._over: list[tuple[TagKey, _Pending]] = []
@@ -173,15 +174,15 @@ class PendingWork:
         return len(self._open)
 
     def add(self, key: TagKey, works: Mapping[str, Work], since: float, until: float) -> None:
-        """Add what a job did on a target between two readings."""
+        """Add the work of a job on a target between two readings."""
         self._held.append(_Held(since, until, key, _packed(works)))
 
     def end(self, key: TagKey) -> None:
-        """Note that a job's counters are gone from a target."""
+        """Record that a job's counters are gone from a target."""
         self._ended.append(key)
 
     def settle(self) -> None:
-        """Put in order what was told: there is nothing earlier to come."""
+        """Sort the reported work, because nothing earlier can follow."""
         for one in sorted(self._held, key=attrgetter("since")):
             self._join(*one)
         self._held.clear()
@@ -211,10 +212,10 @@ class PendingWork:
     def cut(self, now: float) -> list[JobRow]:
         """Return rows of the jobs that did most, that paused or are gone, or that waited long.
 
-        What is held stays.
+        What is held is kept.
 
         Args:
-            now: Of the last reading.
+            now: Time of the last reading.
         """
         due = self._over
         self._over = []
@@ -227,11 +228,11 @@ class PendingWork:
         return [row for key, one in due for row in _rows(key, one)]
 
     def _most(self) -> set[TagKey]:
-        """Return the jobs that did most, of each kind."""
+        """Return the jobs that did most, for each kind."""
         best: dict[str, list[tuple[tuple[int, int], TagKey]]] = {}
         for key, one in self._open.items():
             for kind, (operations, moved_bytes, *_) in marshal.loads(one.packed).items():
-                place = (moved_bytes or 0, operations or 0), key  # as `Work.size`
+                place = (moved_bytes or 0, operations or 0), key  # as in `Work.size`
                 some = best.setdefault(kind, [])
                 if len(some) < self._top:
                     heapq.heappush(some, place)
@@ -240,17 +241,17 @@ class PendingWork:
         return {key for some in best.values() for _, key in some}
 
     def rows(self) -> Iterator[list[Any]]:
-        """Yield plain data."""
+        """Yield the state as plain data."""
         for key, one in chain(self._over, self._open.items()):
             yield [*key, one.since, one.changed, one.is_over, marshal.loads(one.packed)]
         for held in self._held:
             yield [*held.key, held.since, held.until, False, marshal.loads(held.packed)]
 
     def restore(self, rows: Iterable[Any]) -> None:
-        """Go on from plain data.
+        """Continue from plain data.
 
         Raises:
-            ValueError: They are none of these.
+            ValueError: The rows are not such data.
         """
         try:
             for file_system, tag, since, changed, is_over, works in rows:
@@ -265,7 +266,7 @@ class PendingWork:
 
 
 def _wait_seconds(key: TagKey) -> float:
-    """Return how long a job waits for its row, by its name."""
+    """Return how long a job waits for its row, derived from its name."""
     early = zlib.crc32(key[1].encode("utf-8", "surrogatepass")) % 1000 / 3000
     return PENDING_SECONDS * (1 - early)
 

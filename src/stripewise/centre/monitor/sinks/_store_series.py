@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes samples of targets from readings, on a time scale that ignores jumps of the clock.
 
-What a counter grew in a pause becomes one sample as long as the pause; a level is not known
-during one.  A target that was started again counts from zero, also if it has overtaken what it had
-counted before; what it did since is of the time since.  One that comes from another server and was
-started here while this server was monitored has told nothing of it yet: all of it is growth.
+The growth of a counter over a pause becomes one sample as long as the pause; a level is unknown
+during a pause. A target that was restarted counts from zero, even if it has exceeded its previous
+counts, and its counts belong to the time since. If a target comes from another server and was
+started here while this server was monitored, nothing of it has been reported yet: all of it is
+growth.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from stripewise.centre.monitor._records import Kind, Metric, Reading
 from stripewise.centre.monitor.sinks._store_state import pack_rows, unpack_rows
 
 DAY_SECONDS = 86400.0
-"""Growth over a longer pause is not dated."""
+"""Growth over a longer pause cannot be dated."""
 _SERVED_SECONDS = 600.0
 LARGEST = 1e100
-"""Of a value; nor does NaN pass a comparison with it, and an integer fits no float far beyond."""
+"""Largest value; NaN also fails a comparison with it, as does an integer too large for a float."""
 _SAME_START_SECONDS = 1.0
-"""No target is stopped and started again in less (assumed)."""
+"""No target is stopped and restarted in less (assumed)."""
 SeriesKey = tuple[str, str, str]
 """File system, target, name of the series."""
 
 
 class SeriesSample(NamedTuple):
-    """A sample of one series, or (with `value` None) a pause whose growth has no date."""
+    """A sample of one series, or (if `value` is None) a pause whose growth cannot be dated."""
 
     key: SeriesKey
     unit: str
@@ -41,7 +42,7 @@ class SeriesSample(NamedTuple):
 
 
 class _Series:
-    """One series: its last reading, what is not told yet, what was told last."""
+    """One series: its last reading, what has not been reported yet, and what was reported last."""
 
     __slots__ = (
         "area", "growth", "is_counter", "is_restored", "last", "since", "start", "told_start",
@@ -60,7 +61,7 @@ class _Series:
         self.is_restored = False
 
     def is_begun_anew(self, value: float, start: float | None) -> bool:
-        """Return whether a counter is not that of before, grown."""
+        """Return whether a counter cannot result from growth of the previous value."""
         if value < self.value:
             return True
         if start is None or self.start is None:
@@ -72,11 +73,11 @@ class SeriesBook:
     """All series of a server."""
 
     def __init__(self, interval_seconds: float, renamed: Mapping[str, str]) -> None:
-        """Begin without any.
+        """Start without any series.
 
         Args:
             interval_seconds: Length of a sample.
-            renamed: Names of file systems as servers have them -> as the database has them.
+            renamed: Name in the database for each name of a file system on the servers.
         """
         self._interval = interval_seconds
         self._renamed = renamed
@@ -89,12 +90,12 @@ class SeriesBook:
         return len(self._every)
 
     def take(self, readings: Iterable[Reading], now: float, clock: SinkClock) -> None:
-        """Take the readings of a round.
+        """Process the readings of a round.
 
         Args:
-            readings: In any order; of several of one series the first counts.
-            now: When, by the monotonic clock.
-            clock: What that is in seconds since 1970.
+            readings: Readings in any order; of several for one series, the first counts.
+            now: Time by the monotonic clock.
+            clock: Converts it to seconds since 1970.
         """
         seen: set[SeriesKey] = set()
         self._began = now if self._began is None else self._began
@@ -106,7 +107,7 @@ class SeriesBook:
             and (value := _number(one)) is not None
         }
         kept = [one for one in readings if one.metric.series]
-        for reading in sorted(kept, key=_of_host):  # what is served is known by then
+        for reading in sorted(kept, key=_is_about_host):  # what is served is known by then
             value = _number(reading)
             if value is None:
                 continue
@@ -117,7 +118,7 @@ class SeriesBook:
                     self._note(key, reading.metric, value, now, clock, start)
 
     def _keys(self, reading: Reading, now: float) -> list[SeriesKey]:
-        """Return the series of a reading; what tells of the host is of all that it serves."""
+        """Return the series of a reading; one of the host belongs to all targets it serves."""
         words = dict(zip(reading.metric.labels, reading.labels, strict=False))
         name = reading.metric.series
         if "fs" not in words:
@@ -147,7 +148,7 @@ class SeriesBook:
         elif passed <= 2 * self._interval:
             one.area += value * passed
             one.weight += passed
-        else:  # nobody knows what it was meanwhile
+        else:  # its level in the meantime is unknown
             one.since, one.area, one.weight = now, 0.0, 0.0
         one.value, one.last, one.unit, one.is_restored = value, now, metric.unit, False
         one.start = one.start if start is None else start
@@ -155,18 +156,18 @@ class SeriesBook:
     def _count_from_start(
         self, made: _Series, now: float, clock: SinkClock, start: float | None
     ) -> None:
-        """Let all that a counter has be growth, if it began since this server is monitored."""
+        """Count the whole value of a counter as growth, if it began during the monitoring."""
         if start is None or self._began is None:
             return
         began = clock.monotonic(start + clock.lead_seconds)
-        if self._began < began <= now + JUMP_SECONDS:  # a clock may be followed as slowly
+        if self._began < began <= now + JUMP_SECONDS:  # a clock may be followed with such a delay
             made.since, made.growth, made.told_value = min(began, now), made.value, 0
 
     def _grow(
         self, key: SeriesKey, one: _Series, value: float, now: float, clock: SinkClock,
         start: float | None,
     ) -> None:  # fmt: skip
-        """Add growth; that of a target that was away begins a sample of its own."""
+        """Add growth; that of a target that was away starts a sample of its own."""
         if not one.is_begun_anew(value, start):
             one.growth += value - one.value
             return
@@ -183,13 +184,13 @@ class SeriesBook:
         one.growth += value
 
     def cut(self, clock: SinkClock) -> list[SeriesSample]:
-        """Return the samples of all intervals that are over."""
+        """Return the samples of all completed intervals."""
         found, self._early = self._early, []
         for key, one in self._every.items():
             if one.last - one.since >= self._interval - 0.5:
-                told = self._sample(key, one, clock)
-                if told is not None:
-                    found.append(told)
+                sample = self._sample(key, one, clock)
+                if sample is not None:
+                    found.append(sample)
         return found
 
     def _sample(self, key: SeriesKey, one: _Series, clock: SinkClock) -> SeriesSample | None:
@@ -205,7 +206,7 @@ class SeriesBook:
         return SeriesSample(key, one.unit, one.is_counter, begin, float(end - begin), value)
 
     def state(self) -> bytes:
-        """Return what was told last, for the database."""
+        """Return what was reported last, for the database."""
         rows = [
             [*key, one.unit, one.is_counter, one.told_value, one.told_until, one.told_start]
             for key, one in self._every.items()
@@ -213,7 +214,7 @@ class SeriesBook:
         return pack_rows(rows)
 
     def restore(self, data: bytes, clock: SinkClock, now: float) -> None:
-        """Go on from a state.
+        """Continue from a state.
 
         Raises:
             ValueError: It is damaged, or of a later version.
@@ -236,31 +237,31 @@ def _number(reading: Reading) -> float | None:
     return value
 
 
-def _of_host(reading: Reading) -> bool:
+def _is_about_host(reading: Reading) -> bool:
     return "fs" not in reading.metric.labels
 
 
-# Time for the statistics database: it runs on, whatever the clock of the host does. Pure.
+# Time for the statistics database, which runs on whatever the clock of the host does.
 
 JUMP_SECONDS = 30.0
 """A clock that is set forward by more is followed at once (chosen: less than an interval)."""
 FAR_SECONDS = 3600.0
-"""A clock that is set by more, either way, is not believed at once (chosen)."""
+"""A clock that is set by more, either way, is not trusted at once (chosen)."""
 DOUBT_SECONDS = 600.0
-"""So long it has to say the same (chosen: NTP corrects a clock within minutes of a start)."""
+"""Time for which it must be consistent (chosen: NTP corrects a clock soon after a start)."""
 FORGET_SECONDS = 30 * 86400.0
-"""What was counted longer ago is not counted from (chosen)."""
+"""Older counts are not a base for growth any more (chosen)."""
 SLEW_SHARE = 0.05
-"""Otherwise it is followed by at most so many seconds a second."""
+"""Otherwise, the clock is followed by at most so many seconds a second."""
 _MOST_SPANS = 16
 
 
 class SetBack(NamedTuple):
-    """That time was set back: what was told before lies in the future.
+    """A step back of time, after which earlier reports are in the future.
 
     Attributes:
-        at / seconds: When, by the time after it; by how much.
-        begin / end: Between which times, in the future now, something was told.
+        at / seconds: Time of the step, by the clock after it, and its size.
+        begin / end: Future times between which something has been reported.
     """
 
     at: float
@@ -270,31 +271,31 @@ class SetBack(NamedTuple):
 
 
 class SinkClock:
-    """The monotonic clock, and what it is in seconds since 1970.
+    """The monotonic clock, converted to seconds since 1970.
 
-    It begins with the time of the host, or with the end of what was told last if that is later,
-    and runs with the monotonic clock; a difference to the time of the host is made up slowly.
-    Only a clock that was set forward by far is followed at once: what is open then moves along.
-    So time never goes back, and no two intervals overlap.
+    It starts with the time of the host, or with the end of what was reported last if that is
+    later, and runs with the monotonic clock; a difference to the time of the host is made up
+    slowly. Only a clock that was set forward by far is followed at once: open intervals then move
+    along. So time never goes back, and no two intervals overlap.
 
-    A clock that is set by over an hour may be wrong for a moment: it is followed when it has said
-    the same for ten minutes, and until then nothing is to be told.  If it was set back, the time
-    here runs on, and what is told of it is `lead_seconds` earlier.  Nothing is told of a time
-    twice: it is followed only to where nothing was told already.
+    A clock that is set by over an hour may be wrong for a moment: it is followed once it has been
+    consistent for ten minutes, and until then nothing should be reported. If it was set back, the
+    time here runs on, and is reported `lead_seconds` earlier. No time is reported twice: the clock
+    is followed only to where nothing was reported already.
 
     Attributes:
-        lead_seconds: By how much this time is ahead of the one that is told.
-        floor: What comes is told from here on.
-        is_held: Nothing is to be told now.
+        lead_seconds: How far this time is ahead of the reported one.
+        floor: Time from which on new intervals are reported.
+        is_held: Whether nothing should be reported now.
     """
 
     def __init__(self, at: float, monotonic: float, least_at: float = 0.0) -> None:
-        """Begin.
+        """Start the clock.
 
         Args:
             at: Time of the host, in seconds since 1970.
-            monotonic: The same by the clock that never steps.
-            least_at: The end of what was told last.
+            monotonic: The same moment by the monotonic clock.
+            least_at: End of what was reported last.
         """
         self._offset = max(at, least_at) - monotonic
         self._last = self._cut_at = monotonic
@@ -308,7 +309,7 @@ class SinkClock:
         self.is_held = False
 
     def note(self, at: float, monotonic: float) -> float:
-        """Note what the clocks of the host say, and return by how much time was set forward."""
+        """Process the times of the host's clocks, and return by how much time was set forward."""
         before = self._offset
         passed = max(monotonic - self._last, 0.0)
         self._last = max(monotonic, self._last)
@@ -331,7 +332,7 @@ class SinkClock:
         return self._offset - before
 
     def _is_doubtful(self, behind: float) -> bool:
-        """Return whether the clock was set by far, and does not yet say so for long."""
+        """Return whether the clock was set by far, and has not been consistent for long."""
         if abs(behind) <= FAR_SECONDS:
             self._doubt = None
             return False
@@ -340,7 +341,7 @@ class SinkClock:
         return self._last - self._doubt[0] < DOUBT_SECONDS
 
     def _step(self, at: float, behind: float) -> float:
-        """Go where the clock was set, or to what is free behind it; return what is left of it."""
+        """Step to the time of the clock, or to the free time after it; return the rest."""
         now = self._now()
         seconds = self._free_from(at, now) - now
         if abs(seconds) <= FAR_SECONDS:
@@ -353,20 +354,20 @@ class SinkClock:
         self._earlier = (self._begin + self.lead_seconds, self.lead_seconds)
         self.lead_seconds -= less
         self._offset += moved - less
-        self._begin = now + moved - (self._last - self._cut_at)  # what is open moves along
+        self._begin = now + moved - (self._last - self._cut_at)  # open intervals move along
         self._doubt = None
         return 0.0
 
     def follow(self, at: float) -> None:
-        """Go where the clock of the host was set, at once."""
+        """Step to the time of the host's clock at once."""
         self._step(at, 0.0)
 
     def note_cut(self) -> None:
-        """Note that all until now is told."""
+        """Record that everything until now has been reported."""
         self._cut_at = self._last
 
     def _free_from(self, at: float, now: float) -> float:
-        """Return the first time from a moment on of which nothing was told."""
+        """Return the first moment, from a given one on, for which nothing was reported."""
         for begin, end in sorted([*self._spans, (self._begin, now)]):
             if begin <= at < end:
                 at = end
@@ -376,25 +377,25 @@ class SinkClock:
         return self._last + self._offset - self.lead_seconds
 
     def set_back(self) -> list[SetBack]:
-        """Return how time was set back since this was asked last."""
+        """Return the steps back of time since the last call."""
         found, self._set_back = self._set_back, []
         return found
 
     def lead_of(self, end: float) -> int:
-        """Return how much earlier an interval is told that ended at a time of this clock."""
+        """Return how much earlier an interval is reported that ended at a time of this clock."""
         begin, lead_seconds = self._earlier
         return self.lead_seconds if end >= begin else lead_seconds
 
     def wall(self, monotonic: float) -> float:
-        """Return a moment in seconds since 1970."""
+        """Convert a time of the monotonic clock to seconds since 1970."""
         return monotonic + self._offset
 
     def monotonic(self, wall: float) -> float:
-        """Return a moment by the clock that never steps; it may be before the host began."""
+        """Convert to the monotonic clock; the result may be before the start of the host."""
         return wall - self._offset
 
     def memory(self) -> dict[str, Any]:
-        """Return what the next agent has to know, as plain data."""
+        """Return what the next agent must know, as plain data."""
         begin, lead_seconds = self._earlier
         earlier = None if begin == -math.inf else [begin, lead_seconds]
         return {
@@ -403,11 +404,11 @@ class SinkClock:
         }  # fmt: skip
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Go on from `memory`.
+        """Continue from a `memory`.
 
         Raises:
-            ValueError: It is none.
-            TypeError: The same.
+            ValueError: The data are not such a memory.
+            TypeError: The data are not such a memory.
         """
         self.lead_seconds = lead_of(memory)
         self._begin = float(memory.get("begin", self._begin))
@@ -418,20 +419,20 @@ class SinkClock:
 
 
 def lead_of(memory: Mapping[str, Any]) -> int:
-    """Return by how much the clock of an agent that has ended was ahead of what it told."""
+    """Return how far the clock of an agent that has ended was ahead of its reported times."""
     return int(memory.get("lead", 0))
 
 
 def was_set_right(at: float, told_at: float, memory: Mapping[str, Any]) -> bool:
-    """Return whether a clock that had been set back by far was set right while no agent ran.
+    """Return whether a clock that had been set back by far was corrected while no agent ran.
 
     It may also be that nothing was monitored for over a month, by a clock that was wrong by as
-    much: that is less likely, and then nothing could be counted from what was told last.
+    much. That is less likely, and then nothing could be computed from the last reports.
 
     Args:
         at: Time of the host, in seconds since 1970.
-        told_at: When the agent before told last, by its clock.
-        memory: Of that clock.
+        told_at: Time of the previous agent's last report, by its clock.
+        memory: Memory of that agent's clock.
     """
     lead_seconds = lead_of(memory)
     return FORGET_SECONDS - lead_seconds < at - told_at <= FORGET_SECONDS

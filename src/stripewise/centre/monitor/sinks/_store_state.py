@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packs what the database sink knows into bytes that can be checked: rows of JSON, compressed.
+"""Packs the state of the database sink into bytes that can be checked: compressed rows of JSON.
 
-Series, jobs, their counters and their pending work each are such a state.
+Series, jobs, their counters and their pending work each have such a state.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ def pack_rows(rows: Iterable[Any]) -> bytes:
 
 
 def unpack_rows(data: bytes, what: str) -> list[Any]:
-    """Return rows that were packed.
+    """Return the rows that were packed.
 
     Args:
         data: A stored state.
-        what: Of what, for a message.
+        what: Description of the state, for an error message.
 
     Raises:
         ValueError: It is damaged, or of another version.

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the back ends by which people log in to the portal."""
+"""Contains the back ends by which people log in to the portal."""

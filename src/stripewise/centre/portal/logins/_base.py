@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines the contract of a login back end.
+"""Defines the interface of a login back end.
 
-A back end says who somebody is, by one of three ways: a form with name and password, a redirect to
-an identity provider, or headers of a proxy.  It knows nothing of accounts (`Entrance` does), nor
-of the web framework.
+A back end identifies people in one of three ways: by a form with name and password, a redirect to
+an identity provider, or headers of a proxy. It knows nothing of accounts (`Entrance` does), nor of
+the web framework.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import ClassVar
 
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 _V6_NETWORK = 64
-"""One site has as many addresses of IPv6 as it likes, but as a rule one such network."""
+"""One site may have any number of IPv6 addresses, but usually one such network."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Who somebody is, by a back end.
+    """Identity of a person, as a back end reports it.
 
     Attributes:
         login: Name of the account.
         backend: Name of the back end.
-        role: Of the account, if the back end decides about it; None: it does not.
+        role: Role of the account, if the back end decides about it; otherwise None.
     """
 
     login: str
@@ -38,11 +38,11 @@ class Identity:
 
 @dataclass(frozen=True)
 class Departure:
-    """Where a browser is sent to log in.
+    """Redirect of a browser to an identity provider.
 
     Attributes:
-        url: Of the identity provider.
-        cookie: Value that the browser has to bring back: HttpOnly, Secure, SameSite=Lax.
+        url: Address at the identity provider.
+        cookie: Value that the browser must return: HttpOnly, Secure, SameSite=Lax.
     """
 
     url: str
@@ -51,10 +51,10 @@ class Departure:
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody who comes back from an identity provider.
+    """Return of a person from an identity provider.
 
     Attributes:
-        next_path: Page of the portal that was asked for.
+        next_path: Page of the portal that was requested.
     """
 
     identity: Identity
@@ -62,16 +62,16 @@ class Arrival:
 
 
 class Login:
-    """A way to log in; this one lets nobody in, and is the start of a new one.
+    """Base class of back ends, which lets nobody in.
 
-    A back end overrides one of: `password`; `start` and `finish`; `from_headers`; and sets
-    the attribute that tells so.  None of them raises because of what a visitor sends, other than
-    `LoginError`, whose message is for the visitor, and `LoginServiceError`, if a service that
-    it needs cannot be reached; the next login tries that again.
+    A back end overrides one of `password`; `start` and `finish`; `from_headers`; and sets the
+    attribute that announces it. Whatever a visitor sends, they only raise `LoginError`, whose
+    message is for the visitor, and `LoginServiceError`, if a required service cannot be reached;
+    the next login tries again.
 
     Attributes:
-        name: Of the back end, as in the settings.
-        title: What the page with the form calls it.
+        name: Name of the back end, as in the settings.
+        title: Title on the page with the form.
     """
 
     name: ClassVar[str] = "none"
@@ -81,20 +81,20 @@ class Login:
     title: str = ""
 
     def password(self, user: str, secret: str) -> Identity | None:
-        """Return who has a name and a password; None: nobody.
+        """Return the identity that a name and a password prove, or None.
 
         Args:
-            user: What was typed as name.
-            secret: What was typed as password.
+            user: Name that was typed.
+            secret: Password that was typed.
         """
         del user, secret
         return None
 
     def start(self, next_path: str) -> Departure:
-        """Begin a login elsewhere.
+        """Begin a login at an identity provider.
 
         Args:
-            next_path: Page of the portal that was asked for.
+            next_path: Page of the portal that was requested.
 
         Raises:
             LoginServiceError: The provider cannot be reached.
@@ -102,37 +102,37 @@ class Login:
         raise NotImplementedError(next_path)
 
     def finish(self, query: Mapping[str, str], cookie: str) -> Arrival:
-        """Return who comes back.
+        """Return the identity of a person who comes back.
 
         Args:
-            query: Parameters of the address that the provider sent the browser to.
-            cookie: Of the departure; "": the browser has none.
+            query: Parameters of the address to which the provider sent the browser.
+            cookie: Cookie of the departure; "" if the browser has none.
 
         Raises:
-            LoginError: The login was not begun here, is too old, or is not to be believed.
+            LoginError: The login was not begun here, is too old, or is not trustworthy.
             LoginServiceError: The provider cannot be reached.
         """
         raise NotImplementedError(query, cookie)
 
     def from_headers(self, peer: str, headers: Iterable[tuple[str, str]]) -> Identity | None:
-        """Return whom a proxy names; None: nobody, or it is not to be believed.
+        """Return the identity that a proxy reports, or None if there is none or it is untrusted.
 
         Args:
-            peer: Address at the other end of the socket, never one out of a header.
-            headers: All of the request, each as often as it came.
+            peer: Address at the other end of the socket, never one from a header.
+            headers: All headers of the request, including repeated ones.
         """
         del peer, headers
         return None
 
 
 def throttle_keys(user: str, peer: str) -> tuple[str, str]:
-    """Return what failed logins are counted by: the name, and where they come from.
+    """Return the keys by which failed logins are counted: the name and the network.
 
-    Who checks a name may take many spellings for it: capitals, wide letters, blanks, signs that
-    are not seen.  They count together, and a few names that differ by a dot do as well.
+    A back end may accept many spellings of a name: capitals, wide letters, blanks, invisible
+    characters. They count as one, and so do some names that differ by a dot.
 
     Args:
-        user: What was typed as name.
+        user: Name that was typed.
         peer: Address of the client.
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", user).casefold())
@@ -142,18 +142,18 @@ def throttle_keys(user: str, peer: str) -> tuple[str, str]:
 
 
 def is_listed(peer: str, networks: Iterable[IpNetwork]) -> bool:
-    """Return whether an address is in one of some networks; what is no address is in none.
+    """Return whether an address is in one of some networks; an invalid address is in none.
 
     Args:
-        peer: Of a client or a proxy.
-        networks: Of the settings.
+        peer: Address of a client or a proxy.
+        networks: Networks in the settings.
     """
     address = _address(peer)
     return address is not None and any(address in network for network in networks)
 
 
 def _address(peer: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return an address; one of IPv4 that a socket for both shows as IPv6 as what it is."""
+    """Return an address; an IPv4 address in IPv6 form is returned as IPv4."""
     try:
         address = ipaddress.ip_address(peer)
     except ValueError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs people in to their accounts: by a password, a provider's answer, or a header of a proxy."""
+"""Logs people in to their accounts: by a password, a provider's answer, or a proxy's header."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stripewise.present import printable
 
 
 class Entrance:
-    """The way in: all back ends, and the accounts that they open.
+    """All back ends, and the accounts that they open.
 
     Attributes:
         logins: The back ends.
@@ -34,16 +34,16 @@ class Entrance:
         callback_url: str,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Take the settings.
+        """Set up the back ends.
 
         Args:
-            settings: Of the portal.
-            engine: Of the database.
-            callback_url: Address of the portal that identity providers send browsers back to.
-            now: The clock, seconds since 1970.
+            settings: Settings of the portal.
+            engine: Engine of the database.
+            callback_url: Address of the portal to which identity providers send browsers back.
+            now: Clock that returns seconds since 1970.
 
         Raises:
-            RuntimeMissingError: What a back end needs is not installed.
+            RuntimeMissingError: A back end needs something that is not installed.
         """
         limits = settings.accounts.limits()
         self._create = settings.accounts.create
@@ -55,23 +55,23 @@ class Entrance:
 
     @property
     def has_form(self) -> bool:
-        """Return whether a name and a password can be given."""
+        """Return whether people can log in with a name and a password."""
         return any(login.takes_password for login in self.logins)
 
     @property
     def providers(self) -> dict[str, str]:
-        """Name and title of each back end that sends browsers elsewhere."""
+        """Name and title of each back end that redirects browsers."""
         return {login.name: login.title for login in self.logins if login.redirects}
 
     def by_password(self, user: str, secret: str) -> Account | None:
-        """Return the account that a name and a password open; None: they open none.
+        """Return the account that a name and a password open, or None if they open none.
 
         Args:
-            user: What was typed as name.
-            secret: What was typed as password.
+            user: Name that was typed.
+            secret: Password that was typed.
 
         Raises:
-            LoginError: They are right, but there is no account, or it is disabled.
+            LoginError: They are correct, but there is no account, or it is disabled.
         """
         for login in self.logins:
             identity = login.password(user, secret) if login.takes_password else None
@@ -83,8 +83,8 @@ class Entrance:
         """Begin a login at an identity provider.
 
         Args:
-            name: Of the back end.
-            next_path: Page of the portal that was asked for.
+            name: Name of the back end.
+            next_path: Page of the portal that was requested.
 
         Raises:
             LoginError: There is no such back end.
@@ -93,15 +93,15 @@ class Entrance:
         return self._provider(name).start(next_path)
 
     def come_back(self, name: str, query: Mapping[str, str], cookie: str) -> tuple[Account, str]:
-        """Return the account of who comes back, and the page that was asked for.
+        """Return the account of a person who comes back, and the page that was requested.
 
         Args:
-            name: Of the back end.
+            name: Name of the back end.
             query: Parameters of the address.
-            cookie: Of the departure; "": the browser has none.
+            cookie: Cookie of the departure; "" if the browser has none.
 
         Raises:
-            LoginError: The login is not to be believed, or there is no account for it.
+            LoginError: The login is not trustworthy, or there is no account for it.
             LoginServiceError: The provider cannot be reached.
         """
         arrival = self._provider(name).finish(query, cookie)
@@ -110,12 +110,12 @@ class Entrance:
     def by_headers(
         self, peer: str, headers: Iterable[tuple[str, str]], on: Connection | None = None
     ) -> Account | None:
-        """Return the account of whom a trusted proxy names; None: it names nobody.
+        """Return the account of the person that a trusted proxy names, or None if it names nobody.
 
         Args:
-            peer: Address at the other end of the socket, never one out of a header.
-            headers: All of the request, each as often as it came.
-            on: The caller's connection; None: one is opened.
+            peer: Address at the other end of the socket, never one from a header.
+            headers: All headers of the request, including repeated ones.
+            on: The caller's connection; None opens one.
 
         Raises:
             LoginError: There is no account, or it is disabled.
@@ -148,22 +148,22 @@ class Entrance:
         )
 
 
-# The back ends that the settings switch on.
+# The back ends that the settings enable.
 
 
 def make_logins(
     settings: LoginSettings, accounts: Accounts, attempts: Attempts, callback_url: str
 ) -> tuple[Login, ...]:
-    """Return the back ends, in the order in which they are asked.
+    """Return the back ends, in the order in which they are tried.
 
     Args:
-        settings: Of all of them.
-        accounts: The local ones.
-        attempts: Logins under way.
-        callback_url: Address of the portal that identity providers send browsers back to.
+        settings: Settings of all back ends.
+        accounts: The local accounts.
+        attempts: The logins under way.
+        callback_url: Address of the portal to which identity providers send browsers back.
 
     Raises:
-        RuntimeMissingError: What one needs is not installed.
+        RuntimeMissingError: A back end needs something that is not installed.
     """
     made: list[Login] = []
     if settings.local.enabled:
@@ -175,21 +175,21 @@ def make_logins(
     return tuple(made)
 
 
-# Passwords that the portal itself keeps, as hashes.
+# Passwords that the portal itself stores, as hashes.
 
 
 class Local(Login):
-    """Local accounts; who calls it counts failures (`throttle_keys`)."""
+    """Local accounts; the caller counts failures (`throttle_keys`)."""
 
     name = "local"
     takes_password = True
 
     def __init__(self, accounts: Accounts) -> None:
-        """Take the accounts."""
+        """Store the accounts."""
         self._accounts = accounts
 
     def password(self, user: str, secret: str) -> Identity | None:
-        """Return who has a name and a password; as much work for a name that is unknown."""
+        """Return the identity that a name and a password prove; unknown names take as long."""
         account = self._accounts.check_password(user, secret)
         return None if account is None else Identity(account.login, self.name)
 
@@ -200,24 +200,24 @@ _log = logging.getLogger("stripewise.centre.portal")
 
 
 class Proxy(Login):
-    """The user of a header, if the socket's peer is a listed proxy and knows the secret.
+    """The user named in a header, if the socket's peer is a listed proxy and knows the secret.
 
-    Everything else that brings such a header is somebody who pretends: the header is ignored, and
-    the log says so.
+    Any other peer that sends such a header is an impostor: the header is ignored, and the log
+    reports it.
     """
 
     name = "proxy"
     reads_headers = True
 
     def __init__(self, settings: ProxySettings) -> None:
-        """Take the settings."""
+        """Store the settings."""
         self._networks = [ipaddress.ip_network(text) for text in settings.networks]
         self._user_header = settings.user_header.lower()
         self._secret_header = settings.secret_header.lower()
         self._secret = settings.secret.get_secret_value().encode()
 
     def from_headers(self, peer: str, headers: Iterable[tuple[str, str]]) -> Identity | None:
-        """Return whom a listed proxy names; None: nobody."""
+        """Return the identity that a listed proxy reports, or None."""
         users: list[str] = []
         secrets: list[str] = []
         for key, value in headers:
@@ -227,13 +227,13 @@ class Proxy(Login):
                 secrets.append(value)
         if not users and not secrets:
             return None
-        if why := self._doubt(peer, users, secrets):
+        if why := self._reason_for_distrust(peer, users, secrets):
             _log.warning("login by a header ignored: %s (peer %s)", why, printable(peer[:64]))
             return None
         return Identity(users[0], self.name) if users[0] else None
 
-    def _doubt(self, peer: str, users: list[str], secrets: list[str]) -> str:
-        """Say why headers are not to be believed; "" if they are."""
+    def _reason_for_distrust(self, peer: str, users: list[str], secrets: list[str]) -> str:
+        """Return why headers are not trusted, or "" if they are."""
         if not is_listed(peer, self._networks):
             return "the peer is not in login.proxy.networks"
         if len(secrets) != 1 or len(users) > 1:

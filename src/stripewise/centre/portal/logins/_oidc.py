@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs people in at an identity provider of OpenID Connect, by authorization code with PKCE."""
+"""Logs people in at an OpenID Connect identity provider, by authorization code with PKCE."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Oidc(Login):
     redirects = True
 
     def __init__(self, settings: OidcSettings, attempts: Attempts, callback_url: str) -> None:
-        """Take the settings.
+        """Store the settings.
 
         Args:
-            settings: Of the provider.
-            attempts: Logins under way.
-            callback_url: Address of the portal that the provider sends browsers back to.
+            settings: Settings of the provider.
+            attempts: The logins under way.
+            callback_url: Address of the portal to which the provider sends browsers back.
         """
         self._settings = settings
         self._attempts = attempts
@@ -64,7 +64,7 @@ class Oidc(Login):
         return Departure(str(url), attempt.cookie)
 
     def finish(self, query: Mapping[str, str], cookie: str) -> Arrival:
-        """Return who comes back from the provider."""
+        """Return the identity of a person who comes back from the provider."""
         attempt = self._attempts.take(query.get("state", ""), cookie)
         if attempt is None:
             raise LoginError(
@@ -98,30 +98,30 @@ class Oidc(Login):
         return Identity(login, self.name, self._role(claims))
 
     def _role(self, claims: dict[str, Any]) -> str | None:
-        """Return the highest role that the groups have; None: the provider does not decide."""
+        """Return the highest role of the groups, or None if the provider does not decide it."""
         if not self._settings.roles:
             return None
-        told = claims.get(self._settings.groups_claim)
-        listed = told if isinstance(told, list) else [told]
+        claimed = claims.get(self._settings.groups_claim)
+        listed = claimed if isinstance(claimed, list) else [claimed]
         groups = {group for group in listed if isinstance(group, str)}
         has = [role for role in ROLES if groups & set(self._settings.roles.get(role, ()))]
         return has[-1] if has else "user"
 
 
-# What is asked of an identity provider: its metadata, its keys, a token, claims.
+# Requests to an identity provider: its metadata, its keys, a token, claims.
 
 ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"),
     *("EdDSA", "Ed25519"),
 )
-"""Signatures with a pair of keys: a public key can never be taken for a shared secret, and
-"none" is none of them."""
+"""Signatures with key pairs only: a public key can never be mistaken for a shared secret, and
+"none" is excluded."""
 _LEEWAY_SECONDS = 60
 _WAIT_SECONDS = 10.0
 
 
 class Metadata(BaseModel):
-    """Where the provider's services are (OpenID Connect Discovery 1.0, section 3)."""
+    """Addresses of the provider's services (OpenID Connect Discovery 1.0, section 3)."""
 
     issuer: str
     authorization_endpoint: str
@@ -132,10 +132,10 @@ class Metadata(BaseModel):
 
 
 class Provider:
-    """An identity provider; what it says of itself is asked at first need, and kept."""
+    """An identity provider; its metadata are requested on first use, and cached."""
 
     def __init__(self, settings: OidcSettings) -> None:
-        """Take the settings."""
+        """Store the settings."""
         self._settings = settings
         self._verify: ssl.SSLContext | bool = True
         if settings.ca_file:
@@ -144,10 +144,10 @@ class Provider:
         self._keys: KeySet | None = None
 
     def metadata(self) -> Metadata:
-        """Return where the services are.
+        """Return the addresses of the provider's services.
 
         Raises:
-            LoginServiceError: The provider cannot be reached, or is another one.
+            LoginServiceError: The provider cannot be reached, or is a different one.
         """
         if self._metadata is None:
             place = self._settings.issuer.rstrip("/") + "/.well-known/openid-configuration"
@@ -165,16 +165,16 @@ class Provider:
         return self._metadata
 
     def token(self, code: str, verifier: str, callback_url: str) -> dict[str, Any]:
-        """Return what the provider gives for a code.
+        """Return the tokens that the provider issues for a code.
 
         Args:
-            code: That the browser brought.
-            verifier: Of PKCE.
-            callback_url: Where the browser was sent back to.
+            code: Code that the browser brought.
+            verifier: PKCE verifier.
+            callback_url: Address to which the browser was sent back.
 
         Raises:
-            LoginError: It does not take the code.
-            LoginServiceError: It cannot be reached.
+            LoginError: The provider rejects the code.
+            LoginServiceError: The provider cannot be reached.
         """
         metadata, settings = self.metadata(), self._settings
         secret = settings.client_secret.get_secret_value()
@@ -182,21 +182,21 @@ class Provider:
                 "redirect_uri": callback_url}  # fmt: skip
         auth = None
         if "client_secret_basic" in metadata.token_endpoint_auth_methods_supported:
-            # Source: RFC 6749, section 2.3.1: both are encoded as in a form first.
+            # Source: RFC 6749, section 2.3.1: both are first encoded as in a form.
             auth = httpx.BasicAuth(quote(settings.client_id, safe=""), quote(secret, safe=""))
         else:
             form |= {"client_id": settings.client_id, "client_secret": secret}
         return self._json("POST", metadata.token_endpoint, data=form, auth=auth)
 
     def userinfo(self, access_token: str, subject: str) -> dict[str, Any]:
-        """Return further claims about a user; none if the provider has no such service.
+        """Return further claims about a user; {} if the provider has no such service.
 
         Args:
-            access_token: That came with the identity token.
-            subject: Of the identity token.
+            access_token: Access token that was issued with the identity token.
+            subject: Subject of the identity token.
 
         Raises:
-            LoginError: They are another user's.
+            LoginError: They belong to another user.
             LoginServiceError: The provider cannot be reached.
         """
         place = self.metadata().userinfo_endpoint
@@ -209,15 +209,15 @@ class Provider:
         return found
 
     def claims(self, text: str, nonce: str) -> dict[str, Any]:
-        """Return the claims of an identity token that can be believed.
+        """Return the verified claims of an identity token.
 
         Args:
-            text: The token.
-            nonce: That the login began with.
+            text: The identity token.
+            nonce: Nonce with which the login began.
 
         Raises:
-            LoginError: It is forged, expired, another portal's, or another login's.
-            LoginServiceError: The provider's keys cannot be had.
+            LoginError: It is forged, expired, or meant for another portal or login.
+            LoginServiceError: The provider's keys cannot be obtained.
         """
         try:
             token = self._signed(text)
@@ -234,7 +234,7 @@ class Provider:
         return token.claims
 
     def _signed(self, text: str) -> Token:
-        """Check the signature; keys that are not known yet are asked for once more."""
+        """Check the signature; if the key is unknown, the keys are requested once more."""
         if self._keys is None:
             self._keys = self._fetched_keys()
         try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the pages of the portal: each builds its blocks from the database for one viewer."""
+"""Builds the pages of the portal: each makes its blocks from the database for one viewer."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -13,8 +13,8 @@ from stripewise.centre.portal.pages._base import Page
 def all_pages() -> tuple[Page, ...]:
     """Return every page that a module of this package defines.
 
-    They are in the order in which addresses are to be compared: "/programs/summary" comes before
-    "/programs/{program}", since the brace sorts behind all letters.
+    They are in the order in which addresses must be compared: "/programs/summary" comes before
+    "/programs/{program}", since the brace is sorted after all letters.
     """
     for module in iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
@@ -23,7 +23,7 @@ def all_pages() -> tuple[Page, ...]:
 
 
 def _members(kind: type) -> Iterator[Any]:
-    """Yield the classes below one that have an address; the others are bases of some pages."""
+    """Yield the subclasses of a class that have an address; the others are base classes."""
     for one in kind.__subclasses__():
         if "path" in vars(one):
             yield one

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines what a page is and for whom, its address, and what pages over many jobs share."""
+"""Defines pages, their audience and addresses, and what pages over many jobs share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stripewise.present.blocks import Column, Content, Download, Field, Search
 
 
 class Audience(StrEnum):
-    """Who may open a page; what it shows them is the queries' affair."""
+    """Who may open a page; the queries decide what it shows them."""
 
     PUBLIC = "public"
     LOGIN = "login"
@@ -39,16 +39,16 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a page.
+    """A request for a page.
 
     Attributes:
-        connection: To the database, to read.
-        viewer: Who asks.
+        connection: Connection to the database, for reading.
+        viewer: The viewer who asks.
         path: Parts of the path by name, as integers or text.
-        words: Of the query; the last of several with one name.
-        now: Seconds since 1970.
+        words: Parameters of the query; of several with the same name, the last.
+        now: Current time, in seconds since 1970.
         site: Name of the centre.
-        advice: File with advice of the site; None: there is none.
+        advice: File with advice of the site; None if there is none.
     """
 
     connection: Connection
@@ -64,10 +64,10 @@ class Page(ABC):
     """A page of the portal.
 
     Attributes:
-        path: As Starlette writes it: "/jobs/{job:int}".
-        section: Entry of the menu under which it stands.
+        path: Path as Starlette writes it: "/jobs/{job:int}".
+        section: Menu entry to which it belongs.
         audience: Who may open it.
-        lists_others: It lists jobs of others to staff: that they look is audited.
+        lists_others: Whether it lists jobs of other users to staff, so that access is audited.
     """
 
     path: str
@@ -77,29 +77,29 @@ class Page(ABC):
 
     @abstractmethod
     def build(self, asked: Asked) -> Content | Download | None:
-        """Return what the page says; None: there is nothing at this address for this viewer.
+        """Return the content of the page, or None if there is nothing here for this viewer.
 
         Raises:
-            UsageError: A word of the query cannot be used.
+            UsageError: A parameter of the query cannot be used.
         """
 
 
-# Addresses of the portal: whatever comes into one is quoted.
+# Addresses of the portal, in which everything variable is quoted.
 
 
 def address(path: str, words: Mapping[str, object] | None = None) -> str:
-    """Return a path with words behind it; words that are None or "" are left out.
+    """Return a path with query parameters; those that are None or "" are left out.
 
     Args:
-        path: Begins with a slash; its parts are quoted already, see `part`.
-        words: Of the query.
+        path: Path with a leading slash, whose parts are quoted already, see `part`.
+        words: Parameters of the query.
     """
     asked = {name: str(value) for name, value in (words or {}).items() if value not in (None, "")}
     return f"{path}?{urlencode(asked)}" if asked else path
 
 
 def part(text: object) -> str:
-    """Return one part of a path, quoted; slashes too."""
+    """Return one part of a path, quoted including slashes."""
     return quote(str(text), safe="")
 
 
@@ -109,12 +109,12 @@ def is_own(target: str) -> bool:
     return is_path and target.isprintable() and "\\" not in target
 
 
-# What pages with figures over many jobs have in common: periods, columns, sorting.
+# What pages with figures over many jobs share: periods, columns, sorting.
 
 Spec = tuple[str, str, str]
 """Name, title and kind of a column."""
 ROWS = 100
-"""Rows of a page of a list that is computed as a whole."""
+"""Rows of one page of a list that is computed as a whole."""
 
 
 def period_search(
@@ -123,13 +123,13 @@ def period_search(
     fields: Sequence[Field] = (),
     kept: Mapping[str, str] | None = None,
 ) -> Search:
-    """Return the form in which the period of a page is chosen.
+    """Return the form for choosing the period of a page.
 
     Args:
         path: Address of the page.
-        period: That is shown.
-        fields: Further ones, before the period.
-        kept: Further words of the address.
+        period: The period that is shown.
+        fields: Further fields, before the period.
+        kept: Further parameters of the address.
     """
     days = [
         Field("since", "From", period.words.get("since", ""), kind="date"),
@@ -139,7 +139,7 @@ def period_search(
 
 
 def columns(specs: Iterable[Spec], links: Mapping[str, str] | None = None) -> list[Column]:
-    """Return columns of a table; `links`: the key with the address, by name of column."""
+    """Return columns of a table; `links` has the key of the address by name of column."""
     return [Column(*spec, link=(links or {}).get(spec[0], "")) for spec in specs]
 
 
@@ -150,14 +150,14 @@ def sorted_columns(
     sort: str,
     links: Mapping[str, str] | None = None,
 ) -> list[Column]:
-    """Return columns by which a table can be sorted, the largest first.
+    """Return columns by which a table can be sorted, largest first.
 
     Args:
-        specs: Of the columns.
-        path: Address of the page, with its words.
-        words: Of the address, besides the sort.
-        sort: What it is sorted by now: "job_count", or "-job_count" with the largest first.
-        links: As of `columns`.
+        specs: Specifications of the columns.
+        path: Address of the page, with its parameters.
+        words: Parameters of the address, except the sort.
+        sort: Present sort: "job_count", or "-job_count" for the largest first.
+        links: See `columns`.
     """
     found = []
     for name, title, kind in specs:
@@ -197,16 +197,16 @@ def in_order(
 def rows_of_page(
     rows: Sequence[Mapping[str, Any]], path: str, words: Mapping[str, str], begin: str
 ) -> tuple[Sequence[Mapping[str, Any]], str]:
-    """Return the rows of a page of a list, and the address of the next one; "" at the end.
+    """Return the rows of one page of a list, and the address of the next page ("" at the end).
 
     Args:
-        rows: Of the whole list.
+        rows: All rows of the list.
         path: Address of the page.
-        words: Of the address.
-        begin: Word "from": how many rows come before.
+        words: Parameters of the address.
+        begin: Parameter "from": the number of rows before the page.
 
     Raises:
-        UsageError: That is no number.
+        UsageError: `begin` is not a number.
     """
     if begin and not (begin.isascii() and begin.isdecimal() and len(begin) < 10):
         raise UsageError(f"from={begin[:40]!r}: give a number of rows, such as {ROWS}")
@@ -217,17 +217,17 @@ def rows_of_page(
 
 
 def program_url(name: str | None) -> str:
-    """Return the address of the page of a program; "" without a name."""
+    """Return the address of the page of a program, or "" without a name."""
     return "" if not name else address(f"/programs/{part(name)}")
 
 
 def not_estimated(number: int) -> str:
-    """Say that a sum of what can be avoided is the least; "": it is exact."""
+    """Return a note that a sum of avoidable time is a lower bound, or "" if it is exact."""
     if not number:
         return ""
     return f"{plural(number, 'job')} with a profile {'has' if number == 1 else 'have'} no estimate"
 
 
 def share_of(part: float | None, whole: float | None) -> float | None:
-    """Return a part's share in the whole; None: one of them is not known, or there is nothing."""
+    """Return a part's share in the whole, or None if one is unknown or the whole is zero."""
     return None if part is None or not whole else part / whole

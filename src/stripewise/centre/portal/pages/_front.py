@@ -29,18 +29,18 @@ from stripewise.present.blocks import (
     written,
 )
 
-_WHAT = "How jobs read and write files here, what of it costs time, and how the storage is. "
+_WHAT = "How jobs read and write files here, what costs time, and the state of the storage. "
 
 
 class Front(Page):
-    """What this is, the storage now, and the viewer's own jobs."""
+    """The first page: what the portal is, the storage now, and the viewer's own jobs."""
 
     path = "/"
     section = ""
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """Show it."""
+        """Build the page."""
         states = view_storage(asked.connection, asked.now, compares=False)
         own = own_summary(asked.connection, asked.viewer, asked.now)
         blocks: list[Block] = []
@@ -55,13 +55,15 @@ class Front(Page):
 
 
 def _lead(own: OwnSummary | None) -> str:
-    """Return the conclusion for somebody with jobs; "" for others."""
+    """Return the conclusion for a viewer with jobs, or "" for others."""
     if own is None or not own.jobs:
         return ""
     text = f"You ran {plural(own.jobs, 'job')} in the last {OWN_DAYS} days. "
     if own.profiled == 0 and own.served:
         known = plural(own.served, "job")
-        return f"{text}They ran without a profile; the storage's servers counted bytes of {known}."
+        return (
+            f"{text}They ran without a profile; the storage servers counted the bytes of {known}."
+        )
     if own.profiled == 0:
         return text + "Nothing is known about their I/O: they ran without a profile."
     why = not_estimated(own.not_estimated)
@@ -71,34 +73,34 @@ def _lead(own: OwnSummary | None) -> str:
         return f"{text}{saved} of their I/O time could be saved."
     if why:
         return f"{text}How much of their I/O time could be saved is not known: {why}."
-    return text + "Nothing was found in them that costs much I/O time."
+    return text + "No costly I/O was found in them."
 
 
 def _known(own: OwnSummary) -> float | None:
-    """Return what can be avoided; nothing beside jobs that have no estimate is not known."""
+    """Return the avoidable time; zero is unknown if some jobs have no estimate."""
     return own.avoidable_seconds or (None if own.not_estimated else own.avoidable_seconds)
 
 
 def _own(own: OwnSummary, now: float) -> list[Block]:
-    """Return the figures of own jobs; a viewer may see the jobs of others as well."""
+    """Return the figures of the viewer's own jobs, even if they see the jobs of others as well."""
     mine = {"user": own.user, "since": int(now) - OWN_DAYS * 86400}
     unknown = own.jobs - own.profiled
     note = f"{plural(unknown, 'job')} ran without a profile" if unknown else ""
-    first = Fact("jobs", f"Your jobs in {OWN_DAYS} days", own.jobs, "count",
+    first = Fact("jobs", f"Your jobs in the last {OWN_DAYS} days", own.jobs, "count",
                  link=address("/jobs", mine))  # fmt: skip
     if not own.jobs:
         return [Facts("own", "", [first], is_large=True)]
     items = [
         first,
-        Fact("io_seconds", "Time that they spent in I/O", own.io_seconds, "duration", note),
-        Fact("avoidable_seconds", "Avoidable part of it", _known(own), "duration",
+        Fact("io_seconds", "I/O time of these jobs", own.io_seconds, "duration", note),
+        Fact("avoidable_seconds", "Avoidable I/O time", _known(own), "duration",
              "by the costliest finding of each job", why=not_estimated(own.not_estimated)),
     ]  # fmt: skip
     if own.worst is not None:
         row = own.worst
         lost = written(row["avoidable_seconds"], "seconds")
         items.append(
-            Fact("worst_job", "The job that loses most", row["name"] or row["raw_id"], "text",
+            Fact("worst_job", "The job that loses most time", row["name"] or row["raw_id"], "text",
                  f"{lost} avoidable", address(f"/jobs/{row['id']}"))
         )  # fmt: skip
     blocks: list[Block] = [Facts("own", "", items, is_large=True)]
@@ -110,14 +112,14 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
         ]  # fmt: skip
         columns = [Column("code", "Finding", "code", link="url"), Column("jobs", "Jobs", "count")]
         blocks.append(
-            Table("new_findings", "New in your jobs", columns, rows,
-                  note=f"None of your jobs of the {BEFORE_DAYS} days before had them.")
+            Table("new_findings", "New findings in your jobs", columns, rows,
+                  note=f"Your jobs in the {BEFORE_DAYS} days before did not have them.")
         )  # fmt: skip
     return blocks
 
 
 def _now(states: Sequence[FileSystemState]) -> Facts:
-    """Return the few figures of the storage that matter most, of all file systems together."""
+    """Return the few most important figures of the storage, over all file systems."""
     fresh = [one for one in states if not one.is_stale]
     old = f"{plural(len(states) - len(fresh), 'file system')} without samples now"
     note = old if len(fresh) < len(states) else ""
@@ -149,11 +151,11 @@ def _entries(asked: Asked) -> Links:
         jobs = "Jobs" if viewer.is_staff else "My jobs"
         items += [
             Link(jobs, "/jobs", "what each job reads and writes, and what costs time"),
-            Link("Programs", "/programs", "which lose most time, and in which patterns"),
-            Link("Savings", "/savings", "what pairs of runs have proved"),
+            Link("Programs", "/programs", "which programs lose most time, and in which patterns"),
+            Link("Savings", "/savings", "which savings pairs of runs have proved"),
         ]
     if viewer.is_staff:
-        items.append(Link("Staff", "/staff", "where help is worth most; coverage and intake"))
+        items.append(Link("Staff", "/staff", "where help pays most; coverage and ingest"))
     items += [
         Link("Storage", "/storage", "health, load, space, benchmarks"),
         Link("Advice of the site", "/storage/advice", "for fast input and output here"),

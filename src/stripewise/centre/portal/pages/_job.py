@@ -16,10 +16,10 @@ from stripewise.centre.database.queries import (
     list_runs,
     loads_beside,
     next_run,
+    pairs_of_job,
     served_of,
     view_job,
 )
-from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
 from stripewise.centre.portal.pages import (
     _job_files,
     _job_findings,
@@ -30,7 +30,7 @@ from stripewise.centre.portal.pages import (
 from stripewise.centre.portal.pages._base import Asked, Page, address, part
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.evidence.report import phases, rank_cells
-from stripewise.present import plural
+from stripewise.present import count_text, plural
 from stripewise.present.blocks import (
     Block,
     Column,
@@ -53,7 +53,7 @@ class Job(Page):
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None
-        pairs = pairs_of(asked.connection, asked.viewer, view.row)
+        pairs = pairs_of_job(asked.connection, asked.viewer, view.row)
         runs = list_runs(asked.connection, asked.viewer, view.row)
         facts = facts_of_runs(asked.connection, asked.viewer, runs)
         served = served_of(asked.connection, view)
@@ -82,15 +82,15 @@ class Job(Page):
 
 
 def audited(view: JobView) -> str:
-    """Return what is noted in the audit of a look at a job; "" for one's own."""
+    """Return the audit entry for a look at a job, or "" for the viewer's own job."""
     return f"job {view.row['id']}" if view.sight is Sight.STAFF else ""
 
 
-# Facts of a job: its figures, whose it is and where it ran, what tells of it.
+# Facts of a job: its figures, its owner, where it ran, and its sources.
 
 Row = Mapping[str, Any]
 _CONFIDENCE = ((0.95, "certain"), (0.75, "likely"), (0.45, "uncertain"), (0.01, "a guess"))
-"""Least confidence -> how sure it is that a profile belongs to a job."""
+"""Minimum confidence, and how certain it makes the match of a profile and a job."""
 _RULES = {
     "job id and time": "matched by job id and time",
     "job id": "matched by job id alone: the profile has no time",
@@ -114,7 +114,7 @@ _KINDS = {
 
 
 def figures(view: JobView) -> Facts:
-    """Return the few figures that matter most."""
+    """Return the few most important figures."""
     row = view.row
     why = _jobs.no_figures(row)
     share = row["io_share"]
@@ -132,7 +132,7 @@ def figures(view: JobView) -> Facts:
 
 
 def about(row: Row, now: float) -> Facts:
-    """Say whose job it is, where and when it ran."""
+    """Return whose job it is, and where and when it ran."""
     items = [
         _linked("user", "User", row["user"]),
         _linked("project", "Project", row["project"]),
@@ -159,7 +159,7 @@ def about(row: Row, now: float) -> Facts:
         _figure(row, "bytes_per_second", "I/O rate", "rate",
                 "bytes moved, divided by the I/O time"),
     ]  # fmt: skip
-    return Facts("about", "Whose, where and when", items)
+    return Facts("about", "About this job", items)
 
 
 def _figure(row: Row, name: str, title: str, kind: str, note: str) -> Fact:
@@ -167,7 +167,7 @@ def _figure(row: Row, name: str, title: str, kind: str, note: str) -> Fact:
 
 
 def sources(view: JobView) -> Table:
-    """List what tells of the job, and how sure it is that it belongs to it."""
+    """Return the sources of a job, and how certain it is that they belong to it."""
     number = view.row["source_count"]
     rows = [_source(view, one.about) for one in view.sources]
     return Table(
@@ -202,7 +202,7 @@ def _source(view: JobView, about: Row) -> dict[str, Any]:
     elif about["is_counted"]:
         use = "yes"
     else:
-        use = "no: another source has more about the same run"
+        use = "no: another source records more of the same run"
     return {
         **about,
         "kind": _KINDS.get(about["kind"], about["kind"]),
@@ -270,18 +270,18 @@ def _used(row: Row) -> str:
 
 def _shared(row: Row) -> str:
     number = row["shared_file_count"]
-    return f"{number:,} shared by ranks" if number else ""
+    return f"{count_text(number)} shared by ranks" if number else ""
 
 
-# Settings of a job: what was requested, what was applied, what the library says acts.
+# Settings of a job: requested, applied, and effective as reported by the library.
 
 _MOST = 60
 _ROMIO_REPORTS = frozenset({"cb_buffer_size", "romio_cb_write", "romio_cb_read"})
-"""ROMIO reports all hints that it knows, these among them; other libraries echo any hint."""
+"""ROMIO reports all hints that it knows, including these; other libraries echo any hint."""
 
 
 def settings(view: JobView) -> list[Block]:
-    """Return all settings, those first that were asked for and do not act."""
+    """Return all settings, starting with those that were requested and are not effective."""
     rows = [row for source in view.counted for row in _judged(source.settings)]
     if not rows:
         return []
@@ -306,7 +306,7 @@ def settings(view: JobView) -> list[Block]:
 
 
 def _judged(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Say of each setting of a source whether it acts."""
+    """Return the settings of a source, each with whether it is effective."""
     reported = {
         row["file_class"]
         for row in rows
@@ -321,7 +321,7 @@ def _verdict(row: Row, reports_all: bool) -> dict[str, Any]:
     if asked is None:
         return {"order": 2, "acts": "the library's own value"}
     if not reports_all:
-        return {"order": 1, "acts": "not known: this library does not say what it made of it"}
+        return {"order": 1, "acts": "not known: this library does not report what it did with it"}
     if got is None:
         return {"order": 0, "acts": "no: this MPI does not know it"}
     if got.strip().lower() != asked.strip().lower():
@@ -329,7 +329,7 @@ def _verdict(row: Row, reports_all: bool) -> dict[str, Any]:
     return {"order": 1, "acts": "yes"}
 
 
-# When the ranks of a job were busy with I/O, and whether that comes in phases.
+# When the ranks of a job were busy with I/O, and whether that occurs in phases.
 
 _MOST_RUNS = 4
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows what a job did to its files by its profiles and by the servers, and if both agree."""
+"""Shows what a job did to its files by its profiles and by the servers, and whether both agree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Asked, Page, address
 from stripewise.centre.portal.pages._jobs import number_word
 from stripewise.evidence.report import NO_PATTERNS, files_table, size_bars, summed
-from stripewise.present import printable
+from stripewise.present import count_text, printable
 from stripewise.present.blocks import (
     Bars,
     Block,
@@ -68,7 +68,10 @@ class JobFiles(Page):
         table = _files(listing, "Files", following if listing.next else "")
         name = f"Files of job {_jobs.job_id(row)}"
         what = " ".join(filter(None, (source["kind"], source["name"])))
-        lead = f"Files that the program used, those with most time first, according to {what}."
+        lead = (
+            "Files that the program used, those with the most I/O time first, according to "
+            f"{what}."
+        )
         if not asked.viewer.reads_names(row):
             lead += f" {_jobs.HIDDEN}"
         is_staff = asked.viewer.sight(row) is Sight.STAFF
@@ -107,8 +110,10 @@ def patterns(view: JobView) -> list[Block]:
         "Access patterns",
         columns,
         rows[:_MOST_PATTERNS],
-        note="A pattern leads to all your jobs that have it. Lost: what findings about these "
-        "files expect to gain.",
+        note=(
+            "A pattern links to all your jobs that have it. Lost: the expected gain of "
+            "findings about these files."
+        ),
         empty=NO_PATTERNS,
         total=f"{_MOST_PATTERNS} of {len(rows)} patterns" if len(rows) > _MOST_PATTERNS else "",
     )
@@ -116,7 +121,7 @@ def patterns(view: JobView) -> list[Block]:
 
 
 def file_systems(view: JobView) -> list[Block]:
-    """Return what was moved on each file system."""
+    """Return the bytes moved on each file system."""
     found: dict[str, list[Row]] = defaultdict(list)
     for source in view.counted:
         for one in source.io:
@@ -139,7 +144,7 @@ def file_systems(view: JobView) -> list[Block]:
 
 
 def files(asked: Asked, view: JobView) -> list[Block]:
-    """Return the first files of the source with most I/O time, and where the others are."""
+    """Return the first files of the source with most I/O time, and a link to the others."""
     if not view.counted:
         return []
     main = max(view.counted, key=lambda one: one.about["io_seconds"] or 0.0).about
@@ -150,36 +155,36 @@ def files(asked: Asked, view: JobView) -> list[Block]:
     words = {"source": main["id"], "after": listing.next}
     of_all = address(f"/jobs/{key}/files", words) if listing.next else ""
     several = f" of {main['program']}" if len(view.counted) > 1 and main["program"] else ""
-    return [_files(listing, f"Files{several} with most time", of_all)]
+    return [_files(listing, f"Files{several} with the most I/O time", of_all)]
 
 
 def _files(listing: Listing, title: str, following: str) -> Table:
-    """Return a table of files, without a column of paths where these are hidden."""
+    """Return a table of files, without a column of paths if these are hidden."""
     return files_table(listing.rows, title, next=following)
 
 
 def _chosen(word: str, sources: list[Row]) -> Row | None:
-    """Return the source that a query names; without a name the one with most I/O time."""
+    """Return the source that a query names, or the one with most I/O time if it names none."""
     if not word:
         return max(sources, key=lambda one: one["io_seconds"] or 0.0, default=None)
     key = number_word("source", word)
     return next((one for one in sources if one["id"] == key), None)
 
 
-# The requests of a job as the servers saw them, beside the calls of its programs.
+# The requests of a job that the servers counted, beside the calls of its programs.
 
 _TITLES = {"read": "Read", "write": "Written", "metadata": "Metadata"}
 _DONE = {"read": ("read", "reads"), "write": ("wrote", "writes")}
 _MOST_STORAGES = 3
 _JOINED = 2.0
-"""From this factor on, requests are of another size than calls (chosen)."""
+"""Factor from which the sizes of requests and calls differ (chosen)."""
 _SAME = 2.0
-"""Beyond this factor of bytes, calls and requests did not move the same data (chosen)."""
+"""Factor of bytes beyond which calls and requests did not move the same data (chosen)."""
 _SMALL_BYTES = 256 << 10
-"""Mean size of requests below which they are small: a quarter of Lustre's usual one (chosen)."""
+"""Mean size below which requests are small: a quarter of Lustre's usual one (chosen)."""
 _MANY_REQUESTS = 10_000
 _MANY_A_SECOND = 100.0
-"""Metadata operations of a job each second that are worth a look (chosen)."""
+"""Metadata operations of a job per second that are worth attention (chosen)."""
 COMMAND = "stripewise run -- srun ./program"
 _SERVED_COLUMNS = (
     Column("kind", "Kind"),
@@ -191,27 +196,28 @@ _SERVED_COLUMNS = (
     Column("last_at", "Last (UTC)", "moment"),
 )
 _NOTE = (
-    "By the servers' own counters of jobs: no profile and no preload is needed. The time is that "
-    "of a request at the servers, without its wait in their queues. On Lustre, newer versions "
-    "count the network in, and a write ends before it is on the disks."
+    "From the servers' own counters of jobs, which need no profile and no preloaded "
+    "library. The time is that of a request at the servers, without waiting in their "
+    "queues. Newer versions of Lustre include the network, and a write ends before it is on "
+    "the disks."
 )
 
 
 def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSizes]) -> list[Block]:
-    """Return what servers saw of a job, by file system; [] if they counted nothing."""
+    """Return what servers counted for a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
     several = len(names) > 1
     blocks: list[Block] = []
     for number, name in enumerate(names[:_MOST_STORAGES], 1):
         rows = [one for one in found if one.file_system == name]
         ending = f"_{number}" if several else ""
-        blocks += _of_storage(name, rows, {} if several else asked, ending)
+        blocks += _storage_blocks(name, rows, {} if several else asked, ending)
     if found and several and asked:
         blocks += _asked_bars(asked)
-    return blocks + _offer(view, found)
+    return blocks + _profile_advice(view, found)
 
 
-def _of_storage(
+def _storage_blocks(
     name: str, rows: Sequence[Served], asked: Mapping[str, AskedSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
@@ -241,19 +247,16 @@ def _row(one: Served) -> dict[str, Any]:
 
 
 def _conclusion(one: Served, asked: AskedSizes | None) -> str:
-    """Say in a sentence what became of the program's calls; "": nothing can be said."""
+    """Return a sentence on what became of the program's calls, or "" if nothing is known."""
     size = one.request_bytes
     if one.kind not in _DONE or not size:
         return ""
     verb, calls = _DONE[one.kind]
     at_servers = f"requests of {written(size, 'bytes')} on average"
     if asked is None or not asked.call_bytes:
-        return (
-            f"What reached the servers to {'be read' if one.kind == 'read' else 'be written'} "
-            f"were {at_servers}."
-        )
+        return f"The servers received {'read' if one.kind == 'read' else 'write'} {at_servers}."
     own = written(asked.call_bytes, "bytes")
-    begin = f"Programs {verb} in pieces of {own} on average; what reached the servers were "
+    begin = f"Programs {verb} in pieces of {own} on average; the servers received "
     if not _is_same(one.moved_bytes or 0, asked.moved_bytes):
         moved = written(one.moved_bytes, "bytes")
         return (
@@ -261,10 +264,10 @@ def _conclusion(one: Served, asked: AskedSizes | None) -> str:
             f"moved {written(asked.moved_bytes, 'bytes')}, the servers {moved}."
         )
     if size >= _JOINED * asked.call_bytes:
-        return f"{begin}{at_servers}: they were joined on the way, by a library or the client."
+        return f"{begin}{at_servers}: a library or the client merged them."
     if size * _JOINED <= asked.call_bytes:
-        return f"{begin}{at_servers}: they were split on the way, by a library or the client."
-    return f"{begin}{at_servers}: nothing joined them."
+        return f"{begin}{at_servers}: a library or the client split them."
+    return f"{begin}{at_servers}: nothing merged them."
 
 
 def _is_same(one: int, other: int) -> bool:
@@ -277,7 +280,10 @@ def _sizes(one: Served, ending: str) -> list[Block]:
     known = sum(one.sizes.values())
     note = "Each size is the upper end of its class."
     if one.operations is not None and known < one.operations:
-        note += f" The sizes of {known:,} of {one.operations:,} requests are known."
+        note += (
+            f" The sizes of {count_text(known)} of {count_text(one.operations)} requests are "
+            "known."
+        )
     title = f"Sizes of requests at the servers: {_TITLES[one.kind].lower()}"
     labels = [f"up to {written(size, 'bytes')}" for size in one.sizes]
     name = f"served_{one.kind}_sizes{ending}"
@@ -285,7 +291,7 @@ def _sizes(one: Served, ending: str) -> list[Block]:
 
 
 def _asked_bars(asked: Mapping[str, AskedSizes]) -> list[Block]:
-    note = "By the profile, over all files and file systems."
+    note = "From the profile, over all files and file systems."
     return [
         size_bars(f"asked_{kind}_sizes", f"Sizes of the programs' calls: {_TITLES[kind].lower()}",
                   one.counts, note)
@@ -303,28 +309,28 @@ def _operations(one: Served, ending: str) -> list[Block]:
     return [Bars(f"served_operations{ending}", title, labels, counts, "operations")]
 
 
-def _offer(view: JobView, found: Sequence[Served]) -> list[Block]:
-    """Say whether a profile of the next run would pay, of a job without one."""
+def _profile_advice(view: JobView, found: Sequence[Served]) -> list[Block]:
+    """Return whether a profile of the next run would be useful, for a job without one."""
     if not found or view.sources:
         return []
-    reasons = [words for one in found for words in (_worth(view, one),) if words]
+    reasons = [words for one in found for words in (_reason_for_profile(view, one),) if words]
     if reasons:
         text = (
-            f"A profile of the next run is worthwhile: {', and '.join(reasons)}. It shows which "
-            f"calls make them: `{COMMAND}`."
+            f"A profile of the next run is worthwhile: {', and '.join(reasons)}. It shows "
+            f"which calls cause them: `{COMMAND}`."
         )
-        return [Notice("served_next", "Is a profile worth it?", [text], "warn")]
+        return [Notice("served_next", "Is a profile worthwhile?", [text], "warn")]
     if any(one.operations is None for one in found):
         return []
     text = (
-        "The servers counted neither many small requests nor many metadata operations: a profile "
-        "would show hardly anything to gain there."
+        "The servers counted neither many small requests nor many metadata operations: a "
+        "profile would hardly show a possible gain."
     )
-    return [Notice("served_next", "Is a profile worth it?", [text], "good")]
+    return [Notice("served_next", "Is a profile worthwhile?", [text], "good")]
 
 
-def _worth(view: JobView, one: Served) -> str:
-    """Return why a profile pays; "": by these counters it does not."""
+def _reason_for_profile(view: JobView, one: Served) -> str:
+    """Return why a profile is useful, or "" if these counters give no reason."""
     if one.operations is None:
         return ""
     if one.kind == "metadata":
@@ -338,12 +344,12 @@ def _worth(view: JobView, one: Served) -> str:
         return ""
     what = _DONE[one.kind][1] if one.kind in _DONE else one.kind
     return (
-        f"its {one.operations:,} {what} reached the servers as small requests, "
+        f"its {count_text(one.operations)} {what} reached the servers as small requests, "
         f"{written(size, 'bytes')} on average"
     )
 
 
-# Three witnesses of what a job moved, side by side.
+# Three sources for what a job moved, side by side.
 
 _HEADS = {
     "profile": "Profile of the program", "server": "Counters of the servers", "slurm": "Slurm",
@@ -351,7 +357,7 @@ _HEADS = {
 
 
 def witnesses(view: JobView) -> list[Block]:
-    """Return what profile, servers and Slurm say, and why they may differ; [] if none speaks."""
+    """Return what profile, servers and Slurm report, and why they may differ; [] if none does."""
     is_partial = any(one.about["is_partial"] for one in view.sources)
     found = statements(view.row, is_partial=is_partial)
     if not any(one.known for one in found):
@@ -363,13 +369,14 @@ def witnesses(view: JobView) -> list[Block]:
     ]  # fmt: skip
     table = Comparison(
         "witnesses",
-        "Three sources",
+        "Three sources compared",
         tuple(_HEADS.values()),
         rows,
         "The program's own calls, what reached the servers, and what Slurm counted of its "
-        "processes are three different things; they agree within a tenth where nothing lies "
-        "between them. Numbers of operations are not compared: the servers count requests, which "
-        "clients make by joining and splitting the program's calls.",
+        "processes are three different quantities; they agree within 10 % where nothing "
+        "between them caches or changes requests. Numbers of operations are not compared: "
+        "the servers count requests, which clients make by joining and splitting the "
+        "program's calls.",
     )
     reasons = list(dict.fromkeys(reason for one in found for reason in one.reasons))
     if not reasons:

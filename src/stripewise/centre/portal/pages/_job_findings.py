@@ -18,9 +18,9 @@ from stripewise.centre.database.queries import (
     full_profile,
     is_of_pattern,
     next_run,
+    pairs_of_job,
     view_job,
 )
-from stripewise.centre.database.queries import pairs_of_job_pairs as pairs_of
 from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Asked, Page
 from stripewise.centre.portal.pages._jobs import finding_words
@@ -43,11 +43,11 @@ from stripewise.present.blocks import (
 Row = Mapping[str, Any]
 _MOST = 20
 _LEAST_REST = 0.01
-"""Share of the I/O time from which calls by name are shown: less may be rounding (chosen)."""
+"""Minimum share of the I/O time for calls shown by name: less may be rounding (chosen)."""
 
 
 def findings(view: JobView, pairs: Sequence[Row]) -> list[Block]:
-    """Return the findings of all runs of the job, the most costly first."""
+    """Return the findings of all runs of the job, most costly first."""
     if not view.counted:
         return []
     proof = proof_of(view.row, pairs)
@@ -73,8 +73,8 @@ def seconds(view: JobView) -> list[Block]:
     found: list[Block] = []
     if parts:
         note = (
-            "Time of the slowest rank in each of the three, which need not be the same rank: "
-            "they need not add up to the I/O time."
+            "Each is the time of its slowest rank, which may differ, so the three may not "
+            "add up to the I/O time."
         )
         unknown = [title for name, title in titles.items() if name not in known]
         if unknown:
@@ -84,8 +84,8 @@ def seconds(view: JobView) -> list[Block]:
         if rest > _LEAST_REST * whole and not unknown:
             parts.append(Part("names", "calls by name, such as stat", rest, "rest"))
             note += (
-                " Calls by name, on files that were not opened, take at least what the three "
-                "leave of the I/O time."
+                " Calls by name, on files that were not opened, take at least the rest of "
+                "the I/O time."
             )
         found.append(Split("io_by_call", "I/O time by kind of call", parts, note=note))
     rows = [one for source in view.counted for one in _by_finding(source, row["io_seconds"])]
@@ -95,13 +95,13 @@ def seconds(view: JobView) -> list[Block]:
 
 
 def proof_of(job: Row, pairs: Sequence[Row]) -> str:
-    """Return what pairs of runs of the job's program showed, in words; "" without any."""
+    """Return in words what pairs of runs of the job's program proved, or "" if there are none."""
     pair = next((one for one in pairs if is_of_pattern(one, job)), None)
     return "" if pair is None else proof_words(pair)
 
 
 def proof_words(pair: Row) -> str:
-    """Return what a study showed: its speed-up with interval and number of pairs."""
+    """Return in words what a study proved: its speed-up with interval and number of pairs."""
     speedup = written(pair["speedup"], "factor")
     interval = ""
     if pair["low"] is not None and pair["high"] is not None:
@@ -163,15 +163,15 @@ def _by_reason(rows: Sequence[Row]) -> Table:
             Column("file_count", "Files", "count"),
         ],
         sorted(rows, key=lambda one: -(one["cost_seconds"] or 0.0)),
-        note="Calls may be concerned by several findings: do not add these times up.",
+        note="Several findings may concern the same calls, so these times must not be added up.",
     )
 
 
-# What can be downloaded of a job: its profiles, and settings for the next run.
+# Downloads for a job: its profiles, and settings for the next run.
 
 
 def downloads(view: JobView, settings: NextRun | None) -> Block:
-    """Return links to what there is to download, and to the list of jobs."""
+    """Return links to the available downloads, and to the list of jobs."""
     begin = f"/jobs/{view.row['id']}"
     items = []
     if settings is not None:
@@ -206,7 +206,7 @@ class JobProfile(Page):
     section = "My jobs"
 
     def build(self, asked: Asked) -> Download | None:
-        """Return the file; None: there is no such profile for this viewer."""
+        """Return the file, or None if there is no such profile for this viewer."""
         job, source = int(asked.path["job"]), int(asked.path["source"])
         profile = full_profile(asked.connection, asked.viewer, job, source)
         row = find_job(asked.connection, asked.viewer, job)
@@ -222,18 +222,18 @@ class JobProfile(Page):
 
 
 class _Settings(Page):
-    """Settings for the next run of a job's program."""
+    """Base of the pages with settings for the next run of a job's program."""
 
     section = "My jobs"
     suffix: str
     media_type: str
 
     def build(self, asked: Asked) -> Download | None:
-        """Return the file; None: there is nothing to set."""
+        """Return the file, or None if there is nothing to set."""
         view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
         if view is None:
             return None
-        found = next_run(view, pairs_of(asked.connection, asked.viewer, view.row))
+        found = next_run(view, pairs_of_job(asked.connection, asked.viewer, view.row))
         text = "" if found is None else self.text(found)
         if found is None or not text:
             return None
@@ -247,25 +247,25 @@ class _Settings(Page):
 
     @abstractmethod
     def text(self, found: NextRun) -> str:
-        """Return the settings in this form; "" if it cannot say them."""
+        """Return the settings in this format, or "" if it cannot express them."""
 
 
 class JobSettingsToml(_Settings):
-    """For `stripewise run --config`."""
+    """Settings for `stripewise run --config`."""
 
     path = "/jobs/{job:int}/settings.toml"
     suffix = "toml"
     media_type = "application/toml"
 
     def text(self, found: NextRun) -> str:
-        """Return TOML."""
+        """Return the settings as TOML."""
         return found.recipe.toml
 
 
 class JobSettingsShell(_Settings):
-    """Lines of a job script that need no Stripewise.
+    """Settings as lines of a job script that work without Stripewise.
 
-    The file is plain text by name and type: browsers hold back files of a shell as dangerous.
+    The file is plain text by name and type, because browsers block shell files as dangerous.
     """
 
     path = "/jobs/{job:int}/settings.sh"
@@ -273,12 +273,12 @@ class JobSettingsShell(_Settings):
     media_type = "text/plain"
 
     def text(self, found: NextRun) -> str:
-        """Return lines of a shell."""
+        """Return the settings as shell lines."""
         return found.recipe.shell.rstrip("\n") + "\n" if found.recipe.shell else ""
 
 
 def _head(row: Row, found: NextRun) -> list[str]:
-    """Say for what the settings are, and what they rest on."""
+    """Return what the settings are for, and what they are based on."""
     program = f" of {row['program']}" if row["program"] else ""
     lines = [f"I/O settings for the next run{program}, after job {_jobs.job_id(row)}."]
     if found.proof is not None:

@@ -43,19 +43,19 @@ FIGURES = {
     "read_bytes": ("Read", "bytes"), "write_bytes": ("Written", "bytes"),
     "meta_operations": ("Metadata operations", "count"), "file_count": ("Files", "count"),
     "rank_count": ("Ranks", "count"), "node_count": ("Nodes", "count"),
-    "pattern": ("Main pattern", "code"), "stripes": ("Stripes of most data", "text"),
+    "pattern": ("Main pattern", "code"), "stripes": ("Striping of most data", "text"),
     "load_bytes_per_second": ("Load of the storage by all jobs", "rate"),
 }  # fmt: skip
-"""Field of `RunFacts` -> title and kind."""
+"""Title and kind of each field of `RunFacts`."""
 
 
 def history(job: Row, runs: Sequence[Row], facts: Mapping[int, RunFacts]) -> list[Block]:
-    """Return the runs around a job, and what is different in it.
+    """Return the runs around a job, and how the job differs from them.
 
     Args:
-        job: Its row.
-        runs: Of `list_runs`.
-        facts: Of `facts_of_runs` for these.
+        job: Row of the job.
+        runs: Result of `list_runs`.
+        facts: Result of `facts_of_runs` for these runs.
     """
     if len(runs) < 2:
         return []
@@ -68,7 +68,7 @@ def history(job: Row, runs: Sequence[Row], facts: Mapping[int, RunFacts]) -> lis
 
 
 def _against(now: RunFacts, before: Sequence[RunFacts], number: int) -> list[Block]:
-    """Compare a run with those before it."""
+    """Return a comparison of a run with those before it."""
     found = changes(now, before)
     usual = typical("io_seconds", before)
     runs = f"{'the last ' if number >= MOST_RUNS else ''}{number} earlier run{'s'[: number != 1]}"
@@ -81,7 +81,8 @@ def _against(now: RunFacts, before: Sequence[RunFacts], number: int) -> list[Blo
     blocks: list[Block] = [Notice("changes_words", "Compared with earlier runs", text)]
     if rows:
         note = (
-            "Medians of earlier runs; of words the most common one. What is not known is left out."
+            "Medians of earlier runs; for text, the most common value. Unknown values are "
+            "left out."
         )
         blocks.append(
             Comparison("changes", "What changed", ("Earlier runs", "This run"), rows, note)
@@ -90,7 +91,7 @@ def _against(now: RunFacts, before: Sequence[RunFacts], number: int) -> list[Blo
 
 
 def _ratio(now: float, usual: float) -> str:
-    """Compare an I/O time with the usual one; ends with "the median (4.00 s)"."""
+    """Return a comparison of an I/O time with the usual one, ending with "the median (4.00 s)"."""
     took, median = written(now, "seconds"), f"the median ({written(usual, 'seconds')})"
     if are_close(now, usual):
         return f"I/O took {took}, about as long as {median}"
@@ -101,7 +102,7 @@ def _ratio(now: float, usual: float) -> str:
 
 
 def _named(found: Sequence[Change], now: float | None, usual: float | None) -> str:
-    """Name what differs, or say that nothing does."""
+    """Return what differs, or that nothing does."""
     if found:
         return "What differs: " + "; ".join(map(change_words, found)) + "."
     text = "Pattern, ranks, nodes, stripes, settings, bytes and load of the storage do not differ"
@@ -112,7 +113,7 @@ def _named(found: Sequence[Change], now: float | None, usual: float | None) -> s
 
 
 def change_words(change: Change) -> str:
-    """Say one change: "ranks 64 instead of 32"."""
+    """Return one change in words: "ranks 64 instead of 32"."""
     title, kind = _title(change.name)
     title = title[:1].lower() + title[1:] if not change.name.startswith("setting ") else title
     return f"{title} {written(change.now, kind)} instead of {written(change.before, kind)}"
@@ -191,7 +192,7 @@ _OF_ROW = (
 
 
 class CompareJobs(Page):
-    """Two jobs that the viewer sees."""
+    """Comparison of two jobs that the viewer sees."""
 
     path = "/jobs/compare"
     section = "My jobs"
@@ -200,7 +201,7 @@ class CompareJobs(Page):
         """Return the comparison of two jobs.
 
         Raises:
-            UsageError: The query names no two jobs.
+            UsageError: The query does not name two jobs.
         """
         rows = []
         for name in ("a", "b"):
@@ -274,7 +275,7 @@ def _blocks(rows: Sequence[Row], first: RunFacts, second: RunFacts) -> list[Bloc
         Comparison("figures", "Side by side", heads, [*of_rows, *figures, *settings],
                    links=links),
         Search("other", "", CompareJobs.path, [
-            Field("a", "Job (its number in the address of its page)", str(rows[0]["id"]),
+            Field("a", "Job (the number in the address of its page)", str(rows[0]["id"]),
                   kind="number"),
             Field("b", "and job", str(rows[1]["id"]), kind="number"),
         ], button="Compare"),

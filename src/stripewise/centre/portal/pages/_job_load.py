@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says what the storage did beside a job, and whether the job or others kept it busy."""
+"""Reports what the storage did during a job, and whether the job or others kept it busy."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from stripewise.present.blocks import Block, Chart, Fact, Facts, Line, Notice, S
 
 _MOSTLY_YOU = 0.5
 _BUSY = 0.9
-"""Share of the hours before in which the storage moved less: from here on it was busy (chosen)."""
+"""Share of earlier hours with less load from which the storage was busy (chosen)."""
 _LONGER = 1.5
-"""From this factor on, operations took longer than usual (chosen)."""
+"""Factor from which operations took longer than usual (chosen)."""
 _MOST_SLOW = 3
 _WIDE = 2.0
-"""From this factor on, intervals tell of far more than the run that they cover (chosen)."""
+"""Factor from which intervals cover far more than the run (chosen)."""
 
 
 def loads(view: JobView, found: Sequence[StorageLoad], *, is_served: bool = False) -> list[Block]:
-    """Return what each storage of the job did meanwhile, and what follows.
+    """Return the load of each storage during the job, and the conclusions from it.
 
     Args:
         view: The job.
-        found: Its storages, as far as they are sampled.
-        is_served: Servers counted something of it.
+        found: Loads of its storage systems, as far as they are sampled.
+        is_served: Whether servers counted something for it.
     """
     if not found and not view.counted and not is_served:
         return []
     if not found:
         text = (
             "The counters of this job's storage are not sampled, or not for the time of its run, "
-            "so the load by others is not known."
+            "so nothing can be said about the load of others."
         )
-        return [Notice("load", "You or others?", [text])]
+        return [Notice("load", "Your load or that of others?", [text])]
     several = len(found) > 1
     return [
         block
         for number, load in enumerate(found, 1)
-        for block in _of_storage(view, load, f"_{number}" if several else "")
+        for block in _storage_blocks(view, load, f"_{number}" if several else "")
     ]
 
 
 def verdict(load: StorageLoad) -> str:
-    """Say whether the job or the load by others is the likelier cause of slow I/O."""
+    """Return whether the job or the load by others is the likelier cause of slow I/O."""
     share, usual = load.job_share, load.busier_than
     if load.job_bytes is None:
         return (
@@ -63,10 +63,10 @@ def verdict(load: StorageLoad) -> str:
     part = f"{written(share, 'share')} of all that {load.file_system} moved {_during(load)}"
     slow = load.service is not None and bool(load.service.slow)
     if share >= _MOSTLY_YOU:
-        return f"Mostly you: this job moved {part}. " + (
+        return f"Mostly this job: it moved {part}. " + (
             "Targets that were slow, see below, may have cost time as well."
             if slow
-            else "How it does its I/O is likelier to decide how long it takes than others are."
+            else "Its I/O time is more likely to depend on how it does its I/O than on others."
         )
     if _is_wide(load):
         run = written(max(load.end - load.begin, 1), "seconds")
@@ -85,7 +85,7 @@ def verdict(load: StorageLoad) -> str:
     )
     longer = took_longer(load.service)
     if usual >= _BUSY:
-        return _of_busy(compared, part, longer)
+        return _busy_words(compared, part, longer)
     if slow:
         return (
             f"The load of others does not explain it, but a slow target may: {compared}, which is "
@@ -97,13 +97,13 @@ def verdict(load: StorageLoad) -> str:
             f"it: {compared}, which is not unusual, and this job moved {part}."
         )
     return (
-        f"By the bytes that were moved, nothing points to others: {compared}, which is not "
-        f"unusual, and this job moved {part}."
+        f"The bytes that were moved do not point to others: {compared}, which is no unusual "
+        f"load, and this job moved {part}."
     )
 
 
 def metadata_words(load: StorageLoad) -> list[str]:
-    """Say which part of the metadata operations was the job's, where that is worth a word."""
+    """Return the job's share in the metadata operations, if it is worth mentioning."""
     share = load.job_operations_share
     if share is None or (share < _MOSTLY_YOU and load.job_bytes is not None):
         return []
@@ -112,18 +112,18 @@ def metadata_words(load: StorageLoad) -> list[str]:
     if share < _MOSTLY_YOU:
         return [f"This {text}"]
     return [
-        f"Mostly you, by metadata operations: this {text} How it opens, looks up and makes files "
-        "is likelier to decide how long these take than others are."
+        f"Mostly this job, by metadata operations: this {text} How long these take is more likely "
+        "to depend on how it opens, looks up and creates files than on others."
     ]
 
 
 def _is_wide(load: StorageLoad) -> bool:
-    """Whether what the storage moved is of a far longer time than the run."""
+    """Return whether the storage's bytes cover a far longer time than the run."""
     return load.covering_seconds >= _WIDE * max(load.end - load.begin, 1)
 
 
 def _during(load: StorageLoad) -> str:
-    """Say of which time the storage's bytes are."""
+    """Return a phrase for the time that the storage's bytes cover."""
     if not _is_wide(load):
         return "during the run"
     return f"in {_around(load)} around the run"
@@ -134,8 +134,8 @@ def _around(load: StorageLoad) -> str:
     return text if text.startswith(("a ", "an ")) else f"the {text}"
 
 
-def _of_busy(compared: str, part: str, longer: bool | None) -> str:
-    """Say what a busy storage means: load alone holds nobody up, longer times do."""
+def _busy_words(compared: str, part: str, longer: bool | None) -> str:
+    """Return what a busy storage means: only longer times, not load by itself, delay a job."""
     if longer:
         return (
             f"Others, at least in part: {compared}, its operations took longer than usual, and "
@@ -150,7 +150,7 @@ def _of_busy(compared: str, part: str, longer: bool | None) -> str:
 
 
 def took_longer(service: ServiceBeside | None) -> bool | None:
-    """Return whether operations took longer than usual, or at a target; None: not known."""
+    """Return whether operations took longer than usual, or at some target; None if unknown."""
     if service is None:
         return None
     if service.slow:
@@ -163,7 +163,7 @@ def took_longer(service: ServiceBeside | None) -> bool | None:
     return any(known) if known else None
 
 
-def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
+def _storage_blocks(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
     share = load.job_share
     tone = (
         "warn"
@@ -196,7 +196,7 @@ def _of_storage(view: JobView, load: StorageLoad, ending: str) -> list[Block]:
     if load.service is not None and load.service.slow:
         tone = "warn"
     return [
-        Notice(f"load{ending}", f"You or others? {load.file_system}", words, tone),
+        Notice(f"load{ending}", f"Your load or that of others? {load.file_system}", words, tone),
         Facts(f"load_facts{ending}", "", facts),
         _chart(view, load, ending),
     ]
@@ -212,7 +212,7 @@ def _metadata_facts(load: StorageLoad) -> list[Fact]:
 
 
 def _service_facts(service: ServiceBeside | None) -> list[Fact]:
-    """Return how long operations took at the servers, by kind of targets."""
+    """Return how long operations took at the servers, by kind of target."""
     return [
         Fact(f"{one.kind.lower() or 'target'}_operation_seconds",
              f"Mean time at {_kind_text(one.kind)}", one.seconds, "seconds",
@@ -223,7 +223,7 @@ def _service_facts(service: ServiceBeside | None) -> list[Fact]:
 
 
 def service_words(service: ServiceBeside | None) -> list[str]:
-    """Say how long operations took during the run against usual, and which target was slow."""
+    """Return how long operations took during the run against usual, and which target was slow."""
     if service is None:
         return []
     said = []
@@ -265,6 +265,6 @@ def _chart(view: JobView, load: StorageLoad, ending: str) -> Chart:
         "rate",
         spans=[Span(f"Job {_jobs.job_id(view.row)}", load.begin, last)],
         description=f"Means over {width_text(load.resolution_seconds)}; the run is marked.",
-        note="Sums over all users; whose load it was is not shown. Gaps were not sampled.",
+        note="Sums over all users, who are not shown. Gaps were not sampled.",
         style="steps",
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the list of jobs, and says what the I/O of each cost, or why that is unknown."""
+"""Builds the list of jobs, and reports what the I/O of each cost, or why that is unknown."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Jobs(Page):
     lists_others = True
 
     def build(self, asked: Asked) -> Content:
-        """List them."""
+        """List the jobs."""
         wanted = JobFilter.parse(asked.words)
         sort = asked.words.get("sort", "")
         listing = list_jobs(
@@ -81,7 +81,7 @@ class Jobs(Page):
             shown -= {"user"}
         rows = [_row(veiled(asked.viewer, dict(row._mapping))) for row in listing.rows]
         if len({row["cluster"] for row in rows}) > 1:
-            shown |= {"cluster"}  # they may share job ids
+            shown |= {"cluster"}  # clusters may share job ids
         table = Table(
             "jobs",
             "",
@@ -109,7 +109,7 @@ def _lead(number: int, total: str, *, is_search: bool) -> str:
 
 
 def _left_out(words: Mapping[str, str]) -> str:
-    """Say which jobs a search for the least of a figure cannot find."""
+    """Return which jobs a search for the minimum of a figure cannot find."""
     names = [words_of for name, words_of in _LEAST.items() if name in words]
     if not names:
         return ""
@@ -163,8 +163,12 @@ def _search(is_staff: bool, wanted: JobFilter, sort: str) -> Search:
         field("state", "State", choices=[(state, state) for state in _STATES]),
         field("finding", "Finding"),
         field("pattern", "Pattern"),
-        field("direction", "Its direction", choices=[("read", "read"), ("write", "written")]),
-        field("least_lost_seconds", "Lost in it, at least (s)", "number"),
+        field(
+            "direction",
+            "Direction of the pattern",
+            choices=[("read", "read"), ("write", "written")],
+        ),
+        field("least_lost_seconds", "Lost in the pattern, at least (s)", "number"),
         field("source", "Profile", choices=_SOURCES),
         field("least_io_seconds", "I/O time, at least (s)", "number"),
         field("least_avoidable_seconds", "Avoidable time, at least (s)", "number"),
@@ -196,8 +200,8 @@ HIDDEN = (
 )
 _REASONS = {
     "no profile": (
-        "No I/O profile of this job is stored, so nothing is known about its I/O.",
-        "Have the next run profiled: start the program as below, or with Darshan loaded.",
+        "No I/O profile of this job has been taken in, so nothing is known about its I/O.",
+        "To profile the next run, start the program as below or with Darshan loaded.",
     ),
     "did not run": ("This job did not run, so it made no I/O.", ""),
     "PENDING": (
@@ -209,11 +213,11 @@ _REASONS = {
         "Look again after its end.",
     ),
     "no record": (
-        "There is only the scheduler's record, and it is not complete.",
+        "There is only the scheduler's record, and it is incomplete.",
         "It is filled in when the scheduler's accounting is read again.",
     ),
 }
-"""Reason why there are no figures, or state of the job -> what that means, and what to do."""
+"""Meaning and remedy for each reason why there are no figures, or state of the job."""
 _COUNTED = (
     "No I/O profile of this job is stored; what the storage's servers counted for it is below."
 )
@@ -225,12 +229,12 @@ _PROFILED = (
 
 
 def title(row: Row) -> str:
-    """Return the name of a job: its id with its task, component and name."""
+    """Return the title of a job: its id with task or component, and its name."""
     return f"Job {job_id(row)}" + (f": {row['name']}" if row["name"] else "")
 
 
 def job_id(row: Row) -> str:
-    """Return the id of a job as people write it: "12_3" of an array, "12+1" of a group."""
+    """Return the id of a job in the usual notation: "12_3" in an array, "12+1" in a group."""
     if row["array_job_id"] is not None and row["array_task_id"] is not None:
         return f"{row['array_job_id']}_{row['array_task_id']}"
     if row.get("het_job_id") is not None and row.get("het_offset") is not None:
@@ -239,10 +243,10 @@ def job_id(row: Row) -> str:
 
 
 def number_word(name: str, text: str) -> int:
-    """Return a key that a query names.
+    """Return the key that a query contains.
 
     Raises:
-        UsageError: It is no number.
+        UsageError: It is not a number.
     """
     if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
         raise UsageError(f"{name}={text[:40]!r} is not a number, such as 7")
@@ -254,7 +258,7 @@ def lead(view: JobView, *, is_served: bool = False) -> str:
 
     Args:
         view: The job.
-        is_served: Servers counted something of it.
+        is_served: Whether servers counted something for it.
     """
     row = view.row
     if row["no_data_reason"]:
@@ -266,13 +270,13 @@ def lead(view: JobView, *, is_served: bool = False) -> str:
 
 
 def no_figures(row: Row) -> str:
-    """Say in a few words why a job has no figures; "" if it has them."""
+    """Return in a few words why a job has no figures, or "" if it has them."""
     reason = row["no_data_reason"] or ""
     return _UNFINISHED.get(row["state"], reason) if reason else ""
 
 
 def missing(view: JobView, *, is_served: bool = False) -> list[Block]:
-    """Say why there are no figures, and what to do; arguments as of `lead`."""
+    """Return why there are no figures, and what to do; for arguments see `lead`."""
     reason = view.row["no_data_reason"]
     if not reason:
         return []
@@ -280,12 +284,12 @@ def missing(view: JobView, *, is_served: bool = False) -> list[Block]:
     found: list[Block] = [Notice("why", "Why there are no figures", words, "warn")]
     if reason == "no profile" or view.row["state"] == "PENDING":
         note = "Where the centre has set it up, the run reports itself to this portal."
-        found.append(Lines("profile_next", "Have the next run profiled", _PROFILED, note))
+        found.append(Lines("profile_next", "Profile the next run", _PROFILED, note))
     return found
 
 
 def hidden(view: JobView) -> list[Block]:
-    """Say what is not shown to this viewer, if anything is not."""
+    """Return a note on what is hidden from this viewer, if anything is."""
     if view.shows_names or not view.sources:
         return []
     general = "Findings are described in general words here."
@@ -327,17 +331,17 @@ def _avoidable(row: Row) -> str:
         )
     if not row["avoidable_seconds"] or not row["top_finding"]:
         number = row["finding_count"]
-        return f"{number} remark{'s'[: number != 1]}; what they cost is not known."
+        return f"{number} remark{'s'[: number != 1]}, whose cost is not known."
     words = finding_words(row["top_finding"]).title
     words = words[:1].lower() + words[1:]
     return f"About {written(row['avoidable_seconds'], 'seconds')} can be avoided: {words}."
 
 
-# Findings in general words, which name no file; docs/reference/findings.md has the rules.
+# General texts of findings that name no file; docs/reference/findings.md has the rules.
 
 
 class FindingWords(NamedTuple):
-    """What is said of all findings with one code; `tunes`: settings can remedy it."""
+    """Texts for all findings with one code; `tunes` states whether settings can remedy it."""
 
     title: str
     remedy: str
@@ -348,5 +352,5 @@ _WORDS = {rule.code: FindingWords(rule.title, rule.general_remedy, rule.tunes) f
 
 
 def finding_words(code: str) -> FindingWords:
-    """Return what is said of a finding; of one that is not known its code."""
+    """Return the texts of a finding; for an unknown one, its code."""
     return _WORDS.get(code) or FindingWords(code.replace("-", " ").capitalize(), "")

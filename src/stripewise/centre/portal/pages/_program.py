@@ -57,19 +57,19 @@ from stripewise.present.blocks import (
 
 
 class OneProgram(Page):
-    """A program over the jobs that the viewer sees, beside all users together."""
+    """A program over the jobs that the viewer sees, compared with all users."""
 
     path = "/programs/{program}"
     section = "Programs"
 
     def build(self, asked: Asked) -> Content | None:
-        """Show it."""
+        """Build the page."""
         name = str(asked.path["program"])
         period = Period.parse(asked.words, asked.now)
         program_id = find_program(asked.connection, asked.viewer, name)
         public = _public(asked, name)
         if program_id is None:
-            return None if public is None else _of_everybody(public, asked)
+            return None if public is None else _public_content(public, asked)
         found = survey(asked.connection, asked.viewer, period, program_id=program_id)
         whole = found[0] if found else None
         job = median_job(asked.connection, asked.viewer, program_id, period)
@@ -112,7 +112,7 @@ def _details(asked: Asked, program_id: int, name: str, period: Period) -> list[B
     ]  # fmt: skip
 
 
-def _of_everybody(public: ProgramSurvey, asked: Asked) -> Content:
+def _public_content(public: ProgramSurvey, asked: Asked) -> Content:
     text = (
         f"You have no job of {public.program}. These figures are medians over the jobs of all "
         f"users {public_period(asked.now).text}; there are at least {FEWEST_USERS} of them, and "
@@ -160,7 +160,7 @@ def _lead(name: str, whole: ProgramSurvey | None, period: Period) -> str:
     if not saved and why:
         return f"{text}. What could have been avoided is not known: {why}."
     if not saved:
-        return f"{text}. No finding expects that time could be saved."
+        return f"{text}. No finding predicts a saving."
     least = written(saved, "node-seconds", why)
     return f"{text}. {least[:1].upper()}{least[1:]} could have been avoided."
 
@@ -190,7 +190,7 @@ _CASE = (
 def case_table(
     job: Row | None, whole: ProgramSurvey | None, public: ProgramSurvey | None
 ) -> Table:
-    """Return a representative job beside medians; READ_TIME and so on are sums over ranks."""
+    """Return a representative job beside medians; READ_TIME and the like are sums over ranks."""
     job = job or {}
     rows = [
         {"figure": title, "name": name, "kind": kind, "job": job.get(name),
@@ -204,7 +204,7 @@ def case_table(
         heads.append(Column("job", f"Job {job['raw_id'] or job['id']}", "number", kinds="kind"))
     if whole is not None:
         heads.append(Column("median", "Median", "number", kinds="kind"))
-        heads.append(Column("high", "90 % of the jobs are below", "number", kinds="kind"))
+        heads.append(Column("high", "90th percentile of the jobs", "number", kinds="kind"))
     if public is not None:
         heads.append(Column("everybody", "Median of all users", "number", kinds="kind"))
     note = (
@@ -221,7 +221,7 @@ def _high(whole: ProgramSurvey | None, name: str) -> float | None:
 
 
 def times_chart(rows: Sequence[Row], step: int) -> Chart:
-    """Return the I/O time of jobs over the year."""
+    """Return the chart of I/O times of jobs over the year."""
     note = "" if step == 1 else f"Every {step}th job is shown."
     return Chart(
         "times",
@@ -240,28 +240,30 @@ def times_chart(rows: Sequence[Row], step: int) -> Chart:
 
 
 def findings_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
-    """Return what costs time, with the jobs concerned."""
+    """Return the table of what costs time, with the jobs concerned."""
     specs = (
         ("code", "Finding", "code"), ("job_count", "Jobs", "count"),
         ("cost_seconds", "Expected gain, all jobs", "seconds"),
         ("cost_node_seconds", "in node-hours", "node-hours"),
     )  # fmt: skip
-    told = [{**row, "url": address("/jobs", {**words, "finding": row["code"]})} for row in rows]
+    table_rows = [
+        {**row, "url": address("/jobs", {**words, "finding": row["code"]})} for row in rows
+    ]
     note = "Findings overlap: their gains do not add up."
-    return Table("findings", "What costs time", columns(specs, {"code": "url"}), told, note,
+    return Table("findings", "What costs time", columns(specs, {"code": "url"}), table_rows, note,
                  empty="Nothing was found that costs time.")  # fmt: skip
 
 
 def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
-    """Return patterns of access, with the jobs concerned."""
+    """Return the table of access patterns, with the jobs concerned."""
     specs = (
         ("form", "Pattern", "code"), ("direction", "Direction", "text"),
         ("job_count", "Jobs", "count"), ("moved_bytes", "Moved", "bytes"),
         ("lost_seconds", "Lost, all jobs", "seconds"),
     )  # fmt: skip
-    told = [with_direction(row, words) for row in rows]
-    return Table("patterns", "Patterns of access", columns(specs, {"form": "url"}), told,
-                 "What is lost is the expected gain of findings about the same files.",
+    table_rows = [with_direction(row, words) for row in rows]
+    return Table("patterns", "Patterns of access", columns(specs, {"form": "url"}), table_rows,
+                 "Lost: the expected gain of findings about these files.",
                  empty="No profile of these jobs records its patterns.")  # fmt: skip
 
 
@@ -273,7 +275,7 @@ def with_direction(row: Row, words: Mapping[str, str]) -> dict[str, Any]:
 
 
 def settings_table(rows: Sequence[Row]) -> Table:
-    """Return settings in use."""
+    """Return the table of used settings."""
     specs = (
         ("name", "Setting", "code"), ("requested", "Requested", "code"),
         ("applied", "Applied", "code"), ("effective", "Reported by the library", "code"),
@@ -287,7 +289,7 @@ def settings_table(rows: Sequence[Row]) -> Table:
 PAIR_COLUMNS = (
     ("made_at", "Proved", "day"), ("user", "By", "text"), ("speedup", "Speed-up of I/O", "factor"),
     ("low", "at least (95 %)", "factor"), ("high", "at most (95 %)", "factor"),
-    ("pair_count", "Pairs", "count"), ("saved_seconds", "Saved in a run", "seconds"),
+    ("pair_count", "Pairs", "count"), ("saved_seconds", "Saved per run", "seconds"),
     ("elapsed_speedup", "Speed-up of the run", "factor"), ("node_count", "Nodes", "count"),
     ("rank_count", "Ranks", "count"), ("pattern", "Pattern", "code"),
     ("verification", "Outputs compared", "text"), ("settings", "Settings", "text"),
@@ -295,7 +297,7 @@ PAIR_COLUMNS = (
 
 
 def pairs_table(rows: Sequence[Row]) -> Table:
-    """Return proved savings, with their settings where the viewer may have them."""
+    """Return the table of proved savings, with the settings if the viewer may see them."""
     return Table("pairs", "Savings proved by pairs of runs",
                  columns(PAIR_COLUMNS, {"settings": "settings_url"}),
                  list(map(with_settings, rows)),
@@ -314,7 +316,7 @@ def year_before(period: Period) -> Period:
     return Period(max(period.until - 365 * 86400, 0), period.until, {})
 
 
-# The ledger of savings: what proved settings have saved since; and these settings to download.
+# The ledger of savings: what proved settings have saved since, and these settings to download.
 
 _DAYS = 365
 _LEDGER = (
@@ -328,9 +330,9 @@ _PAIRS = (
     ("regained_node_seconds", "in node-hours", "node-hours"), *PAIR_COLUMNS,
 )  # fmt: skip
 _HOW = (
-    "A later run is a job of the same program after the proof whose profile has all proved "
-    "settings of files, applied or requested. It counts once, for the newest proof, with what "
-    "that proof saved in a run."
+    "A later run is a job of the same program, after the proof, whose profile shows all "
+    "proved settings of files as applied or requested. It counts once, for the newest "
+    "proof, with what that proof saved per run."
 )
 
 
@@ -341,7 +343,7 @@ class Savings(Page):
     section = "Programs"
 
     def build(self, asked: Asked) -> Content:
-        """Add it up."""
+        """Sum the savings."""
         period = Period.parse(asked.words, asked.now, _DAYS)
         ledger = savings_ledger(asked.connection, asked.viewer, period)
         projects = [{**row, "url": program_url(row["program"])} for row in ledger.projects]
@@ -392,7 +394,10 @@ def _saved_facts(ledger: SavingsLedger) -> Facts:
 
 
 def _note(ledger: SavingsLedger) -> str:
-    text = "Later runs are not counted for settings that no profile records (of the job, of HDF5)."
+    text = (
+        "Later runs are not counted for settings that no profile records (settings of the "
+        "job and of HDF5)."
+    )
     if ledger.is_whole:
         return text
     return f"{text} Only the newest {plural(len(ledger.savings), 'proof')} are counted."
@@ -415,13 +420,13 @@ def _saved_lead(ledger: SavingsLedger, period: Period) -> str:
 
 
 class SavingsSettings(Page):
-    """The settings of a proof as a file: for their owner and the staff."""
+    """The settings of a proof as a file, for their owner and staff."""
 
     path = "/savings/{pair:int}/settings"
     section = "Programs"
 
     def build(self, asked: Asked) -> Download | None:
-        """Return TOML, or with form=lines lines of a job script that need no Stripewise."""
+        """Return TOML, or with form=lines, lines of a job script that work without Stripewise."""
         form = asked.words.get("form", "toml")
         if form not in ("toml", "lines"):
             raise UsageError(f"form={form[:40]!r}: settings come as toml or lines")

@@ -73,7 +73,7 @@ class ProgramsSummary(Page):
     section = "Programs"
 
     def build(self, asked: Asked) -> Content:
-        """Show them."""
+        """Build the page."""
         period = Period.parse(asked.words, asked.now)
         names = chosen(asked.words.get("programs", ""))
         seen = {one.program: one for one in survey(asked.connection, asked.viewer, period)}
@@ -100,7 +100,7 @@ class ProgramsSummary(Page):
 
 
 def chosen(text: str) -> list[str]:
-    """Return the names in a list with commas, each once.
+    """Return the names in a comma-separated list, without repetitions.
 
     Raises:
         UsageError: There are too many.
@@ -136,7 +136,7 @@ def _table(
     note: str,
 ) -> Table:
     rows = [(f"program {one.program}", row_of(one)) for one in shown]
-    told: list[dict[str, Any]] = [
+    table_rows: list[dict[str, Any]] = [
         {"figure": title, "name": figure, "kind": kind}
         | {column: row[figure] for column, row in rows}
         for figure, title, kind in figures
@@ -145,7 +145,7 @@ def _table(
     for (column, _), one in zip(rows, shown, strict=True):
         title_of = f"{one.program} (all users)" if one.is_everybody else one.program
         heads.append(Column(column, title_of, "number", kinds="kind"))
-    return Table(name, title, heads, told if shown else [], note,
+    return Table(name, title, heads, table_rows if shown else [], note,
                  empty="Choose programs by their names.")  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def row_of(one: ProgramSurvey) -> dict[str, Any]:
     return row
 
 
-# The survey of applications: what each program asks of the storage.
+# The survey of applications: the I/O demands of each program.
 
 USUAL_SORT = "-node_seconds"
 _LINKS = {"program": "program_url"}
@@ -269,7 +269,7 @@ def _lead(found: Sequence[ProgramSurvey], is_staff: bool) -> str:
     if not known and why:
         return f"{text} What could have been avoided is not known: {why}."
     if not known:
-        return f"{text} No finding expects that time could be saved."
+        return f"{text} No finding predicts a saving."
     worst = max(known, key=lambda one: one.avoidable_node_seconds or 0.0)
     every = sum(one.avoidable_node_seconds or 0.0 for one in known)
     most = written(worst.avoidable_node_seconds, "node-seconds")
@@ -289,7 +289,10 @@ def _everybody(found: Sequence[ProgramSurvey], now: float) -> Table:
             f"Medians over the jobs of all users {public_period(now).text}, of programs with at "
             f"least {FEWEST_USERS} users; rounded, so that nobody's job can be told apart."
         ),
-        empty=f"No program has {FEWEST_USERS} users with profiles {public_period(now).text}.",
+        empty=(
+            f"No program has at least {FEWEST_USERS} users with profiles "
+            f"{public_period(now).text}."
+        ),
     )
 
 
@@ -309,7 +312,7 @@ def _links(rows: Sequence[Mapping[str, Any]], period: Period) -> Links:
     )  # fmt: skip
 
 
-# Search of patterns: which jobs access their files so, and what that costs.
+# Search of patterns: which jobs have such access patterns, and what they cost.
 
 _COLUMNS: tuple[Spec, ...] = (
     ("form", "Pattern", "code"),
@@ -328,7 +331,7 @@ class Patterns(Page):
     section = "Programs"
 
     def build(self, asked: Asked) -> Content:
-        """List them, those that lose most first."""
+        """List the patterns that lose most first."""
         period = Period.parse(asked.words, asked.now)
         wanted = PatternFilter.parse(asked.words)
         words = {name: str(value) for name, value in vars(wanted).items() if value is not None}
@@ -345,7 +348,7 @@ class Patterns(Page):
             period_search(self.path, period, fields),
             Table("patterns", "", columns(_COLUMNS, {"form": "url"}),
                   [with_direction(row, about) for row in rows],
-                  note="What is lost is the expected gain of findings about the same files. Links "
+                  note="Lost: the expected gain of findings about these files. Links "
                        "lead to the jobs.",
                   empty="No job that you may see matches this search.",
                   total=f"{plural(len(rows), 'pattern')} {period.text}"),
@@ -384,5 +387,5 @@ def _everybody_patterns(asked: Asked, wanted: PatternFilter) -> Table:
         columns(spec for spec in _COLUMNS if spec[0] != "program_count"),
         [with_direction(row, {}) for row in rows],
         note,
-        empty=f"No such pattern has {FEWEST_USERS} users {when}.",
+        empty=f"No such pattern has at least {FEWEST_USERS} users {when}.",
     )

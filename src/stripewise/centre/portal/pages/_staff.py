@@ -56,14 +56,14 @@ _NO_NODES = "the nodes of some jobs are not known"
 
 
 class Staff(Page):
-    """Where to look."""
+    """Overview for staff."""
 
     path = "/staff"
     section = "Staff"
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Sum up the last days."""
+        """Summarise the last days."""
         period = Period.parse(asked.words, asked.now, DAYS)
         days = coverage(asked.connection, asked.viewer, period)
         jobs, profiled = (
@@ -96,7 +96,7 @@ class Staff(Page):
 
 
 def _avoidable(programs: Sequence[Row]) -> Amount:
-    """Return what can be avoided in all of them; the least, where jobs have no estimate."""
+    """Return the total avoidable time; a lower bound if jobs have no estimate."""
     known = [row["avoidable_node_seconds"] for row in programs]
     every = [seconds for seconds in known if seconds is not None]
     why = not_estimated(sum(row["not_estimated"] for row in programs))
@@ -111,14 +111,14 @@ def _lead(jobs: int, profiled: int, avoidable: Amount, period: Period) -> str:
     if avoidable.value is None:
         return f"{text}a profile; what could have been avoided is not known: {avoidable.why}."
     saved = written(avoidable.value, "node-seconds", avoidable.why)
-    return f"{text}a profile, and findings expect that {saved} could have been avoided."
+    return f"{text}a profile, and findings estimate that {saved} could have been avoided."
 
 
 def _links(is_admin: bool) -> Links:
     found = [
         Link("Programs", "/staff/programs", "by the node-hours that could be avoided"),
-        Link("Ignored advice", "/staff/ignored", "findings that come back in job after job"),
-        Link("Coverage", "/staff/coverage", "which jobs are seen, and by what"),
+        Link("Ignored advice", "/staff/ignored", "findings that recur in job after job"),
+        Link("Coverage", "/staff/coverage", "which jobs have profiles, and of which kinds"),
         Link("Quality", "/staff/quality", "whether profiles, storage and Slurm agree"),
         Link("Ingest", "/staff/ingest", "what was stored, and what was refused"),
         Link("Savings", "/savings", "what proved settings have saved"),
@@ -136,7 +136,7 @@ class StaffPrograms(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """List them."""
+        """List the programs."""
         period = Period.parse(asked.words, asked.now)
         rows = [
             {**row, "url": program_url(row["program"]),
@@ -162,7 +162,7 @@ class StaffPrograms(Page):
         )  # fmt: skip
         known = [row for row in rows if row["avoidable_node_seconds"]]
         every = _avoidable(rows)
-        lead = f"No finding expects that time could be saved {period.text}."
+        lead = f"No finding predicts a saving {period.text}."
         if every.why:
             lead = f"What could have been avoided {period.text} is not known: {every.why}."
         if known:
@@ -183,7 +183,7 @@ def _missing(row: Row) -> dict[str, str]:
 
 
 class StaffIgnored(Page):
-    """Advice that nobody follows."""
+    """Findings that nobody acts on."""
 
     path = "/staff/ignored"
     section = "Staff"
@@ -191,7 +191,7 @@ class StaffIgnored(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """List it, the most costly first."""
+        """List the findings, most costly first."""
         period = Period.parse(asked.words, asked.now)
         word = asked.words.get("least_avoidable_seconds", "")
         least = JobFilter.parse({"least_avoidable_seconds": word}).least_avoidable_seconds
@@ -213,16 +213,16 @@ class StaffIgnored(Page):
         table = Table(
             "ignored", "",
             columns(specs, {"program": "url", "job_count": "jobs_url"}), shown,
-            f"A finding counts from {FEWEST_RUNS} jobs with a profile in a row on, up to the "
-            f"latest one, each with an expected gain of at least {written(seconds, 'seconds')}. "
-            "Jobs before the period are not looked at.",
-            empty="No finding came back so often.", next=following,
+            f"A finding is listed if at least {FEWEST_RUNS} jobs with a profile in a row, up "
+            "to the latest one, had an expected gain of at least "
+            f"{written(seconds, 'seconds')}. Jobs before the period are not looked at.",
+            empty="No finding recurred so often.", next=following,
         )  # fmt: skip
         every = total(_lost(row) for row in rows)
         lead = f"No advice was ignored {period.text}."
         if rows:
             lead = (
-                f"{plural(len(rows), 'finding')} came back in job after job {period.text} and "
+                f"{plural(len(rows), 'finding')} recurred in job after job {period.text} and "
                 f"cost {_cost_text(every)}."
             )
         field = Field(
@@ -246,7 +246,7 @@ def _jobs_url(row: Any) -> str:
     return address("/jobs", {**words, "finding": row["code"], "since": row["since_at"]})
 
 
-# Whether the monitoring is well: what delivers, what is silent, what nobody counts.
+# State of the monitoring: what delivers, what is silent, what nobody counts.
 
 MOST_AGENTS = 100
 _COLUMNS = (
@@ -257,14 +257,14 @@ _COLUMNS = (
 
 
 def monitoring(asked: Asked) -> list[Block]:
-    """Return the health of the monitoring: in words, then the agents, the silent ones first."""
+    """Return the state of the monitoring: in words, then the agents, silent ones first."""
     found = view_monitors(asked.connection, asked.now)
     missing = uncounted(asked.connection, asked.now)
     words = [*_agents_words(found), *_missing_words(missing)]
     is_bad = bool(missing) or any(one.is_silent for one in found)
     return [
         Notice("monitoring", "Monitoring", words, "warn" if is_bad else "good"),
-        Table("agents", "Agents of the monitoring", _COLUMNS,
+        Table("agents", "Monitoring agents", _COLUMNS,
               [_row(one, asked.now) for one in found[:MOST_AGENTS]],
               total=plural(len(found), "agent"), empty="No agent has delivered anything yet."),
     ]  # fmt: skip
@@ -275,7 +275,7 @@ def _agents_words(found: Sequence[Monitor]) -> list[str]:
         return ["No agent of `stripewise centre monitor` has delivered anything yet."]
     silent = [one.agent for one in found if one.is_silent]
     if not silent:
-        return [f"{plural(len(found), 'agent')} of the monitoring: all deliver."]
+        return [f"{plural(len(found), 'agent')} of the monitoring: all deliver data."]
     verb = "is" if len(silent) == 1 else "are"
     return [f"{len(silent)} of {plural(len(found), 'agent')} {verb} silent: {names_text(silent)}."]
 

@@ -60,7 +60,7 @@ class StaffCoverage(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Tell them."""
+        """Build the page."""
         period = Period.parse(asked.words, asked.now)
         by = asked.words.get("by") or "day"
         rows = list(map(_with_shares, coverage(asked.connection, asked.viewer, period, by)))
@@ -96,7 +96,7 @@ def _lead(rows: Sequence[Row], period: Period) -> str:
     if not spent:
         return f"{text}."
     seen = sum(row["profiled_node_seconds"] or 0.0 for row in rows) / spent
-    return f"{text}; they make {written(seen, 'share')} of the node-hours."
+    return f"{text}; they account for {written(seen, 'share')} of the node-hours."
 
 
 def _chart(rows: Sequence[Row]) -> Chart:
@@ -119,16 +119,16 @@ def _table(rows: Sequence[Row], by: str) -> Table:
     specs = [
         ("group", by.capitalize(), "day" if by == "day" else "text"),
         ("job_count", "Jobs", "count"),
-        ("share", "with a profile", "share"),
+        ("share", "Jobs with a profile", "share"),
         ("node_seconds", "Node-hours", "node-hours"),
-        ("node_share", "with a profile", "share"),
+        ("node_share", "Node-hours with a profile", "share"),
         *((f"{kind}_share", f"Jobs with {kind}", "share") for kind in kinds),
     ]
     zeros = {f"{kind}_share": 0.0 for kind in kinds}
-    told = [{**zeros, **row} for row in reversed(rows)] if by == "day" else [
+    table_rows = [{**zeros, **row} for row in reversed(rows)] if by == "day" else [
         {**zeros, **row} for row in rows
     ]  # fmt: skip
-    return Table("groups", f"By {by}", columns(specs), told,
+    return Table("groups", f"By {by}", columns(specs), table_rows,
                  "A job may have profiles of several kinds.", empty="No job started.")  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _reasons(rows: Sequence[Row]) -> Table:
                  empty="All jobs have figures.")  # fmt: skip
 
 
-# For staff: what was taken in and what was refused; for admins: the audit trail.
+# For staff: what was ingested and what was refused; for admins: the audit trail.
 
 _DAYS = 7
 
@@ -154,7 +154,7 @@ class StaffIngest(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Show sums, the rate, and what was refused."""
+        """Show sums, the rate, and refused inputs."""
         period = Period.parse(asked.words, asked.now, _DAYS)
         sums = intake_sums(asked.connection, asked.viewer, period)
         hours = intake_hours(asked.connection, asked.viewer, period)
@@ -172,8 +172,8 @@ class StaffIngest(Page):
             period_search(self.path, period),
             Table("sums", "Stored", columns(specs), sums, empty=f"Nothing {period.text}."),
             Chart(
-                "rate", "Inputs an hour", [row["at"] for row in hours],
-                [Line("stored", "Stored", [row["stored"] for row in hours]),
+                "rate", "Inputs per hour", [row["at"] for row in hours],
+                [Line("stored", "Taken in", [row["stored"] for row in hours]),
                  Line("refused", "Refused", [row["refused"] for row in hours])],
                 style="points", description="One point for each hour with inputs.",
                 empty="Nothing was stored.",
@@ -211,7 +211,7 @@ class StaffAudit(Page):
     audience = Audience.ADMIN
 
     def build(self, asked: Asked) -> Content:
-        """List it, the latest first."""
+        """List the entries, latest first."""
         login = asked.words.get("login", "").strip()
         found = audit_trail(
             asked.connection, asked.viewer, login=login, after=asked.words.get("after", "")
@@ -225,13 +225,13 @@ class StaffAudit(Page):
                       empty="Nothing is in the audit trail.",
                       next=following if found.next else "")  # fmt: skip
         search = Search("search", "", self.path, [Field("login", "Account", login)])
-        lead = "Looks at what is somebody else's, and changes of rights."
+        lead = "Accesses to the data of others, and changes of rights."
         if found.rows:
             lead += f" The latest on this page is of {moment(found.rows[0]['at'])} UTC."
         return Content("Audit", lead, [search, table])
 
 
-# For staff: whether three witnesses of jobs' I/O agree, and whether profiles have their job.
+# For staff: whether three sources for jobs' I/O agree, and whether profiles have their job.
 
 _NAMES = {"profile": "Profile", "server": "Storage", "slurm": "Slurm"}
 _JOB: tuple[Spec, ...] = (
@@ -242,15 +242,16 @@ _JOB: tuple[Spec, ...] = (
     ("start_at", "Started (UTC)", "moment"),
 )
 _WHY = (
-    "They count at different places: a profile what the program asks for, the storage what "
-    "arrives there (caches, reads of the operating system, data in the metadata server), Slurm "
-    "what local devices move, which misses most network file systems. Ranks without a profile and "
-    "counters that were cut off also make a difference."
+    "They count at different places: a profile counts what the program requests, the "
+    "storage what arrives there (which caches, reads of the operating system and data in "
+    "the metadata server change), and Slurm what local devices move, which misses most "
+    "network file systems. Ranks without a profile and counters that were cut off also make "
+    "a difference."
 )
 
 
 class StaffQuality(Page):
-    """The three witnesses side by side, outliers, matches, clocks."""
+    """The three sources side by side, outliers, matches, clocks."""
 
     path = "/staff/quality"
     section = "Staff"
@@ -258,7 +259,7 @@ class StaffQuality(Page):
     audience = Audience.STAFF
 
     def build(self, asked: Asked) -> Content:
-        """Compare them."""
+        """Compare the sources."""
         about = (asked.connection, asked.viewer, Period.parse(asked.words, asked.now))
         period = about[2]
         word = asked.words.get("least_ratio", "")
@@ -275,8 +276,8 @@ class StaffQuality(Page):
             _witnesses(found),
             _outliers(odd, ratio, words),
             _matches(match_rules(*about)),
-            _some("clocks", "Clocks apart", "profile", apart,
-                  (*_JOB, ("kind", "Profile", "text"), ("apart_seconds", "Apart", "seconds")),
+            _some("clocks", "Clock differences", "profile", apart,
+                  (*_JOB, ("kind", "Profile", "text"), ("apart_seconds", "Difference", "seconds")),
                   "Profiles that began outside the time of their job, by more than clocks usually "
                   "differ."),
             _some("unrecorded", "Jobs known from profiles only", "job", alone, _JOB,
@@ -312,7 +313,7 @@ def _agreement_lead(found: Sequence[Agreement], apart: Sequence[Row], alone: Seq
 
 def _witnesses(found: Sequence[Agreement]) -> Table:
     specs = (
-        ("witnesses", "Witnesses", "text"), ("job_count", "Jobs with both", "count"),
+        ("witnesses", "Sources", "text"), ("job_count", "Jobs with both", "count"),
         ("close_share", "within 10 %", "share"), ("near_share", "within a factor of 2", "share"),
         ("first_bytes", "First: bytes of all", "bytes"),
         ("second_bytes", "Second: bytes of all", "bytes"), ("ratio", "First / second", "factor"),
@@ -331,7 +332,7 @@ def _witnesses(found: Sequence[Agreement]) -> Table:
         }
         for one in found
     ]
-    return Table("witnesses", "Three sources", columns(specs), rows, _WHY)
+    return Table("witnesses", "Three sources compared", columns(specs), rows, _WHY)
 
 
 def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
@@ -342,8 +343,8 @@ def _outliers(odd: Listing, ratio: float, words: Mapping[str, str]) -> Table:
     following = address(StaffQuality.path, {**words, "after": odd.next}) if odd.next else ""
     return Table("outliers", "Outliers", columns(specs, {"raw_id": "url"}),
                  list(map(_with_url, odd.rows)),
-                 f"Jobs whose sources differ by more than a factor of {ratio:g}, the latest "
-                 "first. No ratio is given where one of them has zero.",
+                 f"Jobs for which two sources differ by more than a factor of {ratio:g}, the "
+                 "latest first. No ratio is given where one of them says zero.",
                  empty="There are none.", next=following)  # fmt: skip
 
 

@@ -59,18 +59,19 @@ _SPACE = (
     Column("used_bytes", "Used", "bytes"),
     Column("total_bytes", "Capacity", "bytes"),
     Column("used_share", "Share", "share"),
-    Column("weekly_bytes", "Growth a week", "bytes"),
+    Column("weekly_bytes", "Growth per week", "bytes"),
     Column("full", "Full on"),
     Column("used_files", "Inodes used", "count"),
     Column("total_files", "Inodes", "count"),
     Column("used_files_share", "Share", "share"),
-    Column("weekly_files", "Growth a week", "count"),
+    Column("weekly_files", "Growth per week", "count"),
     Column("full_of_files", "Full on"),
 )
 _NOTE = (
-    "“Now” is the mean over five minutes up to the newest sample, which is at most 15 minutes "
-    "old. “Busiest” is the mean of the busiest {} of the last 28 days. “Share of the busiest” is "
-    "that of the rate that comes nearest to its busiest."
+    "“Now” is the mean over five minutes up to the newest sample, which is at most 15 "
+    "minutes "
+    "old. “Busiest” is the mean of the busiest {} of the last 28 days. “Share of the "
+    "busiest” is given for the rate that comes closest to its busiest value."
 )
 
 
@@ -82,7 +83,7 @@ class Storage(Page):
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """Show them."""
+        """Build the page."""
         states = view_storage(asked.connection, asked.now)
         coarse = any(one.read.resolution_seconds > 3600 for one in states)
         blocks: list[Block] = [*notices(states, asked.now)]
@@ -102,20 +103,20 @@ class Storage(Page):
 
 
 def lead(states: Sequence[FileSystemState], now: float) -> str:
-    """Return how the storage is as a whole, in a sentence or two."""
+    """Return the overall state of the storage, in a sentence or two."""
     if not states:
         return "No file system is known yet: no samples, events or benchmarks are stored."
     tones = [health(one, now)[0] for one in states]
     count = plural(len(states), "file system")
     said = f"{count}: "
     if all(tone == "good" for tone in tones):
-        said += "no trouble is known." if len(states) == 1 else "no trouble is known on any."
+        said += "no known problems."
     else:
         bad = [one.name for one, tone in zip(states, tones, strict=True) if tone in TONES[2:]]
         unknown = [one.name for one, tone in zip(states, tones, strict=True) if tone == "calm"]
         parts = [f"look at {', '.join(map(printable, bad))}"] if bad else []
         if unknown:
-            parts.append(f"nothing is known of {', '.join(map(printable, unknown))}")
+            parts.append(f"nothing is known about {', '.join(map(printable, unknown))}")
         said += "; ".join(parts) + "."
     soon = [one for one in states if one.space.full_at and one.space.full_at < now + 60 * 86400]
     if soon:
@@ -155,7 +156,7 @@ def _load_row(one: FileSystemState, now: float) -> dict[str, Any]:
 
 
 def benchmark_text(one: FileSystemState, now: float) -> str | None:
-    """Return the age of the newest benchmark; None: there is none."""
+    """Return the age of the newest benchmark, or None if there is none."""
     if one.benchmark is None:
         return None
     at, is_emulated = one.benchmark
@@ -185,14 +186,14 @@ class StoragePage(Page):
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content | None:
-        """Return what the page says; None: there is no such file system."""
+        """Return the content of the page, or None if there is no such file system."""
         name = str(asked.path["name"])
         key = find_file_system(asked.connection, name)
         return None if key is None else self.build_for(asked, name, key)
 
     @abstractmethod
     def build_for(self, asked: Asked, name: str, key: int) -> Content:
-        """Return what the page says about the file system of a name and key."""
+        """Return the content of the page for the file system with a name and key."""
 
 
 # The state of a file system in words, and addresses of its pages.
@@ -215,13 +216,13 @@ def width_text(seconds: int) -> str:
 
 
 def names_text(names: Sequence[str]) -> str:
-    """Return some names, and how many there are besides."""
+    """Return some names, and how many more there are."""
     text = ", ".join(map(printable, names[:NAMED]))
     return f"{text} and {len(names) - NAMED} more" if len(names) > NAMED else text
 
 
 def health(state: FileSystemState, now: float) -> tuple[str, str]:
-    """Return how a file system is, as (tone, sentences)."""
+    """Return the state of a file system as (tone, sentences)."""
     tone, said = _samples(state, now)
     if state.silent:
         tone = _worse(tone, "warn")
@@ -257,7 +258,7 @@ def _samples(state: FileSystemState, now: float) -> tuple[str, list[str]]:
         return "warn", [f"{number} {verb} slow: {_slow_text(state)}."]
     if state.failed is None:
         return "good", ["Samples arrive, but do not say whether targets have failed."]
-    slow = "" if state.slow is None else ", and none takes far longer than its like"
+    slow = "" if state.slow is None else ", and none is far slower than the others"
     return "good", [f"All {plural(state.targets, 'target')} serve{slow}."]
 
 
@@ -280,7 +281,7 @@ def _worse(one: str, other: str) -> str:
 
 
 def full_text(space: Space) -> str:
-    """Return when something is full, in words."""
+    """Return in words when something will be full."""
     if space.used is None or space.total is None:
         return "not known: not sampled"
     if space.weekly is None:
@@ -291,9 +292,9 @@ def full_text(space: Space) -> str:
 
 
 def curve_text(title: str, curve: Curve, kind: str) -> str:
-    """Return a curve in words, for those who do not see it."""
+    """Return a curve in words, for readers who do not see it."""
     if not curve.values:
-        return f"{title}: nothing is known."
+        return f"{title}: nothing is known about it."
     values = curve.values
     mean = sum(values.values()) / len(values)
     top = max(values, key=lambda at: values[at])
@@ -304,7 +305,7 @@ def curve_text(title: str, curve: Curve, kind: str) -> str:
 
 
 def gaps_text(*curves: Curve) -> str:
-    """Say where curves have gaps since too few series reported; "" if they have none."""
+    """Return where curves have gaps because too few series reported, or "" if they have none."""
     gaps = max((curve.gaps for curve in curves), default=0)
     if not gaps:
         return ""
@@ -334,7 +335,7 @@ def pages_of(name: str) -> Links:
     )
 
 
-# Advice of the site, and what happened to its storage.
+# Advice of the site, and events of its storage.
 
 _LOG = logging.getLogger("stripewise.centre.portal")
 _EVENTS = (
@@ -347,14 +348,14 @@ _EVENTS = (
 
 
 class StorageAdvice(Page):
-    """What the site advises: its page of advice, and events that are advice."""
+    """Advice of the site: its page of advice, and events that are advice."""
 
     path = "/storage/advice"
     section = "Storage"
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """Show it."""
+        """Build the page."""
         news = advice_now(asked.connection, asked.now)
         text, problem = _text(asked.advice)
         blocks: list[Block] = []
@@ -372,28 +373,25 @@ class StorageAdvice(Page):
 
 
 def _text(path: Path | None) -> tuple[str, str]:
-    """Return the site's page of advice, and why it cannot be shown."""
+    """Return the site's page of advice, or why it cannot be shown."""
     if path is None:
         return "", ""
     try:
         return read_input(path, SITE_ADVICE).decode("utf-8", "replace"), ""
     except (OSError, StripewiseError) as error:
-        _LOG.error("%s: %s", path, error)  # the page does not tell of files of the server
-        return "", (
-            "The page of advice cannot be read at the moment; its administrators have been "
-            "notified."
-        )
+        _LOG.error("%s: %s", path, error)  # the page must not mention files of the server
+        return "", "The page of advice cannot be read at the moment; its administrators were told."
 
 
 class StorageEvents(Page):
-    """What happened to the storage, the newest first."""
+    """Events of the storage, newest first."""
 
     path = "/storage/events"
     section = "Storage"
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content:
-        """List it."""
+        """List the events."""
         wanted = EventFilter.parse(asked.words)
         listing = list_events(asked.connection, wanted, after=asked.words.get("after", ""))
         words = {

@@ -50,7 +50,7 @@ _TARGETS = (
     Column("read_bytes_per_second", "Read", "rate"),
     Column("write_bytes_per_second", "Written", "rate"),
     Column("share", "Share of all bytes", "share"),
-    Column("factor", "Of the median", "factor"),
+    Column("factor", "Relative to the median", "factor"),
     Column("verdict", "Compared with the others"),
     Column("operation_seconds", "Mean time", "seconds"),
     Column("is_failed", "Failed", "flag"),
@@ -72,10 +72,11 @@ _SPACE = (
     Column("used_share", "Share", "share"),
 )
 _NOTE = (
-    "Rates are means over this time. “Of the median” is the bytes of a target divided by the "
-    "median of all targets; its load is far from the others beyond 3.5 robust standard deviations "
-    "and a factor of 1.5. “Mean time” is that of a read or write at the server; on "
-    "Lustre, newer versions count the network in, and a write ends before it is on the disks."
+    "Rates are means over this time. “Relative to the median” is the bytes of a target "
+    "divided by the median of all targets; its load counts as far from the others beyond "
+    "3.5 robust standard deviations and a factor of 1.5. “Mean time” is that of a read or "
+    "write at the server; newer versions of Lustre include the network, and a write ends "
+    "before it is on the disks."
 )
 _EVENTS = (
     Column("at", "Begin (UTC)", "moment"),
@@ -114,7 +115,7 @@ class StorageLoad(StoragePage):
 
 
 def period_of(asked: Asked, default: str = "day") -> LoadPeriod:
-    """Return the period that the words of a URL ask for.
+    """Return the period that the parameters of a URL define.
 
     Raises:
         UsageError: They cannot be used.
@@ -145,7 +146,7 @@ def periods(path: str, period: LoadPeriod, now: float, names: Iterable[str]) -> 
 def _lead(name: str, load: FileSystemLoad, period: LoadPeriod, now: float) -> str:
     shown = printable(name)
     if load.newest_at is None:
-        return f"Nothing is known of the load of {shown}: no samples have been delivered."
+        return f"Nothing is known about the load of {shown}: no samples have been delivered."
     said = []
     for words, curve in (("read", load.read), ("written", load.write)):
         if curve.values:
@@ -153,7 +154,7 @@ def _lead(name: str, load: FileSystemLoad, period: LoadPeriod, now: float) -> st
             said.append(f"{written(mean, 'rate')} was {words}")
     when = f"{'this' if period.is_past else 'the last'} {period.name}"
     text = f"Over {when}, {' and '.join(said)} on average." if said else (
-        f"Nothing is known of the load of {shown} over {when}."
+        f"Nothing is known about the load of {shown} over {when}."
     )  # fmt: skip
     far = [one for one in load.targets if one.is_outlier]
     if far:
@@ -170,7 +171,7 @@ def _far_text(far: Sequence[TargetLoad]) -> str:
 
 
 def _spans(events: Sequence[Any], period: LoadPeriod) -> list[Span]:
-    """Return events as spans; one that is a moment is as wide as can be seen."""
+    """Return events as spans; a momentary event is wide enough to be seen."""
     least = (period.until - period.since) / 200
     return [
         Span(f"{row.kind}: {row.text}", max(row.at, period.since),

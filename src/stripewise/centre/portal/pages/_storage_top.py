@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the page of who causes the load of a file system, and of jobs that may hurt others."""
+"""Builds the page on who causes the load of a file system, and on jobs that may hurt others."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class StorageTop(StoragePage):
     audience = Audience.LOGIN
 
     def build_for(self, asked: Asked, name: str, key: int) -> Content:
-        """Show the sums, and who did most."""
+        """Show the sums, and the largest shares."""
         period = period_of(asked)
         top = view_top(asked.connection, asked.viewer, key, period)
         words = {"since": period.since, "until": period.until}
@@ -93,12 +93,14 @@ def _amount_text(moved: Amount) -> str:
 
 
 def _most(top: Top) -> str:
-    """Say who moved most, and of what that is which share; "" if nobody that is known did."""
+    """Return who moved most and their share of what, or "" if no known user moved anything."""
     if len(top.users) < 2 or not (seen := top.seen.moved).value:
         return ""
     best, moved = top.users[0], top.users[0].moved
     if not best.name:
-        return f" {written(moved.least / seen.value, 'share')} of it belongs to no known user."
+        return (
+            f" {written(moved.least / seen.value, 'share')} of it cannot be attributed to a user."
+        )
     whole = top.whole and top.whole.moved.value
     if not seen.is_exact:
         share = written(moved.least / seen.value, "share")
@@ -147,7 +149,7 @@ def _sums(top: Top, is_staff: bool) -> Facts:
 def _fact(
     name: str, title: str, amount: Amount | None, kind: str = "count", note: str = ""
 ) -> Fact:
-    """Return a figure with why it is not, or not all, known; None: it is not shown."""
+    """Return a figure with why it is unknown or incomplete; None if it is not shown."""
     if amount is None:
         return Fact(name, title, None, kind, note)
     return Fact(name, title, amount.value, kind, note, why=amount.why)
@@ -158,14 +160,14 @@ def _operations(one: Share) -> Amount:
 
 
 def _outside(top: Top) -> str:
-    """Say how much of what was moved is of no job."""
+    """Return how much of what was moved belongs to no job."""
     if top.outside is None or top.outside.moved == NOTHING:
         return ""
-    return f"with {_amount_text(top.outside.moved)} of no known job"
+    return f"with {_amount_text(top.outside.moved)} outside of known jobs"
 
 
 def _whole(top: Top, is_staff: bool) -> list[Fact]:
-    """Return what the file system did for all, and for staff what is of nobody that is known."""
+    """Return what the file system did for all, and for staff the part of unknown users."""
     whole, rest = top.whole, top.rest if is_staff else None
     moved, asked = (whole.moved, _operations(whole)) if whole else (None, None)
     note = "" if whole else "too few samples in this time"
@@ -176,9 +178,9 @@ def _whole(top: Top, is_staff: bool) -> list[Fact]:
     ]
     if is_staff and top.by_servers:
         items += [
-            _fact("rest_bytes", "By no known job or user", rest.moved if rest else None, "bytes",
-                  "the whole without the rows below"),
-            _fact("rest_meta_operations", "Metadata operations by no known job or user",
+            _fact("rest_bytes", "Not attributed to a job or user",
+                  rest.moved if rest else None, "bytes", "the total minus the rows below"),
+            _fact("rest_meta_operations", "Metadata operations not attributed to a job or user",
                   _operations(rest) if rest else None),
         ]  # fmt: skip
     return items
@@ -228,7 +230,7 @@ def _jobs(top: Top) -> Table:
 
 
 def _amounts(row: Mapping[str, Any], seen: Share) -> dict[str, Any]:
-    """Return the amounts of a row with their shares; of which a part is missing, there is none."""
+    """Return the amounts of a row with their shares; an incomplete amount has no share."""
     known = {name: Amount.of(row[name], row["missing"].get(name, "")) for name in _NAMES}
     shares = {
         "moved_share": _share(total((known["read_bytes"], known["write_bytes"])), seen.moved),
@@ -242,7 +244,7 @@ def _amounts(row: Mapping[str, Any], seen: Share) -> dict[str, Any]:
 
 
 def _share(part: Amount, whole: Amount) -> Amount:
-    """Return a part's share in what is known; that of a part which is not whole is not known."""
+    """Return a part's share in what is known; the share of an incomplete part is unknown."""
     if part.why or not whole.value:
         return Amount(None, part.why or whole.why)
     return Amount(part.least / whole.value)
@@ -272,13 +274,13 @@ _HURTING_NOTE = (
 
 
 def hurting(asked: Asked, key: int) -> list[Block]:
-    """Return the jobs that hurt others: all of them to staff, their own to users, if any."""
+    """Return the jobs that hurt others: all of them for staff, their own for users, if any."""
     found = hurting_jobs(asked.connection, asked.viewer, key, asked.now)
     is_staff = asked.viewer.is_staff
     if not found and not is_staff:
         return []
     title = (
-        "Jobs that may hurt others" if is_staff
+        "Jobs that may slow others down" if is_staff
         else "Your jobs with most of the load of a slow server"
     )  # fmt: skip
     return [

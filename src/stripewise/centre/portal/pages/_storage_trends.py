@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the pages of a file system over weeks: when its load comes, and its benchmarks."""
+"""Builds the pages of a file system over weeks: load over time, and benchmarks."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ _MEANS = {
     Tempo.IDLE: "nothing was done",
     Tempo.STEADY: "it hardly changes",
     Tempo.PERIODIC: "it comes back at even intervals, as checkpoints of simulations do",
-    Tempo.BURSTY: "much comes in few moments, with little between them",
-    Tempo.RANDOM: "it changes without an order, as the load of many jobs or of data analysis does",
+    Tempo.BURSTY: "much of it comes in short bursts, with little in between",
+    Tempo.RANDOM: "it changes irregularly, as the load of many jobs or of data analysis does",
 }
 _DAILY = "it follows the hours of the day or the days of the week, as people do"
 _NEAR_DAY = 0.05
@@ -66,13 +66,13 @@ _REASONS = {
 _WHOLE = (
     Column("what", "What"),
     Column("tempo", "Over all days"),
-    Column("means", "That is"),
+    Column("means", "Meaning"),
     Column("period_seconds", "Period", "duration"),
     Column("strength", "Strength", "number"),
     Column("variation", "Variation", "number"),
-    Column("peak_share", "In the busiest tenth", "share"),
+    Column("peak_share", "Share in the busiest tenth", "share"),
     Column("burstiness", "Burstiness", "number"),
-    Column("known_share", "Known", "share"),
+    Column("known_share", "Sampled", "share"),
 )
 _DAYS = (
     Column("at", "Day (UTC)", "day"),
@@ -81,14 +81,18 @@ _DAYS = (
       for name, title in _TITLES.items()),
 )  # fmt: skip
 _HOW = (
-    "A rate is periodic if its spectrum has a peak that noise with the same memory from one "
-    "interval to the next has in 1 of 100 cases only, or if eleven bursts or more come at even "
-    "intervals, and if it resembles itself one period later; the strength is how much, 1 at "
-    "most. It is steady if its standard deviation is at "
-    "most a fifth of its mean, and bursty if the busiest tenth of the time has at least half of "
-    "it, or if bursts come far less regularly than by chance.",
-    "These are rates of the whole file system, all jobs together. Gaps are not taken for zero. "
-    "Whether the files are read sequentially or at random places cannot be seen from rates.",
+    (
+        "A rate is periodic if its spectrum has a peak that noise with the same correlation "
+        "from one interval to the next would show in only 1 of 100 cases, or if at least eleven "
+        "bursts come at even intervals, and if it resembles itself one period later; the "
+        "strength is that similarity, at most 1. It is steady if its standard deviation is at "
+        "most a fifth of its mean. It is bursty if the busiest tenth of the time has at least "
+        "half of the total, or if bursts come far less regularly than by chance."
+    ),
+    (
+        "These are rates of the whole file system, all jobs together. Gaps do not count as "
+        "zero. Rates do not show whether files are read sequentially or at random places."
+    ),
 )
 
 
@@ -111,10 +115,10 @@ class StoragePatterns(StoragePage):
             _lead(found, days),
             [
                 Links("days_shown", "", choice, is_row=True),
-                Table("patterns", "Hours of all days together", _WHOLE,
+                Table("patterns", "All days, by the hour", _WHOLE,
                       [_pattern_row(metric, one) for metric, one in found.patterns.items()]),
                 *_charts(found),
-                Table("days", "Minutes of each day", _DAYS, [_day(one) for one in found.days],
+                Table("days", "Each day, by the minute", _DAYS, [_day(one) for one in found.days],
                       empty="This file system has too many series to look at their minutes."),
                 Notice("how", "How patterns are determined", _HOW),
                 pages_of(name),
@@ -123,10 +127,10 @@ class StoragePatterns(StoragePage):
 
 
 def _days_of(text: str) -> int:
-    """Return how many days are asked for.
+    """Return the requested number of days.
 
     Raises:
-        UsageError: It is none of the choices.
+        UsageError: It is not one of the choices.
     """
     choices = {str(number): number for number in TEMPO_DAYS}
     if text and text not in choices:
@@ -139,14 +143,14 @@ def _lead(found: StorageTempo, days: int) -> str:
         metric: one for metric, one in found.patterns.items() if one.tempo is not Tempo.UNKNOWN
     }
     if not known:
-        return f"Nothing is known about the last {days} days: too little of them was sampled."
+        return f"Nothing can be said about the last {days} days: too little of them was sampled."
     said = [f"{_NOUNS[metric]} is {_tempo_text(one)}" for metric, one in known.items()]
     text = ", ".join(said).replace("operations is", "operations are")
-    return f"By the hours of the last {days} days, {text}." + _within_days(found)
+    return f"In the hours of the last {days} days, {text}." + _within_days(found)
 
 
 def _within_days(found: StorageTempo) -> str:
-    """Say what most days are by their minutes, where that is something else than their hours."""
+    """Return the behaviour of most days by minutes, if it differs from that by hours."""
     said = []
     for metric, whole in found.patterns.items():
         of_days = Counter(
@@ -158,7 +162,7 @@ def _within_days(found: StorageTempo) -> str:
             if 2 * number > len(found.days) and text != _tempo_text(whole):
                 said.append(f"{_NOUNS[metric]} is {text}")
     text = ", ".join(said).replace("operations is", "operations are")
-    return f" By the minutes of most days, {text}." if said else ""
+    return f" In the minutes of most days, {text}." if said else ""
 
 
 def _tempo_text(one: TemporalPattern) -> str:
@@ -184,7 +188,7 @@ def _pattern_row(metric: str, one: TemporalPattern) -> dict[str, Any]:
 
 
 def _is_daily(one: TemporalPattern) -> bool:
-    """Return whether a period is of whole days."""
+    """Return whether a period is a whole number of days."""
     days = (one.period_seconds or 0.0) / 86400
     return days > 0.9 and abs(days - round(days)) < _NEAR_DAY
 
@@ -228,14 +232,14 @@ _DATA = "bytes/s"
 
 
 class StorageBenchmarks(Page):
-    """Each case of the campaigns: the latest beside those before, and all of them over time."""
+    """Each case of the campaigns: the latest figure and those before, and all over time."""
 
     path = "/storage/{name}/benchmarks"
     section = "Storage"
     audience = Audience.PUBLIC
 
     def build(self, asked: Asked) -> Content | None:
-        """Show them."""
+        """Build the page."""
         name = str(asked.path["name"])
         cases = benchmark_history(asked.connection, name)
         if not cases and find_file_system(asked.connection, name) is None:
@@ -319,7 +323,7 @@ def _case_row(one: CaseHistory, storage: str) -> dict[str, Any]:
 
 
 def verdict_text(one: CaseHistory) -> str:
-    """Return how the latest figure is beside those before, in words."""
+    """Return in words how the latest figure compares with those before."""
     if one.change is None:
         return "the first campaign"
     change = f"{written(abs(one.change), 'share')} {'lower' if one.change < 0 else 'higher'}"
@@ -331,12 +335,12 @@ def verdict_text(one: CaseHistory) -> str:
 
 
 def _chosen(cases: Sequence[CaseHistory], asked: Asked) -> CaseHistory:
-    """Return the case that is asked for, else the first."""
+    """Return the requested case, else the first."""
     words = asked.words
     for one in cases:
-        told = (one.case, one.operation, str(one.nodes), str(one.ranks))
+        case_key = (one.case, one.operation, str(one.nodes), str(one.ranks))
         wanted = tuple(words.get(name, "") for name in ("case", "operation", "nodes", "ranks"))
-        if told == wanted and one.is_emulated == (words.get("emulated") == "yes"):
+        if case_key == wanted and one.is_emulated == (words.get("emulated") == "yes"):
             return one
     return cases[0]
 

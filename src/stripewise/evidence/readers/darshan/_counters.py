@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of Darshan's modules -> counter rows: one per file, layer and rank.
+"""Converts records of Darshan's modules to counter rows: one per file, layer and rank.
 
-What each counter means: darshan-*-log-format.h of Darshan 3.5.  Darshan has no time and no count
-of closes (both are in the metadata time), and counts the time of fsync as time of writes.
+The counters are defined in darshan-*-log-format.h of Darshan 3.5. Darshan has neither the time nor
+the number of closes (both are in the metadata time), and counts the time of fsync as time of
+writes.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ assert len(_BINS) == len(SIZE_EDGES)
 
 @dataclass(frozen=True)
 class _Shape:
-    """Where a module's counters go.
+    """Mapping of a module's counters to columns.
 
     Attributes:
-        counts: Counters that are added up, as words, by operation.
-        sizes: What stands between "SIZE_READ_" and the bin.
+        counts: Names of the counters that are added up, by operation.
+        sizes: Text between "SIZE_READ_" and the bin.
     """
 
     layer: IoLayer
@@ -112,16 +113,16 @@ _SHAPES = {
 }
 _OWN_DATA = {"H5F": False, "PNETCDF_FILE": False}
 _MOST_SECONDS = 1e15
-"""Of one counter of time: ten million ranks for three years (assumed)."""
+"""Maximum value of one counter of time: ten million ranks for three years (assumed)."""
 _ALWAYS_COUNTED = frozenset(
     "OPENS READS WRITES INDEP_OPENS COLL_OPENS INDEP_READS INDEP_WRITES COLL_READS COLL_WRITES"
     " CREATES".split()
 )
-"""Others are -1 in logs of versions that did not count them."""
+"""Counters present in all versions; others are -1 in logs of versions without them."""
 
 
 class Files:
-    """Files of a log: index by Darshan's id, in the order in which they are first met."""
+    """Files of a log: index by Darshan's id, in the order of first occurrence."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
@@ -130,11 +131,11 @@ class Files:
         self.paths: list[str] = []
 
     def join_dfs(self, log: RawLog) -> None:
-        """Let files of DFS be those that MPI-IO or POSIX name by a path outside of the container.
+        """Map files of DFS to those that MPI-IO or POSIX name by a path outside of the container.
 
-        DFS names a file from the root of its container and numbers it by its object; what calls
-        it names the mounted path.  A file is the same if one path alone ends with its name.
-        Source: darshan-dfs.c, DFS_RESOLVE_OBJ_REC_NAME and DFS_GEN_DARSHAN_REC_ID.
+        DFS names a file from the root of its container and numbers it by its object; its callers
+        name the mounted path. Files are the same if exactly one path ends with the name. Source:
+        darshan-dfs.c, DFS_RESOLVE_OBJ_REC_NAME and DFS_GEN_DARSHAN_REC_ID.
         """
         above = [self._names.get(str(one)) for name, module in log.modules.items()
                  if name not in ("DFS", "DAOS") for one in module["id"].tolist()]  # fmt: skip
@@ -157,14 +158,14 @@ class Files:
         return np.array([self.index(int(value)) for value in ids], dtype=np.int32)
 
     def owners(self, module: NDArray[Any]) -> NDArray[np.int32]:
-        """(n,) file of each record of a module, of datasets and variables the one they lie in."""
+        """Return (n,) file of each record of a module; for datasets and variables, their file."""
         if "file_id" not in _members(module):
             return self.indices(module["id"])
         pairs = zip(module["id"].tolist(), module["file_id"].tolist(), strict=True)
         return self.indices(np.array([self._file_of(*pair) for pair in pairs], np.uint64))
 
     def _file_of(self, record_id: int, file_id: int) -> int:
-        """Id of the file; the first version of H5D has it only in the name, FILE:DATASET."""
+        """Return the file's id, which is only in the name (FILE:DATASET) in H5D's version 1."""
         if str(file_id) in self._names:
             return file_id
         name = self._names.get(str(record_id), "")
@@ -188,12 +189,12 @@ def counter_rows(log: RawLog, files: Files) -> NDArray[Any]:
 
 
 def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]:
-    """Return what is not known because a counter cannot be, or because nothing counts it.
+    """Return amounts that are unknown because of an impossible counter or a missing one.
 
     Args:
-        log: As it was read.
-        files: Those of `rows`.
-        rows: What `counter_rows` made of it, in which these are 0.
+        log: Log as it was read.
+        files: Files of `rows`.
+        rows: Result of `counter_rows` for the log, in which these counters are 0.
     """
     found = [
         (part, f"the log has {what} {_odd_words(what)} for {{}}", _odd(log, files, rows, counters))
@@ -204,9 +205,9 @@ def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]
             (Part.CALLS, "numbers of calls", sorted(_ALWAYS_COUNTED)),
         )
     ]
-    told = set().union(*(set(files.owners(module).tolist()) for name, module in log.modules.items()
+    seen = set().union(*(set(files.owners(module).tolist()) for name, module in log.modules.items()
                          if _OWN_DATA.get(name, True)))  # fmt: skip
-    opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - told
+    opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - seen
     moved = Part.BYTES | Part.SECONDS
     found.append((moved, "the log has only opens, no reads and writes, of {}", opened))
     mappings = "memory mappings of {}: Darshan does not count what they move"
@@ -228,13 +229,13 @@ def _mapped(log: RawLog, files: Files) -> set[int]:
 
 
 def _is_possible(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: a counter is a number of at least 0, and no larger than any run can make it."""
+    """Return (n,) bool: whether a counter is a number from 0 to what a run can reach."""
     possible: NDArray[np.bool_] = np.asarray(values >= 0)
     return possible & (values < _MOST_SECONDS) if values.dtype.kind == "f" else possible
 
 
 def _odd(log: RawLog, files: Files, rows: NDArray[Any], counters: Sequence[str]) -> set[int]:
-    """Return the files of which one of these counters is no possible number, where it counts."""
+    """Return the files for which one of these counters is impossible, if it counts."""
     found: set[int] = set()
     for name, module in log.modules.items():
         odd = np.zeros(len(module), bool)
@@ -272,7 +273,7 @@ def _members(module: NDArray[Any]) -> tuple[str, ...]:
 
 
 def _counts(module: NDArray[Any], name: str, missing: int = 0) -> NDArray[np.int64]:
-    """(n,) a counter; `missing` where Darshan writes -1 (not recorded) or the version has none."""
+    """Return (n,) a counter; `missing` if it is -1 (not recorded) or the version has none."""
     if name not in _members(module):
         return np.full(len(module), missing, np.int64)
     return np.asarray(np.maximum(module[name], missing))
@@ -285,7 +286,7 @@ def _seconds(module: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def _add_data(rows: NDArray[Any], module: NDArray[Any]) -> None:
-    """Bytes and time; where calls are of both kinds they are shared out by number of calls."""
+    """Add bytes and time; if calls are of both kinds, divide them by number of calls."""
     for one, all_, what, time in (
         (Op.READ, Op.READ_COLLECTIVE, "BYTES_READ", "F_READ_TIME"),
         (Op.WRITE, Op.WRITE_COLLECTIVE, "BYTES_WRITTEN", "F_WRITE_TIME"),
@@ -329,9 +330,9 @@ def _set_details(rows: NDArray[Any], module: NDArray[Any]) -> None:
 
 
 def _set_spread(rows: NDArray[Any], module: NDArray[Any]) -> None:
-    """Slowest and fastest rank of reduced records; Darshan has the variance, not its root.
+    """Set slowest and fastest rank of reduced records; Darshan has the variance, not its root.
 
-    A variance of 0 where ranks differ was not computed (some logs of 3.1).
+    A variance of 0 although ranks differ was not computed (some logs of 3.1).
     """
     reduced = rows["rank"] == ALL_RANKS
     known = reduced & (_counts(module, "SLOWEST_RANK", -1) >= 0)
@@ -394,7 +395,7 @@ _NO_LAYER = min(IoLayer) - 1
 
 
 def _is_outermost(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return (n,) bool: the row is of the highest layer that moved data of its file."""
+    """Return (n,) bool: whether the row is of the highest layer that moved data of its file."""
     level = np.where(rows["layer"] == IoLayer.STDIO, IoLayer.POSIX, rows["layer"]).astype(int)
     has_data = rows["bytes"].sum(axis=1) > 0
     n_files = int(rows["file"].max()) + 1
@@ -407,9 +408,9 @@ def _is_outermost(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _set_outermost(rows: NDArray[Any]) -> None:
-    """Time and bytes of each file count in the highest layer that moved data of it.
+    """Count time and bytes of each file in the highest layer that moved its data.
 
-    POSIX and stdio stand side by side; a file without data counts in its highest layer.
+    POSIX and stdio are on the same level; a file without data counts in its highest layer.
     """
     counted = _is_outermost(rows)
     reads, writes = [Op.READ, Op.READ_COLLECTIVE], [Op.WRITE, Op.WRITE_COLLECTIVE]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Has a worker read a Darshan log, so that a crash of Darshan's library stays there."""
+"""Reads a Darshan log in a worker process, so that a crash of Darshan's library stays there."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _LONGEST_LINE = 200
 
 @dataclass(frozen=True)
 class RawLog:
-    """What a log holds, as numbers and texts.
+    """Contents of a log, as numbers and texts.
 
     Attributes:
-        meta: Of the worker: "job", "exe", "modules", "names", "lustre", "trouble", "unread"
-            (modules that nothing is read of, and how many records they have).
-        arrays: By "MODULE" its records, a member for each counter; rank -1 is all ranks together,
-            `file_id` the file that a dataset or variable lies in.  By "MODULE/what" the segments
-            of DXT and the bins of the heat map.
-        complaints: What Darshan's library printed.
+        meta: Data from the worker: "job", "exe", "modules", "names", "lustre", "trouble", "unread"
+            (modules that are not read, and the number of their records).
+        arrays: Under "MODULE" the records of a module, with a member for each counter; rank -1 is
+            all ranks together, `file_id` the file of a dataset or variable. Under "MODULE/what"
+            the segments of DXT and the bins of the heat map.
+        complaints: Messages that Darshan's library printed.
     """
 
     meta: dict[str, Any]
@@ -51,7 +51,7 @@ class RawLog:
 
     @property
     def modules(self) -> dict[str, NDArray[Any]]:
-        """Those that count and have records."""
+        """Modules that contain counters and have records."""
         return {name: self.arrays[name] for name in _worker.COUNTED if name in self.arrays}
 
 
@@ -87,7 +87,7 @@ def _run(path: Path, output: Path, timeout_seconds: float) -> tuple[str, ...]:
 
 
 class _Reader:
-    """The worker's process: started when a log is first read, and again if it is gone."""
+    """The worker process: started for the first log, and again if it has ended."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
@@ -100,7 +100,7 @@ class _Reader:
 
     @contextmanager
     def output(self) -> Iterator[Path]:
-        """Give the name of a new file for what is read, in a directory of this process."""
+        """Yield the path of a new output file in a directory of this process."""
         with self.lock:
             directory = self._directory()
         path = directory / f"{uuid4().hex}.npz"
@@ -111,10 +111,10 @@ class _Reader:
                 one.unlink(missing_ok=True)
 
     def ask(self, request: list[str], timeout_seconds: float) -> int:
-        """Have a log read; return the exit code.
+        """Send a request to read a log; return the exit code.
 
         Raises:
-            TimeoutError: It takes too long.
+            TimeoutError: Reading takes too long.
         """
         with self.lock:
             process = self._running()
@@ -131,7 +131,7 @@ class _Reader:
             self.stack.close()
 
     def stop(self) -> None:
-        """End the process, with the log that it reads."""
+        """End the process, together with the log that it reads."""
         process, self.process = self.process, None
         if process is None or self.owner != os.getpid():
             return
@@ -140,9 +140,9 @@ class _Reader:
         process.communicate()
 
     def _directory(self) -> Path:
-        """Return the directory of this process: to make one for each log takes as long as it."""
+        """Return the process's directory; one per log would take as long as reading it."""
         if self.owner_of_directory != os.getpid() or not self.directory.is_dir():
-            self.inherited.append(self.stack)  # that of the process which forked stays
+            self.inherited.append(self.stack)  # that of the process which forked remains
             self.stack = contextlib.ExitStack()
             self.directory = self.stack.enter_context(temporary_directory("darshan"))
             self.owner_of_directory = os.getpid()
@@ -171,7 +171,7 @@ atexit.register(_READER.close)
 
 
 def _answer(process: subprocess.Popen[bytes], request: list[str], timeout_seconds: float) -> int:
-    """Return the exit code of the fork that read a log, or of the worker if it is gone."""
+    """Return the exit code of the fork that read a log, or of the worker if it has ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     with contextlib.suppress(BrokenPipeError):
@@ -185,7 +185,7 @@ def _answer(process: subprocess.Popen[bytes], request: list[str], timeout_second
 
 
 def _environment() -> dict[str, str]:
-    """Of the worker: nothing is preloaded, and no threads are started that take memory."""
+    """Return the worker's environment: nothing is preloaded, no threads that take memory."""
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     return {**environment, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -203,12 +203,12 @@ def _failure(path: Path, code: int, complaints: tuple[str, ...]) -> StripewiseEr
         )
     if code in (_worker.TOO_LARGE, -signal.SIGXCPU, -signal.SIGKILL):
         return _too_large(path, DARSHAN_SECONDS)
-    said = next((line for line in complaints if "rror" in line), "")
-    said = f": {said}" if said else ""
+    message = next((line for line in complaints if "rror" in line), "")
+    message = f": {message}" if message else ""
     if code == _worker.UNREADABLE:
-        return TraceError(f"{path}: no Darshan log, or one that PyDarshan cannot read{said}")
+        return TraceError(f"{path}: no Darshan log, or one that PyDarshan cannot read{message}")
     reason = f"was killed by signal {-code}" if code < 0 else f"failed with {code}"
-    return TraceError(f"{path}: damaged Darshan log (the library {reason}{said})")
+    return TraceError(f"{path}: damaged Darshan log (the library {reason}{message})")
 
 
 def _too_large(path: Path, seconds: float) -> TraceError:

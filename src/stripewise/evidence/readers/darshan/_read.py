@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a Darshan log with its extended trace and heat map, and says what is missing."""
+"""Reads a Darshan log with its extended trace and heat map, and reports what is missing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LAYER_OF = {
     "DAOS": "daos",
 }
 _NO_IO = ("APMPI", "APXC", "BG/Q")
-"""Modules of communication, of the network and of the machine: not of I/O."""
+"""Modules of communication, of the network and of the machine, which do no I/O."""
 _VERSION = re.compile(
     r"nvalid (\S.*?) module (?:log format )?version(?: number)? "
     r"\((?:expected \d+, )?got (\d{1,9})\)"
@@ -62,9 +62,9 @@ _VERSION_BYTES = 8
 _MAGIC = (6567223).to_bytes(8, "little")
 _HEAD_BYTES = _VERSION_BYTES + len(_MAGIC)
 _OUTERMOST = (
-    "I/O time and bytes of a file are those of the highest layer that moved its data (HDF5,"
-    " PnetCDF, MPI-IO, POSIX with stdio, then DFS and DAOS); Darshan does not record which call"
-    " made which"
+    "I/O time and bytes of a file are those of the highest layer that moved its data (HDF5, "
+    "PnetCDF, MPI-IO, POSIX with stdio, then DFS and DAOS); Darshan does not record which "
+    "call caused which"
 )
 
 
@@ -76,17 +76,17 @@ class DarshanSource(Source):
     budget = DARSHAN_LOG
 
     def recognises(self, path: Path) -> bool:
-        """Look for the version and the magic number that a log begins with."""
+        """Look for the version and the magic number at the beginning of a log."""
         head = head_of(path, _HEAD_BYTES)
         version, magic = head[:_VERSION_BYTES], head[_VERSION_BYTES:]
         return version[:1].isdigit() and magic in (_MAGIC, _MAGIC[::-1])
 
     def read_one(self, path: Path) -> Evidence:
-        """Read a log of any version that PyDarshan reads, whole or damaged.
+        """Read a log of any version that PyDarshan reads, complete or damaged.
 
         Raises:
             RuntimeMissingError: PyDarshan is not installed.
-            TraceError: The log cannot be read at all, or is larger than its budget.
+            TraceError: The log cannot be read at all, or exceeds its budget.
         """
         if path.is_file():
             self.budget.check_bytes(path.stat().st_size, path)
@@ -137,9 +137,9 @@ def _evidence(log: RawLog) -> Evidence:
 
 
 def _layers(log: RawLog) -> tuple[str, ...]:
-    """Layers that were watched: Darshan keeps no record of modules that had nothing to say.
+    """Return the observed layers: Darshan keeps no record of modules without events.
 
-    POSIX, stdio and MPI-IO are always built in; HDF5 and PnetCDF only where a module shows.
+    POSIX, stdio and MPI-IO are always built in; HDF5 and PnetCDF count only if a module appears.
     """
     present = {_LAYER_OF[name] for name in log.meta["modules"] if name in _LAYER_OF}
     order = ("daos", "dfs", "posix", "stdio", "mpiio", "pnetcdf", "hdf5")
@@ -147,29 +147,31 @@ def _layers(log: RawLog) -> tuple[str, ...]:
 
 
 def _trouble(log: RawLog) -> tuple[str, ...]:
-    """Return what makes the log a partial one."""
+    """Return the reasons why the log is incomplete."""
     found = [
-        f"{name}: incomplete, Darshan ran out of space for records (DARSHAN_MODMEM,"
-        " DARSHAN_NAMEMEM or MAX_RECORDS give more)"
+        (
+            f"{name}: incomplete, as Darshan reached its limit of records (raise DARSHAN_MODMEM, "
+            "DARSHAN_NAMEMEM or MAX_RECORDS)"
+        )
         for name, module in log.meta["modules"].items()
         if module.get("partial_flag")
     ]
     newer = _newer(log)
-    said = [
+    messages = [
         _ERROR.sub("", line).rstrip(". ")
         for line in log.complaints
         if "rror" in line and line not in newer
     ]
     modules = log.meta["modules"]
     lost = [name for name in _LAYER_OF if name in modules and name not in log.modules]
-    if lost and (log.meta["trouble"] or said):
-        said.append(f"no record can be read of {', '.join(lost)}")
-    what = [*log.meta["trouble"], *list(dict.fromkeys(said))[:_MOST_NAMED]]
+    if lost and (log.meta["trouble"] or messages):
+        messages.append(f"no record can be read of {', '.join(lost)}")
+    what = [*log.meta["trouble"], *list(dict.fromkeys(messages))[:_MOST_NAMED]]
     return (*found, f"{_DAMAGED}: {'; '.join(what)}") if what else tuple(found)
 
 
 def _gaps(log: RawLog, files: Files, counters: NDArray[Any], trace: Trace | None) -> Iterator[Gap]:
-    """Say which amounts the log does not tell, or not all."""
+    """Yield the amounts that the log contains only in part, or not at all."""
     yield from (Gap(Part.ALL, text) for text in _trouble(log))
     yield from (Gap(Part.ALL, text) for text in _newer(log).values() if not _is_detail(text))
     for name, number in log.meta.get("unread", {}).items():
@@ -191,7 +193,7 @@ def _gaps(log: RawLog, files: Files, counters: NDArray[Any], trace: Trace | None
 
 
 def _is_detail(text: str) -> bool:
-    """Whether a module that is too new holds no counters."""
+    """Return whether a module that is too new contains no counters."""
     return text.startswith(("DXT", "HEATMAP", "LUSTRE"))
 
 
@@ -206,7 +208,7 @@ def _beside_counters(log: RawLog) -> str:
 
 
 def _newer(log: RawLog) -> dict[str, str]:
-    """Return what the library says of modules that are newer than itself, and what that means."""
+    """Return the library's messages on modules newer than itself, and their meaning."""
     found = {}
     for line in log.complaints:
         match = _VERSION.search(line)
@@ -223,51 +225,57 @@ def _notes(log: RawLog, counters: NDArray[Any], trace: Trace | None) -> list[str
     modules = log.meta["modules"]
     notes = [_OUTERMOST] if log.modules else []
     if not log.modules and trace is None and not any(_gaps(log, Files({}), counters, trace)):
-        notes.append("the log holds no records of files: the program did no I/O that was seen")
+        notes.append("the log holds no records of files: no I/O of the program was recorded")
     others = [name for name in modules if name in _NO_IO]
     if others:
-        notes.append(f"ignored, since they do not describe I/O: {', '.join(others)}")
+        notes.append(f"ignored, as they do not record I/O: {', '.join(others)}")
     empty = [name for name in _LAYER_OF if name in modules and name not in log.modules]
     if empty:
         notes.append(f"no records in: {', '.join(empty)}")
     notes += dict.fromkeys(_newer(log).values())
     if "DFS" in log.modules or "DAOS" in log.modules:
-        notes.append("no rule judges requests to DAOS: no finding does not mean that all is well")
+        notes.append(
+            "requests to DAOS are not judged: the absence of findings does not mean that "
+            "all is well"
+        )
     if trace is None and not any(name.startswith("DXT_") for name in modules):
-        notes.append("no single calls (DXT was off): no patterns; DARSHAN_MOD_ENABLE=")
+        notes.append(
+            "single calls were not recorded (DXT was off), so access patterns are not "
+            "known; DARSHAN_MOD_ENABLE="
+        )
         notes[-1] += "DXT_POSIX,DXT_MPIIO records them"
     reduced = (counters["rank"] == ALL_RANKS).any()
     if reduced and log.meta["job"].get("nprocs", 0) > 1:
         notes.append(
             "shared files have one record for all ranks: their times are sums over ranks;"
-            " DARSHAN_DISABLE_SHARED_REDUCTION=1 keeps each rank's"
+            " DARSHAN_DISABLE_SHARED_REDUCTION=1 keeps a record for each rank"
         )
     made = counters["count"][counters["layer"] == IoLayer.MPIIO] > 0
     reads = made[:, Op.READ] & made[:, Op.READ_COLLECTIVE]
     writes = made[:, Op.WRITE] & made[:, Op.WRITE_COLLECTIVE]
     if (reads | writes).any():
         notes.append(
-            "MPI-IO: bytes and time of files with independent and collective calls are shared"
-            " out by number of calls"
+            "MPI-IO: for files with both independent and collective calls, bytes and time "
+            "are divided in proportion to the number of calls"
         )
     if "H5F" in modules and "H5D" not in modules:
         notes.append("HDF5: opens and flushes of files only, the log has no datasets (H5D)")
     if _format(log) < (3, 41) and log.modules:
-        notes.append("the run's length is in whole seconds (log format before 3.41)")
+        notes.append("the run time is in whole seconds (log format before 3.41)")
     return notes
 
 
 def _format(log: RawLog) -> tuple[int, ...]:
-    """Return the version of the log's format; of a log that does not tell the newest."""
+    """Return the version of the log's format; the newest if the log does not contain it."""
     parts = str(log.meta["job"].get("log_ver", "")).split(".")
     return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (99,)
 
 
 def _blocks(log: RawLog) -> list[str]:
-    """Return the blocks of the most used selections: Darshan knows their size, not where they lie.
+    """Describe the most used selections; Darshan has their size, but not their position.
 
-    Of a dataset with three dimensions the values stand in D3 to D5 or in D1 to D3, by version:
-    dimensions of no length are left out.
+    For a dataset with three dimensions the values are in D3 to D5 or in D1 to D3, depending on the
+    version: dimensions of no length are left out.
     """
     notes: dict[str, None] = {}
     for name, word in (("H5D", "dataset"), ("PNETCDF_VAR", "variable")):
@@ -287,11 +295,11 @@ def _block(record: np.void) -> str:
     if record["ACCESS1_COUNT"] <= 0 or not any(side > 0 for side in sides):
         return ""
     shape = " x ".join(str(side) for side in sides if side > 0)
-    return f"blocks of {shape} elements of {int(record['DATATYPE_SIZE'])} bytes"
+    return f"blocks of {shape} elements of {plural(int(record['DATATYPE_SIZE']), 'byte')}"
 
 
 def _layouts(log: RawLog, files: Files) -> tuple[dict[int, FileLayout], list[str]]:
-    """Return the layouts by file; of a composite one the component with the most stripes."""
+    """Return the layouts by file; for a composite one, the component with the most stripes."""
     layouts: dict[int, FileLayout] = {}
     composite = set()
     for entry in log.meta.get("lustre", ()):
@@ -308,7 +316,7 @@ def _layouts(log: RawLog, files: Files) -> tuple[dict[int, FileLayout], list[str
 
 
 def _layout(counters: dict[str, int], targets: list[int]) -> FileLayout:
-    """Of a component ("LUSTRE_COMP_...", Darshan 3.4.6), or of a file (before)."""
+    """Return the layout of a component (Darshan 3.4.6: "LUSTRE_COMP_...") or file (before)."""
 
     def value(*names: str) -> int:
         found = (counters[name] for name in names if counters.get(name, -1) >= 0)
@@ -323,7 +331,7 @@ def _layout(counters: dict[str, int], targets: list[int]) -> FileLayout:
     )
 
 
-# DXT segments -> Trace: each read and write of POSIX and MPI-IO, with offset and time.
+# Conversion of DXT segments to a trace: each read and write of POSIX and MPI-IO.
 
 _LAYERS = {"DXT_POSIX": IoLayer.POSIX, "DXT_MPIIO": IoLayer.MPIIO}
 NAMES = ("POSIX read", "POSIX write", "MPI-IO read", "MPI-IO write")
@@ -370,13 +378,13 @@ def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
 
 
 def hosts(log: RawLog) -> tuple[str, ...]:
-    """Return the names of the nodes, known only to DXT."""
+    """Return the names of the nodes, which only DXT contains."""
     found = {name for module in _LAYERS for name in log.meta.get(f"{module}/hosts", ())}
     return tuple(sorted(name for name in found if name))
 
 
 def _impossible(segments: NDArray[Any]) -> int:
-    """Count calls whose time or size is none; they stand at 0 in the trace."""
+    """Count calls with an impossible time or size; they are 0 in the trace."""
     start, end = segments["start"], segments["end"]
     return int((~((start >= 0) & (end >= start)) | (segments["length"] < 0)).sum())
 
@@ -404,14 +412,14 @@ def _rows(log: RawLog, module: str, files: Files) -> NDArray[Any]:
 
 
 def _set_parents(rows: NDArray[Any]) -> None:
-    """System calls on a file that is read and written by MPI-IO serve it."""
+    """Mark system calls on a file that MPI-IO reads and writes as made by MPI-IO."""
     through = np.unique(rows["file"][rows["layer"] == IoLayer.MPIIO])
     served = (rows["layer"] == IoLayer.POSIX) & np.isin(rows["file"], through)
     rows["parent"][served] = 2 + (rows["op"][served] == Op.WRITE)
     rows["depth"][served] = 1
 
 
-# HEATMAP records -> heat rows; all bins made as wide as the widest.
+# Conversion of HEATMAP records to heat rows; all bins are made as wide as the widest.
 
 _NAMED = {
     "heatmap:POSIX": IoLayer.POSIX,

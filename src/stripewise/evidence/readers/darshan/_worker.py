@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a Darshan log into arrays, in a process of its own: Darshan's library trusts its input.
+"""Reads a Darshan log into arrays, in a separate process: Darshan's library trusts its input.
 
-Called as `python -P _worker.py MEMORY_BYTES SECONDS`: it imports nothing of Stripewise.  Each line
-of its input is a JSON list [LOG, OUTPUT, ERRORS]; the log is read in a fork, so that a crash and
-the limits are those of one log while the library is loaded once.  OUTPUT becomes an npz without
-pickles: "meta" is a JSON text, all else is numbers.  ERRORS takes what the library prints.  The
-answer is one line: the exit code of the fork, or minus the signal that ended it.
+Called as `python -P _worker.py MEMORY_BYTES SECONDS`: it imports nothing from Stripewise. Each
+line of its input is a JSON list [LOG, OUTPUT, ERRORS]; the log is read in a fork, so that a crash
+and the limits concern only one log while the library is loaded once. OUTPUT becomes an npz without
+pickles: "meta" is a JSON text, everything else is numbers. ERRORS receives what the library
+prints. The answer is one line: the exit code of the fork, or minus the signal that ended it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SEGMENT = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("en
 
 
 class Extract:
-    """What was read so far: arrays by name, and facts for the JSON part."""
+    """Data read so far: arrays by name, and facts for the JSON part."""
 
     def __init__(self, backend: Any, log: dict[str, Any]) -> None:
         self.backend = backend
@@ -46,7 +46,7 @@ class Extract:
         self.meta: dict[str, Any] = {"trouble": []}
 
     def attempt(self, what: str, step: Callable[[], Any], default: Any) -> Any:
-        """Return `step()`; where the log is broken say so and return `default`."""
+        """Return `step()`; if the log is broken, record that and return `default`."""
         try:
             return step()
         except MemoryError:
@@ -68,7 +68,7 @@ class Extract:
 
 
 def main(arguments: list[str]) -> int:
-    """Read logs until the input ends; returns the exit code."""
+    """Read logs until the input ends; return the exit code."""
     memory_bytes, seconds = map(int, arguments)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
@@ -129,7 +129,7 @@ def _read_job(extract: Extract) -> None:
 
 
 def _names(backend: Any, log: dict[str, Any]) -> dict[int, str]:
-    """Like PyDarshan's own, but names need not be UTF-8."""
+    """Return names like PyDarshan's own function, but without requiring UTF-8."""
     records = backend.ffi.new("struct darshan_name_record **")
     count = backend.ffi.new("int *")
     backend.libdutil.darshan_log_get_name_records(log["handle"], records, count)
@@ -159,7 +159,7 @@ def _read_modules(extract: Extract) -> None:
 
 
 def _count_records(extract: Extract, place: int) -> int:
-    """Count the records of a module that nothing is read of; 0 if the library does not know it."""
+    """Count the records of a module that is not read; 0 if the library does not know it."""
     backend = extract.backend
     found = 0
     buffer = backend.ffi.new("void **")
@@ -171,7 +171,7 @@ def _count_records(extract: Extract, place: int) -> int:
 
 
 def _read_counters(extract: Extract, module: str) -> None:
-    """Records as rows with a member for each counter, without the module's prefix: "OPENS"."""
+    """Read records as rows with a member for each counter, without the module's prefix."""
     records = extract.records(module)
     if not records:
         return
@@ -206,7 +206,7 @@ def _table(columns: dict[str, Any]) -> Any:
 
 
 def _read_dxt(extract: Extract, module: str) -> None:
-    """Segments of all records, one array; as plain numbers, not by PyDarshan's dictionaries."""
+    """Read segments of all records into one array of numbers, without PyDarshan's dictionaries."""
     backend = extract.backend
     index = extract.meta["modules"][module]["idx"]
     owners: list[tuple[int, int, int, int]] = []  # as in OWNER
@@ -250,7 +250,7 @@ def _read_heatmap(extract: Extract) -> None:
 
 
 def _read_lustre(extract: Extract) -> None:
-    """Layouts: of components since Darshan 3.4.6, of whole files before."""
+    """Read layouts: of components since Darshan 3.4.6, of whole files before."""
     backend = extract.backend
     layouts: list[dict[str, Any]] = []
     for record in extract.records("LUSTRE"):

@@ -33,7 +33,7 @@ _WHOLE = re.compile(r"\s*(\d{1,19})\s*")
 
 
 class Line(NamedTuple):
-    """A call; `start` and `duration` in seconds, nan where the line has none."""
+    """A call; `start` and `duration` in seconds, nan if the line has none."""
 
     start: float
     duration: float
@@ -43,12 +43,12 @@ class Line(NamedTuple):
 
 
 def is_timed(line: str) -> bool:
-    """Whether a line has every part of this form."""
+    """Return whether a line has every part of this form."""
     return len(line) <= LONGEST_LINE and _TIMED.fullmatch(line) is not None
 
 
 def parse_line(text: str) -> Line | None:
-    """Return one call; None if the line is none."""
+    """Return one call; None if the line is not a call."""
     match = _LINE.fullmatch(text.rstrip("\r\n"))
     if match is None:
         return None
@@ -69,7 +69,7 @@ def parse_line(text: str) -> Line | None:
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
-    """Arguments between commas that are in no braces."""
+    """Split arguments at commas outside braces."""
     if not text.strip():
         return ()
     found: list[str] = []
@@ -87,7 +87,7 @@ def split_arguments(text: str) -> tuple[str, ...]:
 
 
 def vector(text: str) -> tuple[int, ...] | None:
-    """`{a;b;c}` as numbers; None for NULL and what is no vector."""
+    """Return `{a;b;c}` as numbers; None for NULL and for other texts."""
     text = text.strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -103,7 +103,7 @@ def vector(text: str) -> tuple[int, ...] | None:
     return tuple(numbers)
 
 
-# What ids of HDF5 stand for: spaces, types, datasets.
+# Objects that ids of HDF5 refer to: spaces, types, datasets.
 
 _SIZED = re.compile(r"H5T_[A-Z]+_([IUFBRSD])(?:NT)?(\d{1,3})(?:LE|BE)?")
 _NATIVE = {
@@ -123,14 +123,14 @@ _NATIVE = {
 
 @dataclass(frozen=True)
 class ElementType:
-    """Size of an element, and its class in the words of `TraceObject`."""
+    """Size of an element, and its class as in `TraceObject`."""
 
     n_bytes: int
     type_class: str
 
 
 def element_type(name: str) -> ElementType | None:
-    """Type by its name in HDF5; None if the name tells no size."""
+    """Return a type by its name in HDF5; None if the name contains no size."""
     if name == "H5T_C_S1" or name == "H5T_FORTRAN_S1":
         return ElementType(1, "string")
     native = _NATIVE.get(name.removeprefix("H5T_NATIVE_"))
@@ -155,12 +155,12 @@ class Slab:
 
     @property
     def elements(self) -> int:
-        """Elements of a regular one."""
+        """Number of elements of a regular selection."""
         return math.prod(c * b for c, b in zip(self.count, self.block, strict=True))
 
     @property
     def end(self) -> tuple[int, ...]:
-        """One behind the last element, per dimension."""
+        """End (exclusive) of the selection, per dimension."""
         return tuple(
             a + (c - 1) * s + b if c else 0
             for a, s, c, b in zip(self.start, self.stride, self.count, self.block, strict=True)
@@ -175,8 +175,8 @@ class Dataset:
     """A dataset, shared by all ranks that name it alike.
 
     Attributes:
-        extents: None: not told by any line.
-        guessed: From all selections together, as no line tells them.
+        extents: Extents; None if no line contains them.
+        guessed: Extents estimated from all selections, if no line contains them.
     """
 
     path: str
@@ -189,7 +189,7 @@ class Dataset:
 
 @dataclass
 class Space:
-    """A dataspace; `extents` None: not known.  `dataset`: of which it was taken."""
+    """A dataspace; `extents` is None if unknown, `dataset` the one it was taken from."""
 
     extents: tuple[int, ...] | None
     slab: Slab = ALL
@@ -197,7 +197,7 @@ class Space:
 
     @property
     def elements(self) -> int:
-        """Selected elements; 0: not known, or none."""
+        """Number of selected elements; 0 if unknown, or none."""
         if self.slab.kind == ShapeKind.REGULAR:
             return self.slab.elements
         return math.prod(self.extents) if self.slab is ALL and self.extents else 0
@@ -207,7 +207,7 @@ Datasets = dict[tuple[str, str], Dataset]
 """All datasets of a run, by file and name."""
 
 
-# Follow the lines of one rank: ids tie calls together.
+# Interpretation of the lines of one rank: ids tie calls together.
 
 _ZERO = ("0", "H5S_ALL", "H5P_DEFAULT", "")
 _LOCATED = ("H5Gcreate", "H5Gcreate1", "H5Gcreate2", "H5Gopen", "H5Gopen1", "H5Gopen2")
@@ -219,12 +219,12 @@ _META = ("H5F", "H5D", "H5G", "H5A", "H5L", "H5O")
 
 @dataclass(frozen=True)
 class Hdf5Call:
-    """A call of HDF5 that stands for I/O.
+    """An HDF5 call that does I/O.
 
     Attributes:
-        offset: Bits of an open; of reads and writes it comes from the selection.
-        dataset / slab: Of reads and writes of datasets.
-        elements: Of the selection in memory, 0: not known.
+        offset: Bits of an open; for reads and writes it comes from the selection.
+        dataset / slab: Dataset and selection of reads and writes.
+        elements: Number of elements of the selection in memory, 0 if unknown.
     """
 
     start: float
@@ -240,7 +240,7 @@ class Hdf5Call:
 
 
 class Follower:
-    """State of one rank."""
+    """State of one rank while its lines are interpreted."""
 
     def __init__(self, datasets: Datasets, origin: float) -> None:
         self.untied = 0
@@ -259,7 +259,7 @@ class Follower:
         self._line = Line(0.0, 0.0, "", (), "")
 
     def follow(self, lines: Iterator[Line]) -> Iterator[Hdf5Call]:
-        """Yield the calls of HDF5 in their order; those of other layers gather in `others`."""
+        """Yield the calls of HDF5 in their order; collect those of other layers in `others`."""
         for line in lines:
             self._line = line
             start, end = self._times(line)
@@ -276,7 +276,7 @@ class Follower:
                 yield replace(call, start=start, end=end, name=line.name)
 
     def _times(self, line: Line) -> tuple[float, float]:
-        """Return the seconds since the origin; a line without a time follows the one before."""
+        """Return the seconds since the origin; a line without a time follows the previous one."""
         start = line.start - self._origin
         start = self._clock if math.isnan(start) or start < 0 else start
         duration = line.duration
@@ -289,7 +289,7 @@ class Follower:
         return arguments[place] if place < len(arguments) else ""
 
     def _record(self, line: Line, start: float, end: float) -> Record:
-        """A call of another layer as the later Recorder has it: a path for a descriptor."""
+        """Return a call of another layer as in the later Recorder: a path for a descriptor."""
         arguments = list(line.arguments)
         if line.name in _DESCRIPTORS and arguments:
             self._descriptors[line.result] = arguments[0]
@@ -306,7 +306,7 @@ class Follower:
         return dataset.path if dataset else ""
 
     def _named_file(self, op: Op, path: str | None = None) -> Hdf5Call:
-        """A call that moves nothing, on the file of its first argument if no path is given."""
+        """Return a call without data, on the given file or that of its first argument."""
         return Hdf5Call(0, 0, "", op, self._path_of(self._argument(0)) if path is None else path)
 
     def _forget(self) -> None:
@@ -325,7 +325,7 @@ class Follower:
         return Hdf5Call(0, 0, "", Op.OPEN, path, int(bits))
 
     def _located(self) -> tuple[str, str]:
-        """File and absolute name of what is created or opened at a location."""
+        """Return file and absolute name of an object created or opened at a location."""
         where, name = self._argument(0), self._argument(1)
         path, prefix = self._groups.get(where, (self._files.get(where, ""), ""))
         return path, name if name.startswith("/") else f"{prefix}/{name}"
@@ -447,7 +447,7 @@ class Follower:
 
 
 def _ones(values: tuple[int, ...] | None, n_dims: int) -> tuple[int, ...]:
-    """NULL, and 0 as the paper prints it, stand for 1."""
+    """Replace NULL, and 0 as printed in the paper, by 1."""
     if values is None or len(values) != n_dims:
         return (1,) * n_dims
     return tuple(max(value, 1) for value in values)

@@ -50,14 +50,14 @@ class Hdf5RecorderSource(RankLogs):
     file_name = re.compile(r"log\.(\d{1,8})")
 
     def is_call(self, line: str) -> bool:
-        """Whether a line is `time name (arguments) result duration`."""
+        """Return whether a line is `time name (arguments) result duration`."""
         return is_timed(line)
 
     def read_one(self, path: Path) -> Evidence:
         """Read all logs of a directory, or one.
 
         Raises:
-            TraceError: They hold no call.
+            TraceError: They contain no call.
             OSError: They cannot be opened.
         """
         notes: list[str] = []
@@ -70,7 +70,7 @@ class Hdf5RecorderSource(RankLogs):
 
 
 class _Run:
-    """All ranks: calls first, then what needs all of them (extents, shapes, rows)."""
+    """All ranks: first their calls, then what needs all of them (extents, shapes, rows)."""
 
     def __init__(self, files: dict[int, Path], notes: list[str]) -> None:
         self._files = files
@@ -104,7 +104,7 @@ class _Run:
         return self._finish(origin, partial_notes)
 
     def _origin(self) -> float:
-        """Return the earliest first line of any rank, seconds since 1970."""
+        """Return the time of the earliest line of any rank, in seconds since 1970."""
         firsts = []
         for path in self._files.values():
             times = (line.start for line in parsed_lines(path, parse_line, []))
@@ -113,7 +113,7 @@ class _Run:
         return earliest if math.isfinite(earliest) else 0.0
 
     def _guess_extents(self, pending: list[tuple[int, Hdf5Call]]) -> None:
-        """Of datasets that were only opened: all selections together."""
+        """Estimate extents of datasets that were only opened, from all selections."""
         for _, call in pending:
             dataset, slab = call.dataset, call.slab
             if dataset is None or slab is None or slab.kind != ShapeKind.REGULAR:
@@ -202,7 +202,7 @@ class _Run:
         )
 
     def _gaps(self, partial_notes: list[str]) -> Iterator[Gap]:
-        """Say which amounts are not known, or not all."""
+        """Yield the amounts that are unknown or incomplete."""
         yield from (Gap(Part.ALL, text) for text in (*partial_notes[:_MOST_NOTES], *self._notes))
         if text := self._missing_ranks():
             yield Gap(Part.ALL, text)
@@ -238,7 +238,7 @@ class _Run:
 
 
 def _corner(start: tuple[int, ...], extents: tuple[int, ...]) -> int | None:
-    """Return the index in C order; None if it lies outside of what can be said."""
+    """Return the index in C order; None if it is outside of the range of numbers."""
     index = 0
     for place, (begin, extent) in enumerate(zip(start, extents, strict=True)):
         if place and begin >= max(extent, 1):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls of one rank -> rows: files, offsets, nesting.
+"""Converts the calls of one rank to rows: files, offsets, nesting.
 
-Recorder stores no results of calls.  A position in a file is followed from open and seek; what a
-read returned less than it was asked for is not known.  Ids of HDF5 are not tied together: its
-reads and writes belong to the one HDF5 file that is open, if it is one.
+Recorder stores no results of calls. The position in a file is derived from open and seek; reads
+that returned less than requested cannot be detected. Ids of HDF5 are not tracked: its reads and
+writes belong to the only open HDF5 file, if there is just one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from stripewise.core import Part
 from stripewise.evidence.readers._calls import CallLog
 from stripewise.evidence.trace import PIECE_ROW, EventFlag, IoLayer, Op, OpenBit, TraceView
 
-# A call as Recorder writes it down, and which of its arguments are file, size and offset.
+# Recorder's calls, and which of their arguments are file, size and offset.
 #
 # Source: the wrappers of Recorder 2.5 (lib/recorder-posix.c, recorder-mpi-io.c, recorder-hdf5.c);
-# in place of a descriptor or stream stands the file's absolute path.
+# the file's absolute path replaces a descriptor or stream.
 
 
 _POSIX, _STDIO = IoLayer.POSIX, IoLayer.STDIO
-# open(2) on Linux x86-64, AArch64 and POWER alike for these.
+# values of open(2) on Linux, the same for x86-64, AArch64 and POWER
 _O_ACCMODE, _O_WRONLY, _O_RDWR = 3, 1, 2
 _O_CREAT, _O_EXCL, _O_TRUNC, _O_APPEND = 0o100, 0o200, 0o1000, 0o2000
 
@@ -38,10 +38,10 @@ class Record(NamedTuple):
 
     Attributes:
         start / end: Seconds since the trace began.
-        name: Of the function.
-        level: Nesting depth; 0 of all calls if Recorder did not store it.
-        arguments: As texts; blanks inside were replaced by the writer.
-        thread: 0 where it is not stored.
+        name: Name of the function.
+        level: Nesting depth; 0 for all calls if Recorder did not store it.
+        arguments: Arguments as texts; blanks inside were replaced by the writer.
+        thread: Number of the thread, 0 if it is not stored.
     """
 
     start: float
@@ -59,9 +59,9 @@ class Function:
     Attributes:
         path: Place of the path among the arguments.
         size: Places whose product is the size in bytes.
-        offset: Place of the offset, of the flags of an open, or of the size that is set; -1:
-            none, data is at the position in the file.
-        seeks: It sets the position in the file.
+        offset: Place of the offset, of the flags of an open, or of the size that is set; -1 if
+            there is none, so that data is at the position in the file.
+        seeks: Whether it sets the position in the file.
     """
 
     layer: IoLayer
@@ -110,7 +110,7 @@ FUNCTIONS = {
 
 
 def open_bits(function: Function, how: str) -> OpenBit:
-    """`OpenBit` from open's flags or fopen's mode."""
+    """Return `OpenBit` from open's flags or fopen's mode."""
     if function.layer == _STDIO:
         return _mode_bits(how)
     flags = integer(how)
@@ -138,7 +138,7 @@ def _mode_bits(mode: str) -> OpenBit:
 
 
 def integer(text: str) -> int:
-    """A whole number of at most 63 bits, otherwise 0."""
+    """Return an integer of at most 63 bits, otherwise 0."""
     try:
         value = int(text) if len(text) <= 20 else 0
     except ValueError:
@@ -162,7 +162,7 @@ MPI_BYTES = {
     )
     for name in names.split()
 }
-"""Bytes of MPI's own datatypes on 64-bit Linux, by name."""
+"""Sizes of MPI's own datatypes on 64-bit Linux, in bytes by name."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class MpiData:
 
 
 def mpi_data(name: str) -> MpiData | None:
-    """Return what a function's name tells; None if it moves no data."""
+    """Return the operation of a function's name; None if it moves no data."""
     match = _MPI_DATA.fullmatch(name)
     if match is None:
         return None
@@ -221,18 +221,18 @@ _VIEWS_WITH_HOLES = (
 )
 _UNKNOWN_FILES = "{} MPI-IO calls are on files whose open was not recorded"
 REMARKS = (_HDF5_SELECTIONS, _HDF5_FILES, _UNKNOWN_SIZES, _VIEWS_WITH_HOLES, _UNKNOWN_FILES)
-"""What cannot be told, in their order; with the number of calls where that matters."""
+"""Remarks on what is unknown, in their order; with the number of calls where that matters."""
 MISSING = {
     _UNKNOWN_SIZES: Part.BYTES,
     _UNKNOWN_FILES: Part.BYTES | Part.SECONDS,
     _HDF5_FILES: Part.BYTES | Part.SECONDS,
 }
-"""Of these what makes amounts unknown."""
+"""Remarks that make amounts unknown."""
 _HDF5_META = ("H5F", "H5D", "H5G", "H5A", "H5L", "H5O")
 
 
 def _view(file: int, displacement: int, etype_bytes: int, contiguous: bool) -> TraceView:
-    """As the trace lists it; of a view with holes the pieces are not known."""
+    """Return a view as it is listed in the trace; pieces of one with holes are unknown."""
     pieces = np.zeros(int(contiguous), PIECE_ROW)
     pieces["bytes"], pieces["count"] = etype_bytes, 1
     n_bytes = etype_bytes if contiguous else 0
@@ -241,7 +241,7 @@ def _view(file: int, displacement: int, etype_bytes: int, contiguous: bool) -> T
 
 @dataclass
 class _MpiFile:
-    """An open MPI file: position in elementary types of its view; None: not known."""
+    """An open MPI file: position in elementary types of its view; None if unknown."""
 
     path: str
     position: int | None = 0
@@ -251,12 +251,12 @@ class _MpiFile:
 
 
 class Interpreter:
-    """Follows one rank; `untold` counts `REMARKS` over all ranks."""
+    """Interprets the calls of one rank; `remarks` counts `REMARKS` over all ranks."""
 
-    def __init__(self, rank: int, calls: CallLog, untold: Counter[str]) -> None:
+    def __init__(self, rank: int, calls: CallLog, remarks: Counter[str]) -> None:
         self._rank = rank
         self._calls = calls
-        self._untold = untold
+        self._remarks = remarks
         self._positions: dict[tuple[int, str], int] = {}
         self._ends: dict[str, int] = {}
         self._mpi: dict[str, _MpiFile] = {}
@@ -273,9 +273,9 @@ class Interpreter:
         ordered = sorted(records, key=lambda record: (record.start, record.level))
         self._flat = all(record.level == 0 for record in ordered)
         for record in ordered:
-            self._take(record)
+            self._handle(record)
 
-    def _take(self, record: Record) -> None:
+    def _handle(self, record: Record) -> None:
         function = FUNCTIONS.get(record.name)
         handler: Callable[[], int | None]
         if function is not None:
@@ -288,7 +288,7 @@ class Interpreter:
             return
         self._record = record
         outer = self._nested.setdefault(record.thread, [])
-        while outer and not self._inside(record, outer[-1][0]):
+        while outer and not self._is_nested(record, outer[-1][0]):
             outer.pop()
         self._depth = len(outer)
         self._parent = outer[-1][1] if outer else -1
@@ -296,13 +296,13 @@ class Interpreter:
         if name is not None:
             outer.append((record, name))
 
-    def _inside(self, record: Record, outer: Record) -> bool:
+    def _is_nested(self, record: Record, outer: Record) -> bool:
         if record.start < outer.start or record.end > outer.end:
             return False
         return self._flat or record.level > outer.level
 
     def _add(self, layer: IoLayer, op: Op, path: str, **more: Any) -> int:
-        """Add the call that is followed; `more` as `CallLog.add` takes it."""
+        """Add the current call; `more` are further arguments of `CallLog.add`."""
         record = self._record
         return self._calls.add(
             *(self._rank, record.name, layer, op),
@@ -367,7 +367,7 @@ class Interpreter:
             return self._mpi_open()
         file = self._mpi.get(self._argument(0))
         if file is None:
-            self._untold[_UNKNOWN_FILES] += 1
+            self._remarks[_UNKNOWN_FILES] += 1
             file = _MpiFile("", None)
         data = mpi_data(name)
         if data is not None:
@@ -401,7 +401,7 @@ class Interpreter:
         file.etype_bytes = MPI_BYTES.get(etype, 0)
         file.contiguous = etype == filetype and file.etype_bytes > 0
         file.position = 0
-        self._untold[_VIEWS_WITH_HOLES] += not file.contiguous
+        self._remarks[_VIEWS_WITH_HOLES] += not file.contiguous
         index = self._calls.paths.number(file.path) if file.path else -1
         key = (index, max(self._number(1), 0), max(file.etype_bytes, 1), file.contiguous)
         file.view = self._calls.views.number(key, lambda: _view(*key))
@@ -420,7 +420,7 @@ class Interpreter:
         place = 3 if data.has_offset else 2
         unit = MPI_BYTES.get(self._argument(place + 1), 0)
         n_bytes = max(self._number(place), 0) * unit
-        self._untold[_UNKNOWN_SIZES] += not unit
+        self._remarks[_UNKNOWN_SIZES] += not unit
         offset: int | None = None
         if data.has_offset:
             offset = max(self._number(1), 0)
@@ -456,9 +456,9 @@ class Interpreter:
         return self._add(IoLayer.HDF5, Op.OPEN, path, offset=int(bits))
 
     def _hdf5_data(self, name: str) -> int:
-        self._untold[_HDF5_SELECTIONS] += 1
+        self._remarks[_HDF5_SELECTIONS] += 1
         path = self._hdf5[0] if len(self._hdf5) == 1 else ""
-        self._untold[_HDF5_FILES] += not path
+        self._remarks[_HDF5_FILES] += not path
         op = Op.READ if name.endswith("read") else Op.WRITE
         flags = EventFlag.ATTRIBUTE if name.startswith("H5A") else EventFlag(0)
         return self._add(IoLayer.HDF5, op, path, offset=None, flags=int(flags))

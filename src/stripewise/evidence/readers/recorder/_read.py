@@ -45,11 +45,11 @@ class RecorderSource(RankLogs):
     file_name = re.compile(r"(\d{1,9})\.txt")
 
     def is_call(self, line: str) -> bool:
-        """Whether a line is one of the text form."""
+        """Return whether a line is in the text form."""
         return is_line(line)
 
     def texts(self, path: Path) -> dict[int, Path]:
-        """Return rank -> text, in `_text` below a directory or in itself."""
+        """Return texts by rank, in `_text` below a directory or in the directory itself."""
         return files_by_rank(path / "_text", self.file_name) or super().texts(path)
 
     def recognises(self, path: Path) -> bool:
@@ -61,7 +61,7 @@ class RecorderSource(RankLogs):
         """Read one trace.
 
         Raises:
-            TraceError: It is of a version that is not read, or nothing of it can be read.
+            TraceError: Its version is not supported, or nothing in it can be read.
             OSError: It cannot be opened.
         """
         if (path / "recorder.mt").is_file():
@@ -86,7 +86,7 @@ def _evidence(
     n_ranks: int,
     start: float,
 ) -> Evidence:
-    calls, untold = CallLog(), Counter[str]()
+    calls, counts = CallLog(), Counter[str]()
     notes: list[str] = []
     n_read = 0
     for rank, read in ranks.items():
@@ -95,7 +95,7 @@ def _evidence(
             notes.append(f"more than {MAXIMUM_CALLS} calls: rank {rank} and on are left out")
             break
         records = list(islice(read(notes), room))
-        Interpreter(rank, calls, untold).follow(records)
+        Interpreter(rank, calls, counts).follow(records)
         n_read += 1
         if len(records) == room:
             notes.append(f"rank {rank}: calls after the first {room} are left out")
@@ -106,11 +106,11 @@ def _evidence(
     partial = bool(notes)
     if len(notes) > _MOST_NOTES:
         notes = [*notes[:_MOST_NOTES], f"and {len(notes) - _MOST_NOTES} more of this kind"]
-    told = {what: what.format(untold[what]) for what in REMARKS if untold[what]}
+    remarks = {what: what.format(counts[what]) for what in REMARKS if counts[what]}
     return evidence_of(
         calls,
         _with_hdf5_bytes(calls.rows()),
-        (*notes, _RESULTS, *told.values()),
+        (*notes, _RESULTS, *remarks.values()),
         more_notes=("the run's length is that of the trace, from its first to its last",),
         source=source,
         n_ranks=n_ranks,
@@ -119,13 +119,13 @@ def _evidence(
         partial=partial,
         gaps=(
             *(Gap(Part.ALL, text) for text in notes),
-            *(Gap(part, told[what]) for what, part in MISSING.items() if what in told),
+            *(Gap(part, remarks[what]) for what, part in MISSING.items() if what in remarks),
         ),
     )
 
 
 def _with_hdf5_bytes(rows: NDArray[np.void]) -> NDArray[np.void]:
-    """Give a read or write of HDF5 the bytes of the calls that it made one layer below.
+    """Set the bytes of HDF5 reads and writes to those of the calls that they made one layer below.
 
     Recorder has the address of a selection, not the selection.
     """
@@ -154,7 +154,7 @@ def _reads(op: int) -> bool:
 
 # Recorder's text form, one file a rank: `tstart tend function level type ( arguments )`.
 #
-# Source: tools/recorder2text.c of Recorder 2.3 to 2.5.  The numbers of the two times and of the
+# Source: tools/recorder2text.c of Recorder 2.3 to 2.5. The numbers of the two times and of the
 # level may be missing in hand-made extracts; such lines are counted, not read.
 
 _LINE = re.compile(
@@ -164,12 +164,12 @@ _LINE = re.compile(
 
 
 def is_line(line: str) -> bool:
-    """Whether a line is a call in this form."""
+    """Return whether a line is a call in this form."""
     return len(line) <= LONGEST_LINE and _LINE.fullmatch(line) is not None
 
 
 def parse_line(line: str) -> Record | None:
-    """Return one call; None if the line is none."""
+    """Return one call; None if the line is not a call."""
     match = _LINE.fullmatch(line.rstrip("\n"))
     if match is None:
         return None
@@ -213,18 +213,18 @@ _NO_RULE = np.zeros((0, 2), np.int32)
 
 
 class Directory:
-    """Readers of the ranks of one directory.
+    """Reads the ranks of one directory.
 
     Attributes:
-        n_ranks: Of the run.
-        start: Seconds since 1970; 0: not known.
+        n_ranks: Number of ranks of the run.
+        start: Seconds since 1970; 0 if unknown.
     """
 
     def __init__(self, directory: Path) -> None:
         """Read VERSION and recorder.mt.
 
         Raises:
-            TraceError: They are of another version, or no such files.
+            TraceError: The version differs, or the files do not exist.
         """
         _check_version(directory)
         data = _bytes(directory / "recorder.mt")
@@ -251,7 +251,7 @@ class Directory:
             self._grammar_of = _grammar_numbers(directory / "ug.mt", ranks)
 
     def records(self, rank: int, notes: list[str]) -> Iterator[Record]:
-        """Yield the calls of one rank; what is damaged is left out and said in `notes`."""
+        """Yield the calls of one rank; damaged parts are left out and mentioned in `notes`."""
         try:
             calls, grammar = self._parts(rank)
             data = _bytes(self._directory / f"{rank}.ts")
@@ -263,8 +263,8 @@ class Directory:
         n_expected = _n_calls(grammar)
         terminals = _expand(grammar, n_calls, notes)
         if n_expected != n_calls:
-            told = "an endless number of" if n_expected is None else str(n_expected)
-            notes.append(f"rank {rank}: {n_calls} times for {told} calls: damaged")
+            expected = "an endless number of" if n_expected is None else str(n_expected)
+            notes.append(f"rank {rank}: {n_calls} times for {expected} calls: damaged")
         unknown = 0
         unit, origin = self._unit_seconds, 0
         for terminal, (begin, end) in zip(terminals.tolist(), times, strict=False):
@@ -360,7 +360,7 @@ def _grammar(path: Path) -> _Grammar:
 
 
 def _n_calls(grammar: _Grammar) -> int | None:
-    """Terminals that the whole grammar stands for; None if it turns in circles."""
+    """Return the number of terminals that the grammar expands to; None if it is circular."""
     known: dict[int, int] = {}
     begun: set[int] = set()
     stack = [_WHOLE]
@@ -386,9 +386,9 @@ def _length(body: NDArray[np.int32], known: dict[int, int]) -> int:
 
 
 def _expand(grammar: _Grammar, n_calls: int, notes: list[str]) -> NDArray[np.int32]:
-    """Terminals in their order, no more than there are times.
+    """Return the terminals in their order, no more than there are times.
 
-    A grammar that turns in circles, or makes more work than its calls are worth, is given up.
+    A grammar that is circular, or whose expansion takes too much work, is given up.
     """
     values: list[int] = []
     repeats: list[int] = []

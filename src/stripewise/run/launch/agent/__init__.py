@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the programs that run without the package: supervisor, and agent on a node."""
+"""Contains the programs that run without the package: the supervisor, and the agent on a node."""
 
 from typing import TYPE_CHECKING
 

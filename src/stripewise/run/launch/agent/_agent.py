@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Carries out the tuner's orders on the first node of an allocation: the agent.
+"""The agent, which carries out the tuner's orders on the first node of an allocation.
 
-`python3 -I -S _agent.py SPOOL`, as the batch script of a job.  The spool is a directory that
-the tuner's host sees too.  The clocks of the two differ: only changes are compared, never times.
-Standard library only.
+The batch script of a job calls `python3 -I -S _agent.py SPOOL`.  The spool is a directory that the
+tuner's host sees too.  The clocks of the two hosts may differ, so only changes are compared, never
+times.  It uses only the standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 if __package__:
     from stripewise.run.launch.agent import _agent_files as files
     from stripewise.run.launch.agent import _agent_run as runs
-else:  # on its own: no package, no site-packages
+else:  # run as a script, without the package and site-packages
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     import _agent_files as files  # type: ignore[import-not-found,no-redef]
     import _agent_run as runs  # type: ignore[import-not-found,no-redef]
@@ -32,23 +32,25 @@ else:  # on its own: no package, no site-packages
 BEAT_SECONDS = 1.0
 IDLE_LOOK_SECONDS = 0.1
 ORDER_SECONDS = 60.0
-"""A network file system may show an announced order so late."""
+"""Maximum delay until a network file system shows an announced order."""
 BEGIN_SECONDS = 30.0
-"""The agent may begin so long after its job did (assumed; a prolog takes time)."""
+"""Maximum delay between the start of the job and that of the agent (assumed; a prolog takes
+time)."""
 DISK_EXIT_CODE = 75
 
 
 class Agent:
-    """Serves one spool until it is told to end, is left alone, or its time is up.
+    """Serves one spool until the tuner ends it or disappears, or until its time limit.
 
     Attributes:
-        served: How many orders were carried out.
-        late_seconds: So long after its job the agent began: it is charged as well.
-        margin_seconds: Before the end of the allocation, when Slurm's signal may come.
-        copies_seconds: The longest that the copies of a run to and from the burst buffer took.
-        why_ended: By a signal: what is recorded of the run that it ended; "" before.
-        at_limit: Whether that signal came because the allocation was about to end.
-        is_lost: Whether no run can start tasks in this job any more: Slurm forgot it or its steps.
+        served: Number of orders that were carried out.
+        late_seconds: Delay of the agent's start after that of its job, which is charged as well.
+        margin_seconds: Time before the end of the allocation at which Slurm's signal may arrive.
+        copies_seconds: Longest time that the copies of a run to and from the burst buffer took.
+        why_ended: Reason to record for a run that a signal ended; empty without a signal.
+        at_limit: Whether the signal was sent because the allocation was about to end.
+        is_lost: Whether runs can no longer start tasks in this job, since Slurm lost it or its
+            steps.
     """
 
     def __init__(self, spool: str) -> None:
@@ -73,7 +75,7 @@ class Agent:
     # -- set-up ------------------------------------------------------------------------------
 
     def prepare(self) -> bool:
-        """Listen to signals and take the spool over; False if another job serves it."""
+        """Install signal handlers and take over the spool; return False if another job has it."""
         self._wakeup, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU):
@@ -89,7 +91,7 @@ class Agent:
         return True
 
     def _take_over(self, before: dict[str, Any]) -> None:
-        """Go on where this job was interrupted: by a requeue, or when its node failed."""
+        """Continue where this job was interrupted by a requeue or a failure of its node."""
         self.order, self.ended = int(before["order"]), int(before["ended"])
         self.said = dict(before["said"])
         if self.order > self.ended:
@@ -111,12 +113,12 @@ class Agent:
     # -- time --------------------------------------------------------------------------------
 
     def rest_seconds(self) -> float | None:
-        """Time until the allocation ends; None if it is not known."""
+        """Time until the allocation ends; None if unknown."""
         total = self._granted_seconds()
         return None if total is None else total - (time.monotonic() - self.begun)
 
     def _granted_seconds(self) -> float | None:
-        """Return the time of the allocation: the difference of two stamps of the controller."""
+        """Return the length of the allocation, from two time stamps of the controller."""
         try:
             return float(os.environ["SLURM_JOB_END_TIME"]) - float(
                 os.environ["SLURM_JOB_START_TIME"]
@@ -126,10 +128,10 @@ class Agent:
             return None if wall is None else float(wall)
 
     def _has_time(self, order: dict[str, Any]) -> bool:
-        """Whether a run is sure to end before Slurm's signal.
+        """Return whether a run is certain to end before Slurm's signal.
 
-        The first one is tried in any case: the allocation was asked for so that it fits, and
-        another one would be no longer.
+        The first run is tried in any case, since the allocation was requested to fit it, and
+        another one would not be longer.
         """
         rest, limit = self.rest_seconds(), order.get("timeout_seconds")
         if not self.served or rest is None or limit is None:
@@ -140,7 +142,7 @@ class Agent:
     # -- the tuner ---------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Read what the tuner says; its heart beats if that changes."""
+        """Read the tuner's requests; any change counts as its heartbeat."""
         control = files.read(self._path(files.TUNER))
         if control is not None and control != self.control:
             if int(control["orders"]) > int(self.control["orders"]):
@@ -148,14 +150,14 @@ class Agent:
             self.control, self._changed_at = control, time.monotonic()
 
     def tell(self, *, durable: bool = False) -> None:
-        """Say what the agent does, at most each second unless it must be known at once."""
+        """Report the state of the agent, at most once per second unless it is `durable`."""
         now = time.monotonic()
         if not durable and now - self._beat_at < BEAT_SECONDS:
             return
         if self._beats:
             now_there = files.read(self._path(files.AGENT))
             if now_there is not None and now_there["instance"] != self.instance:
-                self.superseded = True  # Slurm took this node for dead, and began anew elsewhere
+                self.superseded = True  # Slurm restarted the job on another node
                 return
         self._beat_at = now
         self._beats += 1
@@ -177,13 +179,13 @@ class Agent:
         }
 
     def is_cancelled(self, number: int) -> bool:
-        """Whether the tuner wants an order no longer."""
+        """Return whether the tuner has cancelled an order."""
         return bool(self.control["stop"]) or number in self.control["cancel"]
 
     # -- the orders --------------------------------------------------------------------------
 
     def serve(self) -> str:
-        """Carry orders out until there is a reason to end; return that."""
+        """Carry out orders until there is a reason to end, and return the reason."""
         while True:
             self.look()
             if reason := self._over():
@@ -215,7 +217,7 @@ class Agent:
         return ""
 
     def _carry_out(self, number: int) -> bool:
-        """Carry out an order; False if there is not enough time left for it."""
+        """Carry out an order; return False if there is not enough time left."""
         order = self._read_order(number)
         if order is None:
             self._end_order(number, "its order cannot be read on the compute node")
@@ -255,18 +257,18 @@ class Agent:
         return order
 
     def pause(self, seconds: float) -> None:
-        """Sleep until a signal comes (a child that ends is one), at most so long."""
+        """Sleep until a signal arrives (also from a child that ends), at most for a time."""
         if select.select([self._wakeup], [], [], seconds)[0]:
             os.read(self._wakeup, 4096)
 
     def end(self, reason: str) -> None:
-        """Say that this agent takes no more orders."""
+        """Report that this agent accepts no more orders."""
         self.phase, self.reason = "ended", reason
         self.tell(durable=True)
 
 
 def _late_seconds() -> float:
-    """Return how long ago the job began; 0.0 where the clocks of node and controller differ."""
+    """Return how long ago the job began; 0.0 if the clocks of node and controller differ."""
     try:
         late = time.time() - float(os.environ["SLURM_JOB_START_TIME"])
     except (KeyError, ValueError):
@@ -275,7 +277,7 @@ def _late_seconds() -> float:
 
 
 def main(spool: str) -> int:
-    """Serve a spool; the exit code says whether it could."""
+    """Serve a spool; the exit code tells whether this was possible."""
     os.umask(0o077)
     try:
         agent = Agent(spool)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads and writes the files by which the tuner and the agent in an allocation talk.
+"""Reads and writes the files through which the tuner and the agent of an allocation communicate.
 
-Each has one writer and keeps its inode and its size: it is overwritten in place, so that a full
-disk cannot stop it and that network file systems show what it holds as soon as it is opened.  A
-new file is looked for only after it was announced in one of these: a name that was once looked
-for in vain may stay unseen for a minute on NFS.
+Each file has one writer and keeps its inode and size: it is overwritten in place, so that a full
+disk cannot stop it and that network file systems show its content as soon as it is opened.  A new
+file is opened only after it was announced in one of these files, since NFS may hide a file for a
+minute after a failed look-up of its name.
 
-The agent imports this file on its own: standard library only.
+The agent imports this file without the package, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 TUNER = "tuner.json"
-"""By the tuner: beat, orders (the newest), cancel (numbers), stop."""
+"""File of the tuner: beat, orders (the newest), cancel (numbers), stop."""
 AGENT = "agent.json"
-"""By the agent: beat, instance, job_id, state, order (the last begun), ended (all up to it)."""
+"""File of the agent: beat, instance, job_id, state, order (last begun), ended (all up to it)."""
 STATE = "state.json"
-"""By the tuner, replaced as a whole: what was submitted, and what the agent has to know."""
+"""File of the tuner, replaced atomically: the submission, and data for the agent."""
 RAN = "ran.json"
-"""In a run's record: the result before the agent added to it."""
+"""File in a run's record: the result before the agent added to it."""
 
 SIZE_BYTES = 4096
 
@@ -41,7 +41,7 @@ def overwrite(path: str, data: dict[str, Any]) -> None:
     """Write one of the files in place.
 
     Raises:
-        OSError: It is new and there is no room for the whole of it, or its disk is gone.
+        OSError: It is new and there is not enough space for it, or its disk is unavailable.
     """
     text = json.dumps(data).encode("ascii")
     if len(text) >= SIZE_BYTES:
@@ -57,7 +57,7 @@ def overwrite(path: str, data: dict[str, Any]) -> None:
 
 
 def read(path: str) -> dict[str, Any] | None:
-    """Read one of the files; None if it is not there, or is being written."""
+    """Read one of the files; return None if it does not exist or is being written."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -70,7 +70,7 @@ def read(path: str) -> dict[str, Any] | None:
 
 
 def replace(path: str, data: dict[str, Any]) -> None:
-    """Write a file as a whole or not at all, for the user alone.
+    """Write a private file atomically.
 
     Raises:
         OSError: The disk is full, read-only, or refuses.

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Carries out one order: environment, copies to the burst buffer, supervisor, steps, result.
+"""Carries out one order: environment, copies to the burst buffer, supervisor, steps and result.
 
-The agent imports this file on its own: standard library only.
+The agent imports this file without the package, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -24,32 +24,33 @@ if __package__:
     from stripewise.run.launch.agent import _agent_files as files
     from stripewise.run.launch.agent import _processes, _staging
     from stripewise.run.launch.agent import _supervise as supervise
-else:  # on its own: no package, no site-packages
+else:  # run as a script, without the package and site-packages
     import _agent_files as files  # type: ignore[import-not-found,no-redef]
     import _processes  # type: ignore[import-not-found,no-redef]
     import _staging  # type: ignore[import-not-found,no-redef]
     import _supervise as supervise  # type: ignore[import-not-found,no-redef]
 
 GRACE_SECONDS = 5.0
-"""srun ends its tasks on all nodes when it gets SIGTERM; that takes a moment."""
+"""Grace period for srun, which ends its tasks on all nodes when it receives SIGTERM."""
 LOOK_SECONDS = 0.5
 STALE_SECONDS = 10.0
-"""After so long, and each time twice as long, it is seen whether stale steps hold a run up."""
+"""First interval, doubled each time, after which the agent checks whether stale steps block a
+run."""
 STAGE_VARIABLE = "STRIPEWISE_STAGE"
-"""In the environment of a staged run: its private directory on the burst buffer."""
+"""Environment variable of a staged run with its private directory on the burst buffer."""
 _NAMED = re.compile(r"%\{(\w+)\}")
 _END_SECONDS = GRACE_SECONDS + _processes.KILL_DEADLINE_SECONDS + 5.0
 
 
 class Cancelled(Exception):
-    """The order is not wanted any more, or the job ends."""
+    """The order was cancelled, or the job ends."""
 
 
 class Run:
-    """An order that is carried out.
+    """An order that is being carried out.
 
     Attributes:
-        held_by: A step that has ended and whose processors Slurm keeps for good; "" if none.
+        held_by: An ended step whose processors Slurm never releases; empty if there is none.
     """
 
     def __init__(self, agent: Agent, number: int, order: dict[str, Any]) -> None:
@@ -62,7 +63,7 @@ class Run:
         self.held_by = ""
 
     def carry_out(self) -> str:
-        """Run the command and store its result; "" or why that could not be stored."""
+        """Run the command and store its result; return why it could not be stored, or ""."""
         started = time.time()
         try:
             self.tick()
@@ -71,9 +72,9 @@ class Run:
             if before is not None and not self.result.get("reason"):
                 self._stage_out(before)
         except Cancelled as reason:
-            self._not_run(started, reason=str(reason))
+            self._record_not_run(started, reason=str(reason))
         except OSError as problem:
-            self._not_run(started, error=self._record_error(problem))
+            self._record_not_run(started, error=self._record_error(problem))
         finally:
             self._remove_stage()
         if self.agent.superseded:
@@ -81,10 +82,10 @@ class Run:
         return self._store()
 
     def tick(self) -> None:
-        """Let the heart beat, and hear the tuner.
+        """Write the heartbeat, and read the tuner's requests.
 
         Raises:
-            Cancelled: The order is not wanted any more, or the job ends.
+            Cancelled: The order was cancelled, or the job ends.
         """
         self.agent.tell()
         self.agent.look()
@@ -95,14 +96,14 @@ class Run:
         if self.agent.superseded or self.agent.is_cancelled(self.number):
             raise Cancelled("cancelled")
 
-    def _not_run(self, started: float, **why: str) -> None:
+    def _record_not_run(self, started: float, **why: str) -> None:
         self.result = self.result or supervise.result_of(self.order["run_id"], started=started)
         if why.get("error") and self.result["exit_code"] is not None:
-            self.result["exit_code"] = None  # it ran, but what it wrote is not there
+            self.result["exit_code"] = None  # it ran, but its output is not there
         self.result.update(why)
 
     def _record_error(self, problem: OSError) -> str:
-        """Append an error to the run's standard error, by which its end is judged; return it."""
+        """Append an error to the run's standard error, which determines its cause; return it."""
         where = f" ({problem.filename})" if problem.filename else ""
         text = f"{problem.strerror or problem}{where}"
         try:
@@ -126,7 +127,7 @@ class Run:
             _staging.check_shared(top, int(os.environ.get("SLURM_JOB_NUM_NODES") or 1))
         begun = time.monotonic()
         path = os.path.join(top, _staging.stage_name(str(self.order["run_id"])))
-        shutil.rmtree(path, ignore_errors=True)  # of the same run before a requeue
+        shutil.rmtree(path, ignore_errors=True)  # from the same run before a requeue
         os.mkdir(path, 0o700)
         self.stage = path
         globs = None if wanted["mode"] == "all" else list(wanted["globs"])
@@ -142,7 +143,7 @@ class Run:
 
     def _stage_out(self, before: _staging.Manifest) -> None:
         begun = time.monotonic()
-        if self._mode == "links":  # what they led to and is gone was seen to
+        if self._mode == "links":  # their missing targets were already handled
             before = {
                 name: mark
                 for name, mark in before.items()
@@ -156,22 +157,22 @@ class Run:
             shutil.rmtree(self.stage, ignore_errors=True)
 
     def _place(self) -> str:
-        """Return where the command works."""
+        """Return the directory in which the command works."""
         return self.stage if self._mode == "all" else self.directory
 
-    def _files_were_in(self) -> str:
-        """Return from where files came to the run's directory; that itself if from nowhere."""
+    def _files_source(self) -> str:
+        """Return the directory from which the run's files were copied, or the run's directory."""
         return self.stage if self._mode in ("all", "beside") else self.directory
 
     @property
     def _mode(self) -> str:
-        """How the run uses the burst buffer; "" if not."""
+        """Mode in which the run uses the burst buffer; empty if it does not."""
         return str(self.order["stage"]["mode"]) if self.stage else ""
 
     # -- the command -------------------------------------------------------------------------
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the job on this node, with the changes of the order."""
+        """Return the environment of the job on this node, with the changes in the order."""
         order, environment = self.order, dict(os.environ)
         for name in order.get("unset", ()):
             environment.pop(name, None)
@@ -192,7 +193,7 @@ class Run:
         return environment
 
     def _job(self) -> dict[str, Any]:
-        """Return what the supervisor is told."""
+        """Return the job description for the supervisor."""
         order = self.order
         return {
             "run_id": order["run_id"],
@@ -217,7 +218,7 @@ class Run:
         self._take_result()
 
     def _watch(self, supervisor: subprocess.Popen[bytes]) -> None:
-        """Wait for the supervisor; tell it when the run is to end."""
+        """Wait for the supervisor, and notify it when the run must end."""
         deadline = None
         begun, stale_seconds, stale = time.monotonic(), STALE_SECONDS, set[str]()
         while supervisor.poll() is None:
@@ -236,10 +237,10 @@ class Run:
                     supervisor.kill()
 
     def _take_result(self) -> None:
-        """Read what the supervisor stored; end what is left if it could not.
+        """Read the result of the supervisor; if there is none, end remaining processes.
 
         Raises:
-            OSError: It could not.
+            OSError: There is no result.
         """
         self.result = files.read(os.path.join(self.record, files.RAN)) or {}
         if not self.result or self.result["reason"]:
@@ -256,11 +257,11 @@ class Run:
             self._look_for_job()
 
     def _why_stopped(self) -> str:
-        """Return TIMEOUT if the run exceeded its own limit, or what else stopped it; "": nothing.
+        """Return TIMEOUT if the run exceeded its own limit, or what else stopped it, or "".
 
-        A signal may come while a run that exceeded its limit is being ended; or it may reach the
-        program first, which then ends by itself.  A run without a limit of its own that had all
-        the time of an allocation exceeded that.
+        A signal may arrive while a run that exceeded its limit is being ended; or it may reach the
+        program first, which then ends by itself.  A run without its own limit that used the whole
+        time of an allocation exceeded that.
         """
         agent, reason = self.agent, str(self.result["reason"])
         stopped = reason or self.result["exit_code"] != 0
@@ -271,9 +272,9 @@ class Run:
         return supervise.TIMEOUT if had_all and own_limit is None else agent.why_ended
 
     def _look_for_job(self) -> None:
-        """Tell a run that failed because Slurm has lost this job from one that failed by itself.
+        """Check whether a run failed because Slurm lost this job.
 
-        Every other run would fail here as well: the agent ends.
+        In that case every other run would fail too, so the agent ends.
         """
         if self.agent.job_id and lost_its_job(os.path.join(self.record, "stderr")):
             self.agent.is_lost = True
@@ -282,13 +283,13 @@ class Run:
     # -- the result --------------------------------------------------------------------------
 
     def _store(self) -> str:
-        """Write the result, over that of the supervisor, whose room is reserved."""
-        self.result.update(self.times, directory=self._files_were_in(), job_id=self.agent.job_id)
+        """Write the result over that of the supervisor, whose space is reserved."""
+        self.result.update(self.times, directory=self._files_source(), job_id=self.agent.job_id)
         return store(self.record, self.result)
 
 
 def store(record: str, result: dict[str, Any]) -> str:
-    """Write result.json, whole or not at all; "" or why it cannot be written."""
+    """Write result.json atomically; return why it cannot be written, or ""."""
     ran, final = os.path.join(record, files.RAN), os.path.join(record, "result.json")
     try:
         files.overwrite(ran, result)
@@ -299,7 +300,7 @@ def store(record: str, result: dict[str, Any]) -> str:
 
 
 def record_interrupted(order: dict[str, Any], reason: str) -> None:
-    """Record a run that nobody knows the end of; what was recorded stays."""
+    """Record a run whose end is unknown, unless there is a record."""
     record = str(order["record_directory"])
     if not os.path.exists(os.path.join(record, "result.json")):
         result = supervise.result_of(order["run_id"], started=time.time(), reason=reason)
@@ -311,7 +312,7 @@ def record_interrupted(order: dict[str, Any], reason: str) -> None:
 
 
 def unseen(order: dict[str, Any]) -> str:
-    """Return what of an order is not on this node, in words; "" if all is."""
+    """Return the files of an order that are missing on this node, in words; empty if none are."""
     node = f"the compute node {os.uname().nodename} does not see"
     for name in ("record_directory", "directory"):
         if not os.path.isdir(str(order[name])):
@@ -322,14 +323,14 @@ def unseen(order: dict[str, Any]) -> str:
     return ""
 
 
-# What srun said and left behind: tasks run under Slurm's daemon, not below the command.
+# Output and remaining tasks of srun: tasks run under Slurm's daemon, not below the command.
 
 _NO_JOB = re.compile(
     r"^srun: .*(?:Expired or invalid job|Invalid job id specified|"
     r"Job/step already completing or completed)",
     re.MULTILINE,
 )
-"""Seen: Slurm 22.05 after its controller was killed before it had stored the job."""
+"""Observed: Slurm 22.05, whose controller was killed before it had stored the job."""
 _TAIL_BYTES = 8192
 _STEP_AND_SRUN = re.compile(r"^StepId=(\d+\.\d+) .*SrunHost:Pid=([^:\s]+):(\d+)", re.MULTILINE)
 _COMMAND_SECONDS = 20.0
@@ -337,17 +338,17 @@ _ALL_SECONDS = 30.0
 
 
 def parse_listpids(text: str) -> set[int]:
-    """Return the steps that `scontrol listpids` lists, but for the batch script's own."""
+    """Return the steps that `scontrol listpids` lists, except that of the batch script."""
     fields = (line.split() for line in text.splitlines()[1:])
     return {int(words[2]) for words in fields if len(words) > 2 and words[2].isdecimal()}
 
 
 def parse_orphans(text: str, host: str) -> list[str]:
-    """Return the steps that `scontrol --oneliner show step` lists whose srun has ended here.
+    """Return the steps in `scontrol --oneliner show step` whose srun on this host has ended.
 
     Args:
         text: A line for each step, with StepId=5.0 and, at its end, SrunHost:Pid=HOST:NUMBER.
-        host: This one's name; whether srun is alive elsewhere is not known here.
+        host: Name of this host, since it is unknown whether srun is alive on other hosts.
     """
     found = []
     for step, name, number in _STEP_AND_SRUN.findall(text):
@@ -358,15 +359,15 @@ def parse_orphans(text: str, host: str) -> list[str]:
 
 
 def end_stale_steps() -> set[str]:
-    """End steps of earlier runs that the controller takes for running: their srun is gone.
+    """End steps of earlier runs that the controller believes to be running without their srun.
 
-    A controller that was killed forgets ends of steps that it had not stored.  These keep their
-    processors, so that srun waits for them until the job ends.  Nothing is asked while a step of
+    A killed controller forgets the ends of steps that it had not stored.  These steps keep their
+    processors, so that srun waits for them until the job ends.  Nothing is queried while a step of
     the job has tasks on this node.
 
     Returns:
-        The steps.  One that is there again much later is kept for good: no request of a user ends
-        a step that no node knows any more (seen: Slurm 22.05).
+        The steps.  A step that is still listed much later is kept forever: a user cannot end a
+        step that no node knows any more (observed: Slurm 22.05).
     """
     job = os.environ.get("SLURM_JOB_ID", "")
     if not job or _steps(job):
@@ -379,29 +380,29 @@ def end_stale_steps() -> set[str]:
 
 
 def lost_its_job(stderr: str) -> bool:
-    """Whether srun said in a file that there is no job (any more) to start tasks in."""
+    """Return whether srun reported in a file that the job for its tasks no longer exists."""
     try:
         with open(stderr, "rb") as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
-            said = stream.read()
+            output = stream.read()
     except OSError:
         return False
-    return _NO_JOB.search(said.decode("utf-8", "replace")) is not None
+    return _NO_JOB.search(output.decode("utf-8", "replace")) is not None
 
 
 def end_steps() -> None:
     """End the steps of this job that still have tasks on this node.
 
-    `scontrol listpids` asks the daemon of this node; the controller hears of it only where a
-    step is left, after a run that was stopped.
+    `scontrol listpids` queries the daemon of this node; the controller is involved only if a step
+    remains after a run was stopped.
     """
     job = os.environ.get("SLURM_JOB_ID", "")
     deadline = time.monotonic() + _ALL_SECONDS
-    told: set[int] = set()
+    signalled: set[int] = set()
     while job and (left := _steps(job)) and time.monotonic() < deadline:
-        for step in left - told:
+        for step in left - signalled:
             _run("scancel", "--signal=KILL", f"{job}.{step}")
-        told |= left
+        signalled |= left
         time.sleep(0.2)
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds and ends processes through /proc.
 
-The supervisor imports this file on its own, without the package: standard library only, and
-nothing that is slow to import.
+The supervisor imports this file without the package, so it uses only modules of the standard
+library that import fast.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterable
 
 RUN_ID_VARIABLE = "STRIPEWISE_RUN_ID"
 SUPERVISOR_VARIABLE = "STRIPEWISE_SUPERVISOR"
-"""In the environment that a supervisor was started with: the id of its run."""
+"""Environment variable of a supervisor with the id of its run."""
 TERM_GRACE_SECONDS = 1.0
 KILL_DEADLINE_SECONDS = 20.0
 _EXEC_SECONDS = 2.0
-"""A process that is just being executed has no environment yet."""
+"""Time during which a process that is just being executed has no environment yet."""
 
 _SHARED_MEMORY = "/dev/shm/"
 
 
 class Process:
-    """One line of the process table."""
+    """One entry of the process table."""
 
     __slots__ = ("parent", "pid", "session", "state")
 
@@ -38,12 +38,12 @@ class Process:
 
     @property
     def running(self) -> bool:
-        """Whether it can still do anything (zombies cannot)."""
+        """Whether the process is alive and not a zombie."""
         return self.state not in "ZXx"
 
 
 def read_process(pid: int) -> Process | None:
-    """Read one process; None if there is none."""
+    """Read one process; return None if it does not exist."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
             return Process(pid, stream.read())
@@ -58,9 +58,9 @@ def process_table() -> dict[int, Process]:
 
 
 def is_supervisor(pid: int, run_id: str) -> bool:
-    """Whether a process is the supervisor of a run and runs, by what it was started with.
+    """Return whether a process is the running supervisor of a run, according to its environment.
 
-    Files name it by its pid, which may be another process's by now, or by intent.
+    Files contain only its pid, which may belong to another process by now, or by intent.
     """
     deadline = time.monotonic() + _EXEC_SECONDS
     while (process := read_process(pid)) is not None and process.running:
@@ -72,7 +72,7 @@ def is_supervisor(pid: int, run_id: str) -> bool:
 
 
 def send_to_supervisor(pid: int, run_id: str, number: int) -> None:
-    """Signal the supervisor of a run; whatever else has that pid is left alone."""
+    """Send a signal to the supervisor of a run, but not to another process with its pid."""
     try:
         descriptor = os.pidfd_open(pid)
     except OSError:  # gone, or a kernel before 5.3
@@ -89,7 +89,7 @@ def send_to_supervisor(pid: int, run_id: str, number: int) -> None:
 
 
 def descendants(root: int, table: dict[int, Process]) -> list[int]:
-    """List the running processes below `root`, without itself."""
+    """Return the running descendants of `root`, without itself."""
     children: dict[int, list[int]] = {}
     for process in table.values():
         children.setdefault(process.parent, []).append(process.pid)
@@ -104,10 +104,10 @@ def descendants(root: int, table: dict[int, Process]) -> list[int]:
 
 
 def strays(run_ids: Iterable[str], table: dict[int, Process]) -> list[int]:
-    """List the running processes of runs, wherever in the process tree they are.
+    """Return the running processes of runs, anywhere in the process tree.
 
-    A process is one of a run if its environment names the run, if it descends from such a
-    process, or shares a session with one.  The caller itself is never listed.
+    A process belongs to a run if its environment names the run, if it descends from such a
+    process, or if it shares a session with one.  The caller itself is never included.
     """
     wanted = {f"{RUN_ID_VARIABLE}={run_id}".encode() for run_id in run_ids}
     marked = {pid for pid in table if pid != os.getpid() and wanted & _environment(pid)}
@@ -122,7 +122,7 @@ def strays(run_ids: Iterable[str], table: dict[int, Process]) -> list[int]:
 
 
 def end_strays(run_ids: Iterable[str]) -> None:
-    """Kill the processes of runs, wherever they are."""
+    """Kill all processes of runs."""
     known = [run_id for run_id in run_ids if run_id]
     if known:
         end_all(lambda: strays(known, process_table()), grace_seconds=0.0)
@@ -151,9 +151,9 @@ def shared_segments(pids: Iterable[int]) -> set[str]:
 
 
 def remove_segments(names: Iterable[str], since_unix_seconds: float) -> None:
-    """Remove the caller's shared memory files that were made since a time.
+    """Remove the caller's shared memory files that were created since a time.
 
-    Killed ranks leave theirs behind, and many deadlocks would fill the memory.
+    Killed ranks leave theirs behind, so many deadlocks would fill the memory.
     """
     for name in names:
         try:
@@ -165,7 +165,7 @@ def remove_segments(names: Iterable[str], since_unix_seconds: float) -> None:
 
 
 def send(pid: int, number: int) -> None:
-    """Send a signal; a process that has gone or is another user's is left."""
+    """Send a signal; ignore processes that have ended or belong to another user."""
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):
@@ -178,15 +178,15 @@ def end_all(
     grace_seconds: float = TERM_GRACE_SECONDS,
     pause: Callable[[float], None] = time.sleep,
 ) -> list[int]:
-    """End processes: SIGTERM, a grace, then SIGKILL until two looks in a row find none.
+    """End processes with SIGTERM and, after a grace period, SIGKILL until two checks find none.
 
     Args:
-        find: Lists what still runs; called again and again, since processes fork.
-        grace_seconds: Between SIGTERM and SIGKILL; 0 kills at once.
-        pause: Waits between two looks (the supervisor reaps and drains in it).
+        find: Function that lists running processes; called repeatedly, since processes fork.
+        grace_seconds: Time between SIGTERM and SIGKILL; 0 kills at once.
+        pause: Function that waits between two checks (in which the supervisor reaps and drains).
 
     Returns:
-        What could not be ended (stuck in the kernel); normally empty.
+        The processes that could not be ended (stuck in the kernel); normally empty.
     """
     left = find()
     if left and grace_seconds > 0:
@@ -208,7 +208,7 @@ def end_all(
 def wait_gone(
     find: Callable[[], list[int]], seconds: float, pause: Callable[[float], None]
 ) -> list[int]:
-    """Look again and again until nothing is found; return what is left when the time is up."""
+    """Check repeatedly until no process is found; return those left when the time is up."""
     deadline = time.monotonic() + seconds
     step = 0.005
     while (left := find()) and time.monotonic() < deadline:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Copies a run's files to a burst buffer and brings back what changed.
+"""Copies a run's files to a burst buffer, and copies changed files back.
 
-The agent imports this file on its own: standard library only.
+The agent imports this file without the package, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _PIECE_BYTES = 64 << 20
 _STAGE = re.compile(r"stripewise-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Names of the directories of runs on a burst buffer."""
 MOST_CONTENT_BYTES = 128 << 30
-"""So much of what a burst buffer holds is copied for each run at most.
+"""Maximum size of a burst buffer's content that is copied for each run.
 
-Assumed: at 1 GiB/s the copy takes two minutes, as long as a run of the short case may."""
+Assumed: at 1 GiB/s the copy takes two minutes, the longest time of a run of the short case."""
 
 
 LOCAL_TYPES = (
     "bcachefs", "btrfs", "ext2/ext3", "f2fs", "jfs", "overlayfs", "ramfs", "reiserfs", "tmpfs",
     "xfs", "zfs",
 )  # fmt: skip
-"""File systems of one node alone, as `stat -f` names them (ext4 is "ext2/ext3").
+"""File systems local to one node, as `stat -f` names them (ext4 is "ext2/ext3").
 
 Source: human_fstype() of GNU coreutils; documented."""
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
 
 
 def top_of(stage: dict[str, Any], environment: Mapping[str, str]) -> str:
-    """Return the directory of a burst buffer in a job; "" if a variable is not set."""
+    """Return the directory of a burst buffer in a job; empty if a variable is not set."""
     text = str(stage.get("directory") or f"${{{stage['variable']}}}")
     names = [one[0] or one[1] for one in _VARIABLE.findall(text)]
     if not all(environment.get(name) for name in names):
@@ -51,21 +51,21 @@ def top_of(stage: dict[str, Any], environment: Mapping[str, str]) -> str:
 
 
 def check_shared(top: str, nodes: int) -> None:
-    """Refuse a directory that several nodes of a job cannot share, as far as can be known.
+    """Refuse a directory that is known not to be shared by several nodes of a job.
 
     Raises:
-        OSError: It lies on storage of a node.
+        OSError: It is on storage local to a node.
     """
     if nodes < 2:
         return
     words = ("stat", "-f", "-c", "%T", os.path.join(top, "."))
     try:
-        said = subprocess.run(
+        answer = subprocess.run(
             words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
         )
     except OSError:
-        return  # it cannot be known
-    kind = said.stdout.decode("utf-8", "replace").strip()
+        return  # this cannot be determined
+    kind = answer.stdout.decode("utf-8", "replace").strip()
     if kind in LOCAL_TYPES:
         raise OSError(
             f"{top} ({kind}) is storage of each node, which the {nodes} nodes of the job cannot "
@@ -81,19 +81,19 @@ def stage_name(run_id: str) -> str:
 def stage_in(
     source: str, target: str, globs: list[str] | None, tick: Callable[[], None]
 ) -> Manifest:
-    """Copy a directory, or the files in it that match; directories of runs are left out.
+    """Copy a directory, or the files in it that match, without directories of runs.
 
-    Links to files are followed.  Links to directories still lead where they led, but for those
-    that lead below the source: these lead to the copy.
+    Links to files are followed.  Links to directories keep their targets, except those that point
+    below the source, which are changed to point to the copy.
 
     Args:
         source: Directory of the run.
-        target: An empty directory.
-        globs: Names to copy, relative to `source`; None: all.
-        tick: Called often; what it raises ends the copy.
+        target: Empty directory.
+        globs: Globs of names to copy, relative to `source`; None for all.
+        tick: Function that is called often; an error from it ends the copy.
 
     Raises:
-        OSError: There is no room, or a file cannot be read.
+        OSError: There is not enough space, or a file cannot be read.
     """
     for glob in globs or ():
         above = os.path.dirname(glob)
@@ -112,10 +112,10 @@ def stage_in(
 def copy_to(source: str, target: str, place: str, tick: Callable[[], None]) -> None:
     """Copy a file or a directory to a place below the target.
 
-    A file whose place is a directory keeps its name in it.
+    A file whose destination is a directory keeps its name in it.
 
     Raises:
-        OSError: There is no room, or a file cannot be read.
+        OSError: There is not enough space, or a file cannot be read.
     """
     if os.path.isdir(source):
         stage_in(source, _make_folder(target, place), None, tick)
@@ -127,10 +127,10 @@ def copy_to(source: str, target: str, place: str, tick: Callable[[], None]) -> N
 
 
 def check_content(top: str) -> None:
-    """Refuse to copy more of a burst buffer for each run than a study can.
+    """Refuse a burst buffer with more content than can be copied for each run.
 
     Raises:
-        OSError: It holds too much, or a directory cannot be read.
+        OSError: It contains too much, or a directory cannot be read.
     """
     size_bytes = sum(
         os.stat(path).st_size
@@ -148,21 +148,21 @@ def check_content(top: str) -> None:
 
 
 def stage_out(source: str, target: str, before: Manifest, tick: Callable[[], None]) -> int:
-    """Bring back what is new or changed in the stage, and remove what was removed there.
+    """Copy back files that are new or changed in the stage, and remove those removed there.
 
-    What it replaces is never written to: it may be a link to an input that others share.
+    Existing files are replaced, never written to, since they may be links to shared inputs.
 
     Args:
-        source: The stage.
+        source: Directory of the stage.
         target: Directory of the run.
-        before: What the stage held before the run.
-        tick: Called often; what it raises ends the copy.
+        before: Content of the stage before the run.
+        tick: Function that is called often; an error from it ends the copy.
 
     Returns:
-        How many files were copied.
+        The number of files that were copied.
 
     Raises:
-        OSError: There is no room, or a file cannot be read.
+        OSError: There is not enough space, or a file cannot be read.
     """
     copied, seen = 0, set()
     for name, folder in _walk(source):
@@ -185,7 +185,7 @@ def stage_out(source: str, target: str, before: Manifest, tick: Callable[[], Non
 
 
 def manifest_of(top: str) -> Manifest:
-    """Return what a directory holds."""
+    """Return the content of a directory."""
     return {name: _mark(os.path.join(top, name)) for name, _ in _walk(top)}
 
 
@@ -197,14 +197,14 @@ def _mark(path: str) -> tuple[int, int, int]:
 
 
 def _walk(top: str, skip: str = "", stages: bool = True) -> Iterator[tuple[str, bool]]:
-    """Yield the names below a directory, and whether each is one, before what it holds.
+    """Yield the names below a directory, and whether each is a directory, before its content.
 
-    A link to a directory is none: it may lead anywhere, back up too.
+    A link to a directory does not count as one, since it may point anywhere, even upwards.
 
     Args:
-        top: The directory.
-        skip: Path of a directory below it that is left out.
-        stages: Whether directories of runs at its top are not left out.
+        top: Path of the directory.
+        skip: Path of a directory below it to leave out.
+        stages: Whether to include directories of runs at its top.
     """
     pending = [""]
     while pending:
@@ -222,7 +222,7 @@ def _walk(top: str, skip: str = "", stages: bool = True) -> Iterator[tuple[str, 
 
 
 def is_one_of(name: str, globs: Sequence[str]) -> bool:
-    """Whether a name is one of those that globs stand for, in which "*" does not stand for "/"."""
+    """Return whether a name matches one of the globs, in which "*" does not match "/"."""
     parts = name.split("/")
     for glob in globs:
         wanted = glob.split("/")
@@ -232,7 +232,7 @@ def is_one_of(name: str, globs: Sequence[str]) -> bool:
 
 
 def _make_folder(top: str, name: str) -> str:
-    """Make a directory below another, where no link leads out of that; return its path."""
+    """Create a directory below another without following links out of it; return its path."""
     path = top
     for part in filter(None, name.split("/")):
         path = os.path.join(path, part)
@@ -243,7 +243,7 @@ def _make_folder(top: str, name: str) -> str:
 
 
 def _leads_to(folder: str, globs: list[str]) -> bool:
-    """Whether files that match may be made in a directory, which must be there for them."""
+    """Return whether matching files may be created in a directory, which must then exist."""
     parts = folder.split("/")
     for glob in globs:
         above = glob.split("/")[:-1]
@@ -256,10 +256,10 @@ def _copy(source: str, target: str, tick: Callable[[], None], top: str = "") -> 
     """Copy one file with its mode and times, or a link.
 
     Args:
-        source: Path.
+        source: Path of the file.
         target: Path of the copy.
-        tick: Called often.
-        top: Directory below which files are copied that links lead to; "": links are kept.
+        tick: Function that is called often.
+        top: Directory below which links are replaced by their targets; empty to keep links.
     """
     if os.path.islink(source) and not (top and os.path.isfile(source)):
         if os.path.lexists(target):
@@ -280,7 +280,7 @@ def _copy(source: str, target: str, tick: Callable[[], None], top: str = "") -> 
 
 
 def _link_text(link: str, top: str) -> str:
-    """Return where a link leads, in words that hold in a copy of the directory `top`."""
+    """Return the target of a link, changed to be valid in a copy of the directory `top`."""
     text, real, real_top = os.readlink(link), os.path.realpath(link), os.path.realpath(top)
     if os.path.isdir(real) and os.path.commonpath((real, real_top)) == real_top:
         folder = os.path.relpath(os.path.dirname(link), top)
@@ -296,4 +296,4 @@ def _remove(path: str) -> None:
         else:
             os.unlink(path)
     except OSError:
-        pass  # gone already, or holds something that was not staged
+        pass  # already removed, or contains something that was not staged

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Supervises a run: a small process that outlives the tuner and leaves nothing running.
+"""Supervises a run in a small process that outlives the tuner and leaves nothing running.
 
-`python -I -S _supervise.py` with a pipe as standard input.  The tuner writes one line of JSON
-(the job) into it and keeps it open: end of file means that the tuner died.  Standard library
-only; it must start within some 20 ms.
+It is started as `python -I -S _supervise.py` with a pipe as standard input.  The tuner writes one
+line of JSON (the job) into the pipe and keeps it open: end of file means that the tuner died.  It
+uses only the standard library, and must start within about 20 ms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 if __package__:
     from stripewise.run.launch.agent import _processes
-else:  # on its own: no package, no site-packages
+else:  # run as a script, without the package and site-packages
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     import _processes  # type: ignore[import-not-found,no-redef]
 
@@ -33,26 +33,26 @@ OUTPUT_CAP_BYTES = 64 << 20
 RESULT_BYTES = 4096
 TIMEOUT = "timeout"
 LONGEST_POLL_SECONDS = 86400.0
-"""poll(2) takes a number of milliseconds of 32 bits: 24 days."""
+"""Maximum timeout for poll(2), whose 32-bit number of milliseconds covers 24 days."""
 STORAGE_EXIT_CODE = 75
-"""Exit code of the supervisor where the result could not be stored."""
+"""Exit code of the supervisor if the result could not be stored."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def start(job: dict[str, Any], log: IO[bytes], script: str = __file__) -> subprocess.Popen[bytes]:
-    """Start a supervisor and hand it a job; its standard input stays open, which ends it if not.
+    """Start a supervisor and pass it a job; it ends if its standard input is closed.
 
     Args:
-        job: What it is told, as of `Supervisor`.
-        log: Takes what it says itself.
-        script: That is the supervisor.
+        job: Description of the job; see `Supervisor`.
+        log: File for its own messages.
+        script: Path of the supervisor's script.
 
     Raises:
-        OSError: It cannot be started.
+        OSError: The supervisor cannot be started.
     """
-    import subprocess  # slow to import, and a supervisor itself needs none of it
+    import subprocess  # slow to import, and not needed by the supervisor itself
 
     supervisor = subprocess.Popen(
         [sys.executable or "python3", "-I", "-S", "-X", "utf8", os.path.abspath(script)],
@@ -71,7 +71,7 @@ def start(job: dict[str, Any], log: IO[bytes], script: str = __file__) -> subpro
 
 
 class BoundedFile:
-    """Takes what a pipe delivers; beyond the cap only the newer half is kept."""
+    """File for the output of a pipe; beyond the cap only the newer half is kept."""
 
     def __init__(self, path: str, cap_bytes: int = OUTPUT_CAP_BYTES) -> None:
         self.cap_bytes = cap_bytes
@@ -80,7 +80,7 @@ class BoundedFile:
         self.file = os.open(path, flags, 0o600)
 
     def write(self, data: bytes) -> None:
-        """Append; a full disk loses output, never the run."""
+        """Append data; a full disk loses output, never the run."""
         try:
             if self.size + len(data) > self.cap_bytes:
                 self._drop_older_half()
@@ -103,9 +103,9 @@ class Supervisor:
     """One run, from start to result.json.
 
     Attributes:
-        job: program, command, directory, record_directory, environment, timeout_seconds,
-            umask, run_id; if given: result (name of the file, result.json) and grace_seconds
-            (between SIGTERM and SIGKILL when the run is stopped).
+        job: Members of the job: program, command, directory, record_directory, environment,
+            timeout_seconds, umask, run_id; if given: result (name of the file, result.json) and
+            grace_seconds (between SIGTERM and SIGKILL when the run is stopped).
     """
 
     def __init__(self, job: dict[str, Any], life: int) -> None:
@@ -125,7 +125,7 @@ class Supervisor:
     # -- set-up ------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Become the reaper of all descendants, listen to signals, reserve the result."""
+        """Become the reaper of all descendants, handle signals, and reserve the result's space."""
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.wakeup, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
@@ -133,7 +133,7 @@ class Supervisor:
             signal.signal(number, self._on_cancel)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self.poller.register(self.wakeup, select.POLLIN)
-        self.poller.register(self.life, 0)  # POLLHUP comes unasked
+        self.poller.register(self.life, 0)  # POLLHUP is always reported
         with open(self._path("supervisor.json"), "w", encoding="ascii") as stream:
             json.dump({"pid": os.getpid()}, stream)
         self._reserve_result()
@@ -145,7 +145,7 @@ class Supervisor:
         return os.path.join(self.record, name)
 
     def _reserve_result(self) -> None:
-        """Take the result's space now, so that a disk filled by the run cannot lose it."""
+        """Allocate space for the result now, so that it is not lost if the run fills the disk."""
         with open(self._path("result.tmp"), "wb") as stream:
             stream.write(b" " * RESULT_BYTES)
             stream.flush()
@@ -154,7 +154,7 @@ class Supervisor:
     # -- the command -------------------------------------------------------------------------
 
     def start(self) -> str:
-        """Start the command in its own session; "" or why it cannot be executed."""
+        """Start the command in its own session; return why it cannot be executed, or ""."""
         pipes = [self._open_output("stdout"), self._open_output("stderr")]
         error_read, error_write = os.pipe2(os.O_CLOEXEC)
         supervisor_pid = os.getpid()
@@ -197,7 +197,7 @@ class Supervisor:
     # -- watching ----------------------------------------------------------------------------
 
     def watch(self, deadline: float | None) -> str:
-        """Wait for what comes first: "" (the command ended), or why it must be stopped."""
+        """Wait for the end of the command, or return why it must be stopped, or ""."""
         while True:
             self.step(None if deadline is None else deadline - time.monotonic())
             if self.exit_status is not None:
@@ -210,8 +210,8 @@ class Supervisor:
                 return TIMEOUT
 
     def step(self, seconds: float | None) -> None:
-        """Wait up to `seconds` for an event; drain output, reap, notice the tuner's death."""
-        longest = LONGEST_POLL_SECONDS  # a later end is looked for again
+        """Wait up to `seconds` for an event; drain output, reap, and detect the tuner's death."""
+        longest = LONGEST_POLL_SECONDS  # a later end is checked again
         timeout = None if seconds is None else max(0, int(min(seconds, longest) * 1000) + 1)
         for file, _ in self.poller.poll(timeout):
             if file == self.wakeup:
@@ -236,7 +236,7 @@ class Supervisor:
             os.close(file)
 
     def reap(self) -> None:
-        """Collect every dead child, adopted ones too."""
+        """Reap every dead child, including adopted ones."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -251,7 +251,7 @@ class Supervisor:
     # -- ending ------------------------------------------------------------------------------
 
     def end_processes(self, *, whole_run: bool) -> tuple[int, list[int]]:
-        """End what is left of the run; number found at first and what could not be ended."""
+        """End the run's processes; return their initial number, and those that did not end."""
         segments: set[str] = set()
         if whole_run:
             segments = _processes.shared_segments(self.left())
@@ -268,7 +268,7 @@ class Supervisor:
         return len(first), stuck
 
     def left(self) -> list[int]:
-        """Return the run's processes: descendants, and strays known by the run's id."""
+        """Return the run's processes: descendants, and strays identified by the run's id."""
         self.reap()
         table = _processes.process_table()
         below = _processes.descendants(os.getpid(), table)
@@ -280,14 +280,14 @@ class Supervisor:
             self.step(rest)
 
     def drain_rest(self) -> None:
-        """Take what the ended processes left in the pipes."""
+        """Read the remaining output of ended processes from the pipes."""
         for file in tuple(self.outputs):
             for _ in range(64):
                 if file in self.outputs:
                     self._drain(file)
 
     def store(self, result: dict[str, Any]) -> None:
-        """Write the result atomically, into the space reserved for it."""
+        """Write the result atomically into the space reserved for it."""
         text = json.dumps(result).encode("ascii").ljust(RESULT_BYTES)
         file = os.open(self._path("result.tmp"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if os.pwrite(file, text, 0) != len(text):
@@ -300,16 +300,16 @@ class Supervisor:
         os.fsync(directory)
         os.close(directory)
 
-    # -- the whole ---------------------------------------------------------------------------
+    # -- the whole run ---------------------------------------------------------------------------
 
     def run(self) -> dict[str, Any]:
         """Run the command and return its result."""
         result = result_of(str(self.job["run_id"]), started=self.started)
         self.step(0)
-        if self.tuner_died or self.cancel_requested:  # before anything began
+        if self.tuner_died or self.cancel_requested:  # nothing has begun yet
             return {**result, "reason": "the tuner ended"}
         begun = time.monotonic()
-        result["started"] = time.time()  # what began before is no part of the time that it took
+        result["started"] = time.time()  # earlier steps do not count towards its time
         error = self.start()
         timeout = self.job["timeout_seconds"]
         reason = self.watch(begun + float(timeout) if timeout is not None else None)
@@ -329,9 +329,9 @@ class Supervisor:
 
 
 def result_of(run_id: str, **known: Any) -> dict[str, Any]:
-    """Return what result.json holds of a run; what is not known of it is that of no run.
+    """Return the content of result.json; unknown values are those of a run that never started.
 
-    `reason` says why it was stopped: TIMEOUT, or why it was cancelled; "" if it ended by itself.
+    `reason` is why it was stopped: TIMEOUT, or why it was cancelled; empty if it ended by itself.
     """
     unknown: dict[str, Any] = {
         "exit_code": None,
@@ -346,7 +346,7 @@ def result_of(run_id: str, **known: Any) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Supervise one run; the exit code says whether its result is stored."""
+    """Supervise one run; the exit code tells whether its result was stored."""
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
         return 0  # the tuner died before the job was complete

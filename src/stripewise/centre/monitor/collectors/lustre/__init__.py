@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks Lustre for parameters, and parses their texts, for the collectors of Lustre."""
+"""Queries parameters of Lustre and parses their texts, for the collectors of Lustre."""

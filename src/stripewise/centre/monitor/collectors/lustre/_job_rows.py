@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parses one entry of job_stats, and keeps its counters as short text until they are needed.
 
-Most rows of most entries are those of operations that never happened, and look the same in all of
-them: such a row is read once and then known by its bytes. That is what makes the reading fast.
+Most rows of most entries belong to operations that never happened, and are equal in all entries:
+such a row is parsed once and then recognised by its bytes, which makes reading fast.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import NamedTuple, TypeVar
 
 from stripewise.centre.monitor._records import OperationCount
 
-# Counters of an entry, kept as a short text until somebody looks at them.
+# Counters of an entry, kept as a short text until they are used.
 #
-# The first reading of a busy target gives all its entries at once. As objects they would take more
-# memory than the text itself, and the collector of garbage would look at each again and again.
+# The first reading of a busy target returns all its entries at once. As objects they would take
+# more memory than the text itself, and the garbage collector would visit each of them repeatedly.
 
 _MOST_DIGITS = 20
 _SIZES = {
@@ -28,21 +28,21 @@ _SIZES = {
 
 
 class PackedCounts(Mapping[str, OperationCount]):
-    """Counters by operation; unpacked anew at each look: `items` is the cheapest.
+    """Counters by operation, which are unpacked anew at each access: `items` is the cheapest.
 
     Attributes:
-        rows: "NAME;UNIT;SAMPLES;SUM;HISTOGRAM", a row a line; the histogram as Lustre prints it,
-            and "-" where it is not told.
+        rows: "NAME;UNIT;SAMPLES;SUM;HISTOGRAM", one row per line; the histogram as Lustre prints
+            it, or "-" if not reported.
     """
 
     __slots__ = ("rows",)
 
     def __init__(self, rows: bytes) -> None:
-        """Take rows of `pack_row`, one on each line."""
+        """Store rows made by `pack_row`, one per line."""
         self.rows = rows
 
     def items(self) -> ItemsView[str, OperationCount]:
-        """Return all of them."""
+        """Return all counters."""
         return self._unpacked().items()
 
     def __getitem__(self, name: str) -> OperationCount:
@@ -62,7 +62,7 @@ class PackedCounts(Mapping[str, OperationCount]):
 
 
 def pack_counts(operations: Mapping[str, OperationCount]) -> PackedCounts:
-    """Return counters as they are kept; those of the reader of job_stats are so already."""
+    """Return counters in packed form; those from the job_stats reader already are."""
     if isinstance(operations, PackedCounts):
         return operations
     rows = []
@@ -75,12 +75,12 @@ def pack_counts(operations: Mapping[str, OperationCount]) -> PackedCounts:
 def pack_row(
     name: bytes, unit: bytes | None, samples: bytes, total: bytes | None, bins: bytes | None
 ) -> bytes:
-    """Return a row's parts as one line; None: not told."""
+    """Return the parts of a row as one line; None stands for not reported."""
     return b";".join((name, unit or b"", samples, total or b"0", b"-" if bins is None else bins))
 
 
 def count_sizes(text: bytes) -> int:
-    """Return the sum of a histogram, "4K: 3, 1M: 7", whose sizes ascend; -1: it is damaged."""
+    """Return the sum of a histogram "4K: 3, 1M: 7" whose sizes ascend, or -1 if it is damaged."""
     total = last = 0
     text = text.strip(b" ")
     for item in text.split(b", ") if text else ():
@@ -94,10 +94,10 @@ def count_sizes(text: bytes) -> int:
 
 
 def added_sizes(before: bytes, now: bytes) -> tuple[tuple[int, int], ...] | None:
-    """Return what was added to a histogram of a row; None: neither reading tells it.
+    """Return what was added to the histogram of a row, or None if neither reading reports it.
 
     Raises:
-        ValueError: One of them alone tells it, or a count is less than before.
+        ValueError: Only one of them reports it, or a count is less than before.
     """
     if before == now:
         return None if now == b"-" else ()
@@ -130,7 +130,7 @@ def _bin(item: bytes) -> tuple[int, int]:
 
 
 def _size_of(key: bytes) -> int:
-    """Return a size as Lustre prints it, "4K", or in digits."""
+    """Return a size that Lustre printed as "4K" or in digits."""
     return _SIZES.get(key) or int(key)
 
 
@@ -141,7 +141,7 @@ _Value = TypeVar("_Value")
 
 MOST_VALUE = (1 << 64) - 1
 _MOST_REMEMBERED = 1024
-"""Rows without samples, and names of rows, that are remembered; a target has 20 to 40."""
+"""Maximum number of cached rows without samples, and of names; a target has 20 to 40."""
 _CONTRADICTION = "its numbers contradict each other"
 _TOO_LARGE = "a number is beyond 64 bits"
 _HEAD = re.compile(
@@ -149,23 +149,23 @@ _HEAD = re.compile(
     rb"(?: *start_time:? +(\d{1,18})(?:\.\d{1,9})?(?: secs\.nsecs)? *\n"
     rb" *elapsed_time:? +\d{1,20}(?:\.\d{1,9})?(?: secs\.nsecs)? *\n)?"
 )
-"""The times stand without indentation and without colons in 2.14.56 to 2.15.52.  All digits here
-fit 63 bits: an entry that is not parsed, since it did nothing, has no times that cannot be."""
+"""In 2.14.56 to 2.15.52, the times have no indentation and no colons. The numbers of digits fit 63
+bits, so that an entry that is not parsed, because it did nothing, has no impossible times."""
 _ROW = re.compile(
     rb" *+([A-Za-z0-9_]{1,64}+): *+\{ samples: *+(\d{1,20}+)(?:, unit: *+([a-z/]{1,16}+))?"
     rb"(?:, min: *+(\d{1,20}+), max: *+(\d{1,20}+), sum: *+(\d{1,20}+)"
     rb"(?:, sumsq: *+\d{1,20}+)?)?(?:, hist: \{ ([^{}]*+)\})? \} *+"
 )
-"""No possessive groups: with them, Python 3.11.2 takes a row with an empty unit for good."""
+"""No possessive groups: with them, Python 3.11.2 accepts a row with an empty unit."""
 
 
 class EntryError(Exception):
-    """An entry that is not believed.
+    """An invalid entry.
 
     Attributes:
-        reason: Why, without the value.
+        reason: Why it is invalid, without the value.
         excerpt: The line.
-        certain: Whose entry it is, and where it ends, is beyond doubt.
+        certain: Whether it is certain whose entry it is, and where it ends.
     """
 
     def __init__(self, reason: str, excerpt: bytes = b"", *, certain: bool = False) -> None:
@@ -174,13 +174,13 @@ class EntryError(Exception):
 
 
 class Rows(NamedTuple):
-    """What an entry says.
+    """Content of an entry.
 
     Attributes:
-        snapshot_at / start_at: In seconds since 1970, by the target's clock; None: not told.
-        names: Of all rows, in their order.
-        counts: Of operations that happened.
-        bad_histogram: A row whose histogram does not add up; it is left out. b"": none.
+        snapshot_at / start_at: Seconds since 1970, by the target's clock; None if not reported.
+        names: Names of all rows, in order.
+        counts: Counters of operations that happened.
+        bad_histogram: A row whose histogram does not add up and is left out; b"" if there is none.
     """
 
     snapshot_at: int
@@ -191,16 +191,16 @@ class Rows(NamedTuple):
 
 
 def split_times(entry: bytes, start: int) -> tuple[re.Match[bytes] | None, bytes]:
-    """Return an entry's times, and its rows as text, from behind the line with the id.
+    """Return the times of an entry, and the text of its rows, starting after the line with the id.
 
-    Times that cannot be read are None, and with the rows.
+    Times that cannot be read are None, and stay in the text of the rows.
     """
     head = _HEAD.match(entry, start)
     return head, entry[start:] if head is None else entry[head.end() :]
 
 
 class RowReader:
-    """Reads entries; knows rows of operations that never happened."""
+    """Parses entries, and caches rows of operations that never happened."""
 
     def __init__(self) -> None:
         self._idle: dict[bytes, str] = {}
@@ -209,7 +209,7 @@ class RowReader:
         self._order: tuple[str, ...] = ()
 
     def read(self, head: re.Match[bytes] | None, text: bytes) -> Rows:
-        """Read an entry, as `split_times` has it.
+        """Parse an entry, as split by `split_times`.
 
         Raises:
             EntryError: It is damaged.
@@ -236,7 +236,7 @@ class RowReader:
         return Rows(int(head[1]), began, self._order, PackedCounts(b"\n".join(rows)), bad)
 
     def _order_of(self, names: list[str | None], lines: list[bytes]) -> tuple[str, ...]:
-        """Return the names of rows if each is there once."""
+        """Return the names of rows if each occurs once."""
         order: tuple[str, ...] = tuple(names)  # type: ignore[arg-type]
         for place, name in enumerate(order):
             if name in order[:place]:
@@ -244,7 +244,7 @@ class RowReader:
         return order
 
     def _row(self, line: bytes) -> tuple[str, bytes, bool]:
-        """Return a row's name, its counters packed, and whether its histogram fits."""
+        """Return the name of a row, its packed counters, and whether its histogram is valid."""
         found = _ROW.fullmatch(line)
         if found is None:
             raise EntryError("a line cannot be read", line)
@@ -264,7 +264,7 @@ class RowReader:
 
 
 def _fits(bins: bytes, samples: int, line: bytes) -> bool:
-    """Return whether a histogram has as many as there are samples.
+    """Return whether a histogram has as many counts as there are samples.
 
     Raises:
         EntryError: It is damaged.
@@ -276,10 +276,10 @@ def _fits(bins: bytes, samples: int, line: bytes) -> bool:
 
 
 def _check(samples: int, least: int, total: int, most: int, line: bytes) -> None:
-    """Hold the numbers of a row against each other.
+    """Check that the numbers of a row are consistent.
 
     Raises:
-        EntryError: They cannot be.
+        EntryError: They are not.
     """
     if not samples * least <= total <= samples * most or (not samples and least + most):
         raise EntryError(_CONTRADICTION, line, certain=True)

@@ -23,9 +23,9 @@ from stripewise.present import plural, printable
 
 # Ids of jobs as Lustre prints them.
 #
-# Since 2.15.55 an id with other characters than letters, digits and ``.@-_:/`` stands in quotes,
-# each of these as ``\xHH``; before, what can be printed stood as it was, and the rest as "?".
-# Source: lprocfs_jobstats.c.
+# Since 2.15.55, an id with other characters than letters, digits and ``.@-_:/`` is quoted, with
+# each of these characters as ``\xHH``; before, printable characters were unchanged and the rest
+# became "?". Source: lprocfs_jobstats.c.
 
 MOST_TAG_CHARACTERS = 128
 _QUOTED = re.compile(rb'"((?:[A-Za-z0-9.@_:/-]|\\x[0-9A-Fa-f]{2})*)"')
@@ -34,7 +34,7 @@ _DIGEST_BYTES = 8
 
 
 def raw_id(printed: bytes) -> bytes:
-    """Return the bytes of an id; what no quoting version would print is taken as it stands."""
+    """Return the bytes of an id; text that no quoting version would print is used unchanged."""
     if not printed.startswith(b'"'):
         return printed
     quoted = _QUOTED.fullmatch(printed)
@@ -47,11 +47,11 @@ def raw_id(printed: bytes) -> bytes:
 
 
 def tag_of(raw: bytes) -> str:
-    r"""Return an id as text, of at most 128 characters; different ids give different texts.
+    r"""Return an id as text of at most 128 characters; different ids give different texts.
 
-    What is UTF-8 without a backslash is given as that. In anything else each byte that is not
-    printable ASCII, and each backslash, becomes ``\xHH``, so nothing else can look like it. What
-    is too long ends with a digest behind ``\~``.
+    UTF-8 without a backslash is returned unchanged. In anything else, each byte that is not
+    printable ASCII, and each backslash, becomes ``\xHH``, so that nothing else can look like it. A
+    text that is too long ends with a digest after ``\~``.
     """
     if raw.isalnum() and len(raw) <= MOST_TAG_CHARACTERS:  # nearly all
         return raw.decode()
@@ -74,18 +74,18 @@ def _escaped(raw: bytes) -> str:
     )
 
 
-# A text of job_stats cut into its entries, whatever pieces it comes in.
+# Splits a text of job_stats into its entries, whatever pieces it arrives in.
 
 _ENTRY_MARK = b"\n- job_id:"
 _STEP_BYTES = 48 << 10
-"""Cut at a time: large enough that the joins do not count, small beside a text of 449 MB."""
+"""Size of a step: large enough that joins are cheap, small compared to a text of 449 MB."""
 
 
 def cut_entries(pieces: Iterable[bytes], most_bytes: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield what stands before the first entry, then each entry without its "- job_id:".
+    """Yield the text before the first entry, then each entry without its "- job_id:".
 
-    With each comes whether it is known to be whole: the last one is if the text ends with a line's
-    end. Of what is longer than `most_bytes`, that many and one byte are given.
+    Each comes with a flag whether it is known to be complete: the last one is if the text ends
+    with a newline. An entry longer than `most_bytes` is cut to that many bytes plus one.
     """
     head, rest = b"", b"\n"
     for step in _steps(pieces):
@@ -95,14 +95,14 @@ def cut_entries(pieces: Iterable[bytes], most_bytes: int) -> Iterator[tuple[byte
             if head or len(part) > most_bytes:
                 part, head = (head + part)[: most_bytes + 1], b""
             yield part, True
-        if len(rest) > most_bytes:  # the end stays: it may be the beginning of a mark
+        if len(rest) > most_bytes:  # keep the end, which may be the start of a mark
             head, rest = (head + rest)[: most_bytes + 1], rest[-len(_ENTRY_MARK) :]
     whole = rest.endswith(b"\n")
     yield (head + rest.rstrip(b"\n"))[: most_bytes + 1], whole
 
 
 def _steps(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield pieces of a good size: small ones are gathered, large ones cut."""
+    """Yield pieces of a suitable size: small ones are merged, large ones split."""
     gathered: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -126,13 +126,13 @@ _EXCERPT_CHARACTERS = 80
 
 @dataclass
 class Problems:
-    """Counts what was left out by reason, with the first few of each."""
+    """Counts what was left out by reason, with the first few examples of each."""
 
     _found: dict[str, list[str]] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def add(self, reason: str, tag: str = "", excerpt: bytes = b"") -> None:
-        """Take one more; the reason is one of few."""
+        """Count one more, with one of the few reasons."""
         self._counts[reason] = self._counts.get(reason, 0) + 1
         examples = self._found.setdefault(reason, [])
         if len(examples) < _EXAMPLES:
@@ -154,19 +154,19 @@ def _example(tag: str, excerpt: bytes) -> str:
     return ": ".join(filter(None, (job, shown)))
 
 
-# The counters of jobs on one target, read again and again; few entries are parsed each time.
+# The counters of jobs on one target, read repeatedly; few entries are parsed each time.
 
 MOST_ENTRIES = 100_000
 _MOST_ENTRY_BYTES = 64 << 10
 _MOST_ID_BYTES = 1024
 _PADDING = b" " * 10
-"""Between "- job_id:" and the id, in all versions; further blanks are the id's own."""
+"""Blanks between "- job_id:" and the id in all versions; further blanks belong to the id."""
 _BEFORE = re.compile(rb"\n*(?:[^\n]*=)?(?:\n?job_stats:)?\n*")
-"""Before the first entry; 2.16 prints nothing at all where there are none."""
+"""Text before the first entry; 2.16 prints nothing at all if there are no entries."""
 _BAD_HISTOGRAM = "its histogram does not add up to its samples and is left out, the rest counts"
 _LOST = "gone before what they did last was read"
 _HASH_BITS = 46
-"""With the rest, an integer of 32 bytes; a change goes unseen, until the next, once in 2^46."""
+"""With the rest, it fits an integer of 32 bytes; one change in 2^46 goes unnoticed once."""
 _HASH_MASK = (1 << _HASH_BITS) - 1
 _BEHIND_SHIFT, _MOST_BEHIND = 2, (1 << 12) - 1
 _HASH_SHIFT = 14
@@ -179,12 +179,12 @@ class JobsRead:
 
     Attributes:
         changed: Entries with counters that were not given before: those that are new, that paused
-            or, if it is settled, whatever changed.
-        gone: Tags that are no longer there.
-        count: Entries in the text, believed or not.
-        is_first: No reading before: all entries that are believed are in `changed`.
-        is_settled: There is nothing that changed and was not given.
-        problems: What was left out, a few sentences.
+            or, if the reading is settled, all that changed.
+        gone: Tags that are not there any more.
+        count: Number of entries in the text, valid or not.
+        is_first: Whether there is no reading before; then all valid entries are in `changed`.
+        is_settled: Whether everything that changed has been given.
+        problems: What was left out, in a few sentences.
     """
 
     changed: tuple[JobEntry, ...] = ()
@@ -196,7 +196,7 @@ class JobsRead:
 
 
 class _Taken(NamedTuple):
-    """An entry that is believed unless its id or its rows turn out odd."""
+    """An entry that counts as valid unless its id or its rows turn out odd."""
 
     digest: int
     names: tuple[str, ...]
@@ -205,15 +205,15 @@ class _Taken(NamedTuple):
 
 @dataclass
 class _Round:
-    """One reading under way; nothing of it is remembered unless it comes to its end.
+    """A reading under way; nothing of it is remembered unless it is completed.
 
     Attributes:
-        mark: Of entries that were met in it.
-        is_settled: Whatever changed is parsed.
-        same / new: How many entries are as before or not looked into, and how many are met for
-            the first time.
-        left_out: Ids that are not known and not believed.
-        doubtful: Something is damaged so that nobody knows whose entry it was.
+        mark: Mark of entries that occurred in it.
+        is_settled: Whether everything that changed is parsed.
+        same / new: Number of entries that are unchanged or were not parsed, and of those that
+            occur for the first time.
+        left_out: Ids that are unknown and whose entries are invalid.
+        doubtful: Whether damage makes it unknown whose entry it was.
     """
 
     mark: int
@@ -237,25 +237,24 @@ class _Round:
 class JobStatsReader:
     """Reads the job_stats of one target, as `lctl get_param -n` prints them.
 
-    Of each entry only a hash of its counters is remembered, by its id. One whose counters change
-    from reading to reading, as those of jobs at work do, is parsed in settled readings alone, and
-    once it pauses; how many readings its growth lies back is given with it. Where entries do not
-    tell when they began, any reading is settled: only counters that become less say that one is
-    new.
+    For each entry, only a hash of its counters is remembered, by its id. An entry whose counters
+    change from reading to reading, as those of active jobs do, is only parsed in settled readings
+    and once it pauses; it is given together with how many readings ago its growth began. If
+    entries do not report when they began, every reading is settled: only falling counters show
+    that an entry is new.
 
-    An entry is believed wholly or not at all. One that is not believed keeps what was remembered
-    of it.
+    An entry is valid as a whole or not at all. If it is invalid, what was remembered of it is
+    kept.
 
-    All entries of a target have the same rows, so one with other rows than most has lost some.
-
-    A tag is `gone` once two readings in a row were without it: until 2.15, Lustre skips an entry
-    if one before it expires while the text is read (lprocfs_jobstats_seq_start counts places), and
-    what such a job did would be counted twice. A reading with damage that may hide an entry
-    declares nothing gone.
+    All entries of a target have the same rows, so an entry with other rows than most has lost
+    some. A tag is `gone` once two readings in a row were without it: until 2.15, Lustre skips an
+    entry if one before it expires while the text is read (lprocfs_jobstats_seq_start counts
+    places), and what such a job did would be counted twice. A reading with damage that may hide an
+    entry declares nothing gone.
     """
 
     def __init__(self, most_entries: int = MOST_ENTRIES) -> None:
-        """Remember at most that many entries; one beyond is not given as long as it lives."""
+        """Set the maximum number of entries to remember; entries beyond it are never given."""
         self._most = most_entries
         self._rows = RowReader()
         self._known: dict[bytes, int] = {}
@@ -268,16 +267,16 @@ class JobStatsReader:
         self._is_torn = False
 
     def read(self, pieces: Iterable[bytes], *, is_settled: bool = True) -> JobsRead:
-        """Read a text in pieces of any size.
+        """Parse a text that arrives in pieces of any size.
 
-        What the pieces raise passes through; of such a reading nothing is given or gone, and the
-        next one is settled.
+        Exceptions of the pieces are passed on; such a reading gives nothing and declares nothing
+        gone, and the next one is settled.
 
         Args:
-            pieces: Of the text.
-            is_settled: Give whatever changed.
+            pieces: Pieces of the text.
+            is_settled: Whether to give everything that changed.
         """
-        self._mark = 3 - self._mark  # 1 and 2 in turn; 0: not met in the last reading
+        self._mark = 3 - self._mark  # alternates between 1 and 2; 0: not in the last reading
         is_settled = is_settled or self._is_first or self._is_torn or not self._is_dated
         now = _Round(self._mark, is_settled)
         self._is_torn = True
@@ -299,7 +298,7 @@ class JobStatsReader:
         for entry, whole in entries:
             now.count += 1
             end = entry.find(b"\n")
-            if end < 0:  # nothing but an id; it is damaged, but can be a double
+            if end < 0:  # only an id: damaged, but it may be a duplicate
                 end = len(entry)
             raw = _id(entry[:end])
             if raw:
@@ -309,10 +308,10 @@ class JobStatsReader:
         now.doubtful |= not whole
 
     def _take(self, raw: bytes, entry: bytes, start: int, whole: bool, now: _Round) -> None:
-        """Look at one entry: what it was before, and what it says if that is not the same."""
+        """Process one entry: compare it with what is remembered, and parse it if changed."""
         last = self._known.get(raw)
         head, text = split_times(entry, start)
-        # Of the times only the begin: in 2.15 a snapshot is as old as the reading of any entry.
+        # Only the start time is used: in 2.15, the snapshot time is that of reading any entry.
         digest = hash((head and head[2], text)) & _HASH_MASK
         behind = until = 0
         if last is None:
@@ -347,7 +346,7 @@ class JobStatsReader:
     def _is_passed_over(
         self, raw: bytes, digest: int, behind: int, is_same: bool, now: _Round
     ) -> bool:
-        """Return whether a known entry need not be parsed; it is remembered as it is now."""
+        """Return whether a known entry need not be parsed; its current state is remembered."""
         if is_same:
             if behind:
                 return False
@@ -359,7 +358,7 @@ class JobStatsReader:
         return True
 
     def _is_beyond(self, raw: bytes, has_room: bool, now: _Round) -> bool:
-        """Return whether an unknown entry is, or was, beyond the limit: its past is unknown."""
+        """Return whether an unknown entry is or was beyond the limit, with an unknown past."""
         place = hash(raw)
         found = bisect_left(self._beyond, place)
         was_beyond = found < len(self._beyond) and self._beyond[found] == place
@@ -377,7 +376,7 @@ class JobStatsReader:
         counts[self._order] += now.same
         usual = max(counts, key=lambda names: (counts[names], names == self._order, len(names)))
         if self._order and usual not in (self._order, self._doubted):
-            self._doubted, usual = usual, self._order  # believed if they are so twice
+            self._doubted, usual = usual, self._order  # valid if they are so twice
         else:
             self._order, self._doubted = usual, ()
         for raw in [raw for raw, one in now.taken.items() if one.names != usual]:
@@ -385,7 +384,7 @@ class JobStatsReader:
             now.refuse(raw, EntryError("its rows are not those of the other entries"))
 
     def _finish(self, now: _Round) -> JobsRead:
-        """Remember the reading."""
+        """Remember the reading and return its result."""
         for raw, one in now.taken.items():
             self._known[raw] = _remembered(one.digest, 0, now.mark)
         for raw in now.left_out & self._known.keys():
@@ -410,25 +409,25 @@ class JobStatsReader:
         )  # fmt: skip
 
     def _fall_behind(self, raw: bytes, mark: int) -> None:
-        """Note that what an entry says now was not read: its growth begins before this reading."""
+        """Record that an entry was not parsed: its growth begins before this reading."""
         last = self._known[raw]
         behind = last >> _BEHIND_SHIFT & _MOST_BEHIND
         self._known[raw] = _remembered(last >> _HASH_SHIFT, behind + 1, mark)
 
 
 def _remembered(digest: int, behind: int, mark: int) -> int:
-    """Return what is known of an entry.
+    """Return the packed state of an entry.
 
     Args:
-        digest: Of its bytes.
-        behind: Readings since those in which its counters were given; 0: they are those.
-        mark: Of the last reading if it was met there, 0 if not.
+        digest: Hash of its bytes.
+        behind: Number of readings since its counters were given; 0 if they are the latest.
+        mark: Mark of the last reading if it occurred there, 0 if not.
     """
     return digest << _HASH_SHIFT | min(behind, _MOST_BEHIND) << _BEHIND_SHIFT | mark
 
 
 def _check_whole(entry: bytes, start: int, whole: bool) -> None:
-    """Refuse an entry that is not all there.
+    """Check that an entry is complete.
 
     Raises:
         EntryError: It is not.
@@ -440,13 +439,13 @@ def _check_whole(entry: bytes, start: int, whole: bool) -> None:
 
 
 def _double(raw: bytes, now: _Round) -> None:
-    """Believe no entry of an id that is there twice."""
+    """Discard all entries of an id that occurs twice."""
     now.taken.pop(raw, None)
     now.refuse(raw, EntryError("the same id is there twice", certain=True))
 
 
 def _id(printed: bytes) -> bytes:
-    """Return an id's own bytes; none if there are too many."""
+    """Return the bytes of an id, or nothing if there are too many."""
     bare = printed.removeprefix(_PADDING)
     if len(bare) == len(printed):
         bare = printed.lstrip(b" ")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks `lctl` for parameters of Lustre, and parses names, single values and recovery status."""
+"""Queries `lctl` for parameters of Lustre, and parses names, single values and recovery status."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ _CLIENT = re.compile(r"[0-9A-Za-z.:_-]{1,64}@[0-9a-z]{1,16}", re.ASCII)
 
 
 class TargetName(NamedTuple):
-    """A target: "scratch", "OST0004"."""
+    """A target by file system and name: "scratch", "OST0004"."""
 
     fs: str
     target: str
 
 
 def parse_target(name: str) -> TargetName | None:
-    """Split "scratch-OST0004"; the file system's name may hold dashes.  None: not a target."""
+    """Split "scratch-OST0004", where the file system may contain dashes; None if not a target."""
     found = _TARGET.fullmatch(name)
     return TargetName(found[1], found[2]) if found else None
 
 
 def parse_namespace(name: str) -> TargetName | None:
-    """Return the target of a server's namespace of locks, "filter-scratch-OST0004_UUID"."""
+    """Return the target of a server's lock namespace, "filter-scratch-OST0004_UUID"."""
     found = _NAMESPACE.fullmatch(name)
     return parse_target(found[1]) if found else None
 
 
 def parse_mount(name: str) -> str:
-    """Return the file system of a mount, "scratch-ffff97e895d31000"; "": not one."""
+    """Return the file system of a mount, "scratch-ffff97e895d31000", or "" if it is not one."""
     found = _MOUNT.fullmatch(name)
     return found[1] if found else ""
 
 
 def parse_quota_master(name: str) -> str:
-    """Return the file system of a quota master, "scratch-QMT0000"; "": not one."""
+    """Return the file system of a quota master, "scratch-QMT0000", or "" if it is not one."""
     found = _MASTER.fullmatch(name)
     return found[1] if found else ""
 
@@ -65,22 +65,22 @@ def parse_export(name: str) -> tuple[TargetName, str] | None:
     return target, found[2]
 
 
-# Parameters of one value: counts, the version, health.
+# Parameters with one value: counts, the version, health.
 
 _VERSION = re.compile(r"(?:lustre: *)?([0-9][0-9A-Za-z._+~-]{0,63})", re.ASCII)
 
 
 def parse_count(text: str) -> int | None:
-    """Return the count that a text is; None: it is none.
+    """Return the count in a text, or None if it is not a count.
 
-    The text ends with a line break: without it, digits may be lost.
+    The text must end with a newline: without it, digits may be lost.
     """
     value, end, rest = text.partition("\n")
     return None if not end or rest else number(value)
 
 
 def parse_version(text: str) -> str:
-    """Return Lustre's version, "2.15.5"; "": the text has none, or its line has no end.
+    """Return Lustre's version, "2.15.5"; "" if the text has none, or its line is incomplete.
 
     Old ones print "lustre: 2.12.9" and more lines.
     """
@@ -90,14 +90,14 @@ def parse_version(text: str) -> str:
 
 
 def parse_health(text: str) -> bool | None:
-    """Return whether Lustre says that it is healthy; None: it says neither."""
+    """Return whether Lustre reports to be healthy, or None if it reports neither."""
     if text.strip(" \n") == "healthy":
         return True
     is_bad = "NOT HEALTHY" in text or "LBUG" in text or "reported unhealthy" in text
     return False if is_bad else None
 
 
-# Lines that could not be believed: counted all, and a few of them shown.
+# Invalid lines: all are counted, and a few of them are shown.
 
 _SHOWN = 5
 _EXCERPT_CHARACTERS = 60
@@ -117,20 +117,20 @@ class Damage:
         self._sentences: list[str] = []
 
     def add(self, why: str, line: str) -> None:
-        """Note that a line was left out, and why."""
+        """Record that a line was left out, and why."""
         self.count += 1
         if len(self._sentences) < _SHOWN:
             self._sentences.append(f"{why}: {excerpt(line)}")
 
     def problems(self) -> tuple[str, ...]:
-        """Return sentences; the last one counts those that are not shown."""
+        """Return the problems as sentences; the last one counts those that are not shown."""
         more = self.count - len(self._sentences)
         rest = (f"{more} more lines were left out",) if more else ()
         return (*self._sentences, *rest)
 
 
 def whole_lines(text: str, damage: Damage) -> list[str]:
-    """Split a text into lines; a last line without its end is torn and left out."""
+    """Split a text into lines; an incomplete last line is left out."""
     lines = text.split("\n")
     if torn := lines.pop():
         damage.add("the text ends within a line", torn)
@@ -145,11 +145,11 @@ def whole_lines(text: str, damage: Damage) -> list[str]:
 #     completed_clients: 3
 #     evicted_clients: 0
 #
-# After it: "status: COMPLETE", "recovery_duration: 150", "completed_clients: 8/8".  A target that
-# no client was connected to says "status: INACTIVE".
+# Afterwards: "status: COMPLETE", "recovery_duration: 150", "completed_clients: 8/8". A target that
+# had no clients reports "status: INACTIVE".
 
 STATES = ("inactive", "waiting", "waiting_for_clients", "recovering", "complete")
-"""Those that Lustre is known to print, in lower case."""
+"""States that Lustre is known to print, in lower case."""
 _STATUS = re.compile(r"status: ([A-Z_]{1,32})", re.ASCII)
 _LINE = re.compile(r"([A-Za-z_][A-Za-z_ -]{0,39}): (.*)", re.ASCII)
 _SHARE = re.compile(r"(\d{1,20})(?:/\d{1,20})?", re.ASCII)
@@ -163,12 +163,12 @@ _SECONDS = ("time_remaining", "recovery_duration")
 
 @dataclass(frozen=True)
 class Recovery:
-    """One text.
+    """Content of one recovery status.
 
     Attributes:
-        state: In lower case: "complete", "recovering", ...; "": not told.
-        clients: "connected", "completed", "evicted": how many.
-        remaining_seconds / duration_seconds: Of recovery; None: not told.
+        state: State in lower case: "complete", "recovering", ...; "" if not reported.
+        clients: Counts of "connected", "completed" and "evicted" clients.
+        remaining_seconds / duration_seconds: Times of the recovery; None if not reported.
         problems: What was left out.
     """
 
@@ -223,22 +223,23 @@ def _add(
     numbers[name] = value
 
 
-# Parameters as `lctl` gives them.
+# Parameters as `lctl` prints them.
 #
-# A call of `lctl` is dear, a hundred targets have thousands of parameters: names are listed now
-# and then, and many parameters are asked in one call, whose output is split by the names.  Texts
-# hold what users choose, so a text might pretend to be another parameter.  An answer is believed
-# only if `lctl` did not fail, and each name that was asked begins a line once, in the order
-# asked; else each is asked by itself.  `lctl` fails if it cannot print one of them, so nothing
-# can stand for a parameter that is gone.
+# A call of `lctl` is expensive, and a hundred targets have thousands of parameters: names are
+# listed now and then, and many parameters are queried in one call, whose output is split by the
+# names. Texts contain strings that users choose, so a text might pretend to be another parameter.
+# An answer is only accepted if `lctl` did not fail, and each requested name begins a line once, in
+# the requested order; otherwise each parameter is queried separately. `lctl` fails if it cannot
+# print one of them, so that nothing can replace a parameter that is gone.
 #
-# Texts that are empty or do not end with a line break are asked by themselves as well: before
-# 2.16, `lctl` prints nothing for the former, and the next name behind the latter.
+# Texts that are empty or do not end with a newline are queried separately as well: before 2.16,
+# `lctl` prints nothing for the former, and the next name directly after the latter.
 #
-# The parameter "version" is asked last in each call: a list that does not end with it is torn.
+# The parameter "version" is requested last in each call: a list that does not end with it is
+# incomplete.
 
 LAST = "version"
-"""Exists on each server and client, for all users."""
+"""Parameter that exists on each server and client, for all users."""
 _LIST_SECONDS = 60.0
 _RETRY_SECONDS = 600.0
 _MOST_NAMES = 500
@@ -255,14 +256,14 @@ def _one_word(command: str) -> str:
 
 
 LctlCommand = Annotated[str, AfterValidator(_one_word)]
-"""A command of one word that is no option."""
+"""A command of one word that is not an option."""
 
 
 class Parameters:
-    """The parameters that some patterns match on one host.
+    """The parameters that match some patterns on one host.
 
     Attributes:
-        names: As last listed, in order, each once.
+        names: Names as last listed, in order, without duplicates.
     """
 
     def __init__(
@@ -284,7 +285,7 @@ class Parameters:
         self._retry_at = 0.0
 
     def begin(self, host: Host) -> None:
-        """Begin a round: list names, if that is due.
+        """Begin a round, listing the names if that is due.
 
         Raises:
             HostError: They cannot be listed, or there is no Lustre.
@@ -299,22 +300,22 @@ class Parameters:
             self._list(host)
 
     def read(self, host: Host, names: Sequence[str]) -> tuple[dict[str, str], list[Problem]]:
-        """Return texts by name, each with its last line break, and what could not be read.
+        """Return texts by name, each with its last newline, and what could not be read.
 
         Raises:
             HostError: `lctl` takes too long, or cannot be run.
         """
         values: dict[str, str] = {}
         problems: list[Problem] = []
-        for part, told in self.parts(host, names):
+        for part, part_problems in self.parts(host, names):
             values |= part
-            problems += told
+            problems += part_problems
         return values, problems
 
     def parts(
         self, host: Host, names: Sequence[str]
     ) -> Iterator[tuple[dict[str, str], list[Problem]]]:
-        """Do the same in parts, so that many texts are not in memory at once."""
+        """Read in parts, so that many texts are not in memory at once."""
         apart = [name for name in names if name in self._apart]
         left_out = {*self._unreadable, *apart}
         asked = [name for name in names if name not in left_out]
@@ -329,7 +330,7 @@ class Parameters:
         """Return one text that may be large, in pieces.
 
         Raises:
-            HostError: It cannot be read; also in the midst of it.
+            HostError: The text cannot be read, which may occur in the middle of it.
         """
         return host.pieces([self._lctl, "get_param", "-n", name], timeout_seconds)
 
@@ -397,7 +398,7 @@ class Parameters:
         return values, problems
 
     def _unreadable_problems(self, names: Sequence[str]) -> list[Problem]:
-        """Say once for each kind of parameter what cannot be read."""
+        """Report once for each kind of parameter what cannot be read."""
         kinds = Counter(name.rpartition(".")[2] for name in names)
         problems = []
         for kind, count in kinds.items():
@@ -407,9 +408,9 @@ class Parameters:
         return problems
 
     def _run(self, host: Host, *words: str) -> tuple[str, HostError | None]:
-        """Return what `lctl` printed, and how it failed if it did.
+        """Return the output of `lctl`, and its error if it failed.
 
-        It fails, after it printed the rest, if a pattern matches nothing.
+        It fails, after printing the rest, if a pattern matches nothing.
         """
         try:
             text, error = partial_output(host, [self._lctl, *words], self._timeout_seconds)
@@ -421,7 +422,7 @@ class Parameters:
 
 
 def reason_of(error: HostError) -> str:
-    """Return the reason of an error of `lctl`, which tells it in its text alone."""
+    """Return the reason of an error of `lctl`, which is only in the text of the error."""
     return "denied" if "ermission denied" in str(error) else error.reason
 
 
@@ -435,8 +436,8 @@ def problem_of(name: str, error: HostError) -> Problem:
 def split(output: str, names: Sequence[str]) -> dict[str, str] | None:
     """Split an answer of `lctl get_param` into texts by name.
 
-    "name=value" is a text of one line, "name=" alone begins one of several lines.  None: the
-    answer does not have just these names, once each and in this order.
+    "name=value" is a text of one line; only "name=" begins a text of several lines. The result is
+    None if the answer does not have exactly these names, once each and in this order.
     """
     if not output.endswith("\n"):
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads Lustre's quotas: use by users, groups and projects, and their limits."""
+"""Reads Lustre's quotas: usage by users, groups and projects, and their limits."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _POOLS = {"dt-0x0": (metrics.QUOTA_LIMIT_BYTES, _KIB), "md-0x0": (metrics.QUOTA_
 
 
 class Quota:
-    """Reads quota, one type after the other, since a text may have 10^5 ids."""
+    """Reads quotas, one type after the other, since a text may have 10^5 ids."""
 
     def __init__(self, most_ids: int, timeout_seconds: float) -> None:
-        """Report at most so many ids of a type, the largest."""
+        """Set the maximum number of ids of a type to report, the largest ones."""
         self._most = most_ids
         self._texts = LongTexts(timeout_seconds)
 
@@ -44,11 +44,11 @@ class Quota:
     ) -> Iterator[Reading | Problem]:
         """Return usage summed over the targets of this server, and limits if it is the master.
 
-        Inodes are those of metadata targets: Lustre counts the objects of storage targets there,
-        too, of which a file has several, and which count against no limit.
+        Inodes are those of metadata targets: on storage targets Lustre counts objects, of which a
+            file has several, and which count against no limit.
 
-        A file system and type of which one target cannot be read is left out, since the sum
-        would be too small.
+        A file system and type for which a target cannot be read is left out, since the sum would
+        be too small.
 
         Raises:
             HostError: `lctl` takes too long.
@@ -119,7 +119,7 @@ class Quota:
     def _limit_readings(
         self, fs: str, kind: str, pool: str, limits: Mapping[int, Limits]
     ) -> Iterator[Reading | Problem]:
-        """Return limits that are set; those of id 0 are defaults for others, 0 is no limit."""
+        """Return limits that are set; id 0 has defaults for others, and 0 means no limit."""
         metric, unit = _POOLS[pool]
         found = {key: each for key, each in limits.items() if key and (each.hard or each.soft)}
         kept = nlargest(self._most, found.items(), key=lambda item: (item[1][:2], -item[0]))
@@ -168,27 +168,27 @@ def _by_fs(names: Sequence[str], ending: str) -> dict[str, list[str]]:
     return found
 
 
-# Texts that may be long, as lines: small ones asked together, others streamed one by one.
+# Long texts as lines: small ones are requested together, others streamed one by one.
 
 _LINE_BYTES = 4096
 _GROUP_BYTES = 2 << 20
-"""Texts that are asked together are at most so large."""
+"""Maximum total size of texts that are requested together."""
 
 
 class LongTexts:
-    """Reads parameters by lines, and remembers how long each was."""
+    """Reads parameters line by line, and remembers how long each was."""
 
     def __init__(self, timeout_seconds: float) -> None:
-        """Allow so much time for a text that is asked by itself."""
+        """Set the time limit for a text that is requested separately."""
         self._timeout_seconds = timeout_seconds
         self._sizes: dict[str, int] = {}
 
     def read(
         self, host: Host, parameters: Parameters, names: Sequence[str]
     ) -> Iterator[tuple[str, Iterable[str] | Problem]]:
-        """Return the lines of each text, to be read before the next, or why there are none.
+        """Return the lines of each text, to be consumed before the next, or why there are none.
 
-        Lines that are streamed raise HostError where they cannot be read.
+        Streamed lines raise HostError if they cannot be read.
 
         Raises:
             HostError: `lctl` takes too long.
@@ -222,7 +222,7 @@ class LongTexts:
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Split pieces of a text into lines with their ends; an endless line is cut."""
+    """Split pieces of a text into lines with their ends; an endless line is cut off."""
     rest = b""
     for piece in pieces:
         *lines, rest = (rest + piece).split(b"\n")
@@ -236,7 +236,7 @@ def lines_of(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 def _groups(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Share names out so that the texts of each group are small together."""
+    """Group names so that the texts of each group are small together."""
     group: list[str] = []
     total = 0
     for name in names:
@@ -249,7 +249,7 @@ def _groups(names: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str
         yield group
 
 
-# Quota: what users, groups and projects have on a target, and their limits at the master.
+# Quotas: usage of users, groups and projects on a target, and their limits at the master.
 #
 #     usr_accounting:                               osd-*.*.quota_slave.acct_user
 #     - id:      0
@@ -274,14 +274,14 @@ _LIMITS = re.compile(
 
 
 class Usage(NamedTuple):
-    """What one id has on one target: inodes, and space in bytes."""
+    """Usage of one id on one target: inodes, and space in bytes."""
 
     files: int
     used_bytes: int
 
 
 class Limits(NamedTuple):
-    """Limits of one id, as the text has them: KiB of a data pool, inodes of a metadata pool."""
+    """Limits of one id, as in the text: KiB of a data pool, inodes of a metadata pool."""
 
     hard: int
     soft: int
@@ -291,11 +291,11 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class QuotaUsage:
-    """One text of accounting.
+    """Content of one accounting text.
 
     Attributes:
-        by_id: Of ids.
-        is_supported: False: the target does not count this.
+        by_id: Usage by id.
+        is_supported: False if the target does not count this.
         problems: What was left out.
     """
 
@@ -306,14 +306,14 @@ class QuotaUsage:
 
 @dataclass(frozen=True)
 class QuotaLimits:
-    """One text of limits: by id, and what was left out."""
+    """Content of one text of limits: limits by id, and what was left out."""
 
     by_id: Mapping[int, Limits]
     problems: tuple[str, ...] = ()
 
 
 def parse_quota_usage(lines: Iterable[str]) -> QuotaUsage:
-    """Parse the lines of a text of accounting, each with its end."""
+    """Parse the lines of an accounting text, each with its newline."""
     found = _Entries(_USAGE)
     for line in lines:
         found.take(line)
@@ -322,7 +322,7 @@ def parse_quota_usage(lines: Iterable[str]) -> QuotaUsage:
 
 
 def parse_quota_limits(lines: Iterable[str]) -> QuotaLimits:
-    """Parse the lines of a text of limits, each with its end."""
+    """Parse the lines of a text of limits, each with its newline."""
     found = _Entries(_LIMITS)
     for line in lines:
         found.take(line)
@@ -331,7 +331,7 @@ def parse_quota_limits(lines: Iterable[str]) -> QuotaLimits:
 
 
 class _Entries:
-    """Numbers by id; an id that is there twice, or has no numbers, is left out."""
+    """Numbers by id; an id that occurs twice, or has no numbers, is left out."""
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self.damage = Damage()
@@ -343,7 +343,7 @@ class _Entries:
         self._is_begun = False
 
     def take(self, whole: str) -> None:
-        """Take the next line."""
+        """Process the next line."""
         line = whole.removesuffix("\n")
         is_first, self._is_begun = not self._is_begun, True
         opened, self._opened = self._opened, None
@@ -367,7 +367,7 @@ class _Entries:
             self._bad.add(opened)
 
     def finish(self) -> dict[int, tuple[int, ...]]:
-        """Return what was found."""
+        """Return the numbers that were found."""
         if not self._is_begun:
             self.damage.add("the text is empty", "")
         if self._opened is not None:

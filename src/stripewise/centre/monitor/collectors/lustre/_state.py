@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Defines what Lustre's collectors share, and reads the state of a server.
 
-The state is health, space, connections, recovery, locks and services.
+The state consists of health, space, connections, recovery, locks and services.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LustreSettings(CollectorSettings):
 
     Attributes:
         lctl: Path or name of the command.
-        timeout_seconds: Of one call of it.
+        timeout_seconds: Time limit of one call of it.
     """
 
     lctl: LctlCommand = "lctl"
@@ -52,11 +52,11 @@ class LustreSettings(CollectorSettings):
 
 
 class LustreCollector(Collector):
-    """A collector that asks `lctl` for parameters, of which it knows patterns.
+    """A collector that queries `lctl` for parameters that match its patterns.
 
     Attributes:
         signs: Patterns of parameters that are listed wherever there is something to read.
-        nothing: What `lctl` does not list where there is nothing, with the remedy.
+        nothing: What `lctl` does not list if there is nothing to read, with the remedy.
     """
 
     signs: ClassVar[tuple[str, ...]]
@@ -64,7 +64,7 @@ class LustreCollector(Collector):
     settings: LustreSettings
 
     def __init__(self, settings: LustreSettings) -> None:
-        """Take its settings."""
+        """Store the settings."""
         super().__init__(settings)
         self.monotonic = time.monotonic
         self._parameters = Parameters(
@@ -77,11 +77,11 @@ class LustreCollector(Collector):
         """Return the patterns of all parameters that it reads."""
 
     def has_something(self, names: Sequence[str]) -> bool:
-        """Return whether parameters that match `signs` are of something that it reads."""
+        """Return whether parameters that match `signs` are relevant to this collector."""
         return bool(names)
 
     def missing(self, host: Host) -> str:
-        """Return why there is nothing to read on a host, with the remedy; "": there is."""
+        """Return why there is nothing to read on a host, with the remedy; "" if there is."""
         own = self.settings
         parameters = Parameters(own.lctl, self.signs, own.timeout_seconds)
         try:
@@ -93,7 +93,7 @@ class LustreCollector(Collector):
     def read(
         self, host: Host, names: Sequence[str], values: dict[str, str]
     ) -> Iterator[Reading | Problem]:
-        """Read parameters into `values`; give the version, and what could not be read."""
+        """Read parameters into `values`; yield the version, and what could not be read."""
         found, problems = self._parameters.read(host, names)
         yield from problems
         values.update(found)
@@ -123,7 +123,7 @@ LOCK_PATTERNS = tuple(
 
 
 def count_of(name: str, values: Mapping[str, str]) -> int | Problem | None:
-    """Return a parameter that is a count; None: it is not there; a problem: it is no count."""
+    """Return a count parameter; None if it does not exist, a problem if it is not a count."""
     if name not in values:
         return None
     value = parse_count(values[name])
@@ -133,7 +133,7 @@ def count_of(name: str, values: Mapping[str, str]) -> int | Problem | None:
 def count_readings(
     name: str, values: Mapping[str, str], metric: Metric, labels: tuple[str, ...], unit: int = 1
 ) -> Iterator[Reading | Problem]:
-    """Return the reading of a parameter that is a count of units, if it is there."""
+    """Yield the reading of a parameter that is a count of units, if it exists."""
     value = count_of(name, values)
     if isinstance(value, Problem):
         yield value
@@ -142,7 +142,7 @@ def count_readings(
 
 
 def space_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return capacity and use of a target, in bytes and in inodes."""
+    """Yield capacity and usage of a target, in bytes and in inodes."""
     if not target.osd:
         return
     for total_name, free_name, unit, reported in _SPACE:
@@ -163,7 +163,7 @@ def space_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
 
 
 def connection_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return connections of a target and the state of its recovery."""
+    """Yield connections of a target and the state of its recovery."""
     exports = f"{target.root}.num_exports"
     yield from count_readings(exports, values, metrics.TARGET_EXPORTS, target.labels)
     name = f"{target.root}.recovery_status"
@@ -184,7 +184,7 @@ def connection_readings(target: Target, values: Mapping[str, str]) -> Iterator[R
 
 
 def lock_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return locks of all targets, from their namespaces."""
+    """Yield the locks of all targets, from their namespaces."""
     for name in values:
         if not name.startswith("ldlm.namespaces."):
             continue
@@ -202,7 +202,7 @@ _NUMBERS = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
 def version_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return the version; none if it was never told."""
+    """Yield the version, unless it was never reported."""
     text = values.get("version", "")
     version = parse_version(text)
     if version:
@@ -212,7 +212,7 @@ def version_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
 
 
 def health_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return the health of a server."""
+    """Yield the health of a server."""
     if "health_check" not in values:
         return
     is_healthy = parse_health(values["health_check"])
@@ -223,7 +223,7 @@ def health_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
 
 
 def version_problem(values: Mapping[str, str], before: str) -> Iterator[Problem]:
-    """Say that a version is not known, once for each that comes."""
+    """Report an unknown version, once for each that appears."""
     text = values.get("version", before)
     found = _NUMBERS.match(parse_version(text))
     if text == before or not found:
@@ -253,7 +253,7 @@ _BUFFERS = "reqbuf_avail"
 
 
 def service_readings(values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return requests, waiting, threads and times of all services."""
+    """Yield requests, waiting, threads and times of all services."""
     for name in values:
         root, _, rest = name.partition(".")
         kind, _, rest = rest.partition(".")

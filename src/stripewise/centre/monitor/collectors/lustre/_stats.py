@@ -23,8 +23,8 @@ METADATA_KINDS = (
     *("open", "close", "mknod", "link", "unlink", "mkdir", "rmdir", "rename", "getattr"),
     *("setattr", "getxattr", "setxattr", "statfs", "sync"),
 )
-"""Operations that clients ask a metadata target for, as the statistics database counts them.
-Renames within and across directories are counted a second time by Lustre, and not here."""
+"""Operations that clients request from a metadata target, as the statistics database counts them.
+Lustre counts renames within and across directories a second time; they are not included here."""
 USECS_PER_SECOND = 1e6
 _DATA_KINDS = ("read", "write")
 _BYTES = {"read_bytes": "read", "write_bytes": "write"}
@@ -36,9 +36,10 @@ class Target(NamedTuple):
     """A target of this server.
 
     Attributes:
-        fs / target: As in labels.
-        root: Beginning of its parameters, "obdfilter.scratch-OST0004".
-        osd: The same of its object storage device, "osd-ldiskfs.scratch-OST0004"; "": none.
+        fs / target: Names as in labels.
+        root: Prefix of its parameters, "obdfilter.scratch-OST0004".
+        osd: Prefix for its object storage device, "osd-ldiskfs.scratch-OST0004"; "" if there is
+            none.
         stats: Names of its texts of counters.
     """
 
@@ -50,7 +51,7 @@ class Target(NamedTuple):
 
     @property
     def labels(self) -> tuple[str, str]:
-        """Labels of its readings."""
+        """Values of the labels of its readings."""
         return self.fs, self.target
 
     @property
@@ -60,16 +61,16 @@ class Target(NamedTuple):
 
 
 def named_problems(name: str, problems: Sequence[str]) -> Iterator[Problem]:
-    """Say of which parameter the problems are."""
+    """Yield problems with the name of the parameter that they concern."""
     for problem in problems:
         yield Problem(f"{name}: {problem}")
 
 
 def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return readings of a target's counters.
+    """Yield readings of a target's counters.
 
-    A metadata target has md_stats, and in some versions stats beside it; counters of files whose
-    data are on the metadata target may be in either.  What is in both counts once.
+    A metadata target has md_stats, and in some versions also stats; counters of files whose data
+    is on the metadata target may be in either. What is in both counts once.
     """
     rows: dict[str, StatsRow] = {}
     is_whole, starts = bool(target.stats), list[float]()
@@ -96,9 +97,9 @@ def stats_readings(target: Target, values: Mapping[str, str]) -> Iterator[Readin
 
 
 def operations_of(rows: Mapping[str, StatsRow]) -> Iterator[tuple[str, StatsRow]]:
-    """Return the counters of operations, by operation.
+    """Yield the counters of operations, by operation.
 
-    Lustre 2.12 has no counters of reads and writes but of their bytes, which count them as well.
+    Lustre 2.12 has only byte counters for reads and writes, which also count the operations.
     """
     has_times = any(row.unit == "usecs" for row in rows.values())
     for name, row in rows.items():
@@ -109,7 +110,7 @@ def operations_of(rows: Mapping[str, StatsRow]) -> Iterator[tuple[str, StatsRow]
 
 
 def bytes_of(rows: Mapping[str, StatsRow], name: str, is_whole: bool) -> int | None:
-    """Return the bytes of a counter; 0 if a whole text does not have it; None: not known."""
+    """Return the bytes of a counter; 0 if a complete text does not have it; None if unknown."""
     row = rows.get(name)
     if row is None:
         return 0 if is_whole else None
@@ -127,7 +128,7 @@ def _bytes(target: Target, rows: Mapping[str, StatsRow], is_whole: bool) -> Iter
 
 
 def _sums(target: Target, rows: Mapping[str, StatsRow]) -> Iterator[Reading]:
-    """Return sums over kinds, of a text that is whole: without a row they would seem to fall."""
+    """Yield sums over kinds, for complete texts: without a row, they would seem to fall."""
     kinds = METADATA_KINDS if target.is_metadata else _DATA_KINDS
     found = [rows[kind] for kind in kinds if kind in rows]
     if target.is_metadata:
@@ -150,14 +151,14 @@ _HISTOGRAMS: dict[str, tuple[Metric, float]] = {
     "io_milliseconds": (metrics.IO_TIME, 1e3),
     "io_bytes": (metrics.IO_SIZE, 1.0),
 }
-"""By section of brw_stats: the metric, and how many units of a key make one base unit."""
+"""Metric of each section of brw_stats, and how many units of a key make one base unit."""
 
 
 def brw_readings(name: str, values: Mapping[str, str]) -> Iterator[Reading | Problem]:
-    """Return histograms of a target's I/O, from its "osd-*.scratch-OST0004.brw_stats".
+    """Yield histograms of a target's I/O, from its "osd-*.scratch-OST0004.brw_stats".
 
-    Bounds are those that Lustre counts by, upper ones that are included: powers of two, so that
-    the bucket of 4096 bytes counts sizes above 2048 and up to 4096.
+    Bounds are those by which Lustre counts, which are inclusive upper bounds: powers of two, so
+    that the bucket of 4096 bytes counts sizes above 2048 and up to 4096.
     """
     target = parse_target(name.split(".")[1])
     if target is None or name not in values:
@@ -181,14 +182,14 @@ def brw_readings(name: str, values: Mapping[str, str]) -> Iterator[Reading | Pro
 #     read_bytes                10 samples [bytes] 4096 4194304 41943040 175921860444160
 #     open                      7 samples [reqs]
 #
-# Lustre prints no row of a counter that is zero, so an absent row of a text that is whole is a
-# zero. A row of 2.12 may have no minimum, maximum and sum, and one of any version no sum of
-# squares. Units are written in two ways: "usec" and "usecs".
+# Lustre prints no row for a counter that is zero, so that a row missing from a complete text is a
+# zero. A row of 2.12 may lack minimum, maximum and sum, and one of any version the sum of squares.
+# Units are written in two ways: "usec" and "usecs".
 #
-# Behind the counters of a storage target, 2.12 prints those of calls within the server, from
-# connect to ping (lprocfs_init_ops_stats).  Some have names of the former, so "statfs" is there
-# twice: how often clients asked, and how often the server itself did, as when a file of /proc is
-# read.  The latter are not of the target, and left out.
+# After the counters of a storage target, 2.12 prints those of calls within the server, from
+# connect to ping (lprocfs_init_ops_stats). Some have the same names, so that "statfs" occurs
+# twice: for requests of clients, and for calls by the server itself, as when a file of /proc is
+# read. The latter do not belong to the target, and are left out.
 
 _HEADER = re.compile(
     r"(snapshot_time|start_time|elapsed_time):?\s+(\d{1,12})\.\s{0,8}(\d{1,9})"
@@ -203,22 +204,22 @@ _ROW = re.compile(
 )
 _UNITS = {"usec": "usecs", "sec": "secs", "req": "reqs", "regs": "reqs", "byte": "bytes"}
 _BEGIN_CALLS = ("connect", "reconnect", "disconnect")
-"""Counters of calls within the server; those that follow are others of these."""
+"""Names with which the counters of calls within the server begin; all later ones belong to it."""
 _CALLS = ("statfs", "create", "destroy", "setattr", "getattr", "quotactl")
-"""Of those, what clients ask a target for as well."""
+"""Those of them that clients also request from a target."""
 _MOST_ROWS = 200
 _IN_FLIGHT = 1024
-"""Lustre adds up counters of all processors while they count on: so many operations may be in the
-number and not yet in the sum, or the other way round."""
+"""Lustre sums counters of all processors while they are counting: so many operations may be in the
+number and not yet in the sum, or vice versa."""
 
 
 class StatsRow(NamedTuple):
     """One counter.
 
     Attributes:
-        samples: How many operations.
-        unit: Of the sum: "bytes", "usecs", "reqs", "secs", "bufs", "pages", ...
-        total: Sum; None: not told.
+        samples: Number of operations.
+        unit: Unit of the sum: "bytes", "usecs", "reqs", "secs", "bufs", "pages", ...
+        total: Sum; None if not reported.
     """
 
     samples: int
@@ -228,11 +229,11 @@ class StatsRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Stats:
-    """One text.
+    """Content of one text of counters.
 
     Attributes:
-        rows: By name; only those that count at least one.
-        start_seconds: When it began to count, by the server's clock; None: not told.
+        rows: Counters by name, only those with at least one sample.
+        start_seconds: When counting began, by the server's clock; None if not reported.
         problems: What was left out.
     """
 
@@ -242,14 +243,14 @@ class Stats:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether nothing was left out, so that an absent row is a zero."""
+        """Return whether nothing was left out, so that a missing row is a zero."""
         return not self.problems
 
 
 def parse_stats(text: str) -> Stats:
     """Parse a text of counters by operation.
 
-    Rows that are damaged are left out, and with them any other row of the same name.
+    Damaged rows are left out, together with any other row of the same name.
     """
     damage = Damage()
     lines = whole_lines(text, damage)
@@ -328,19 +329,19 @@ def _without(rows: dict[str, StatsRow], doubled: Iterable[str]) -> dict[str, Sta
 #     pages per bulk r/w     rpcs  % cum % |  rpcs        % cum %
 #     1:                       100  10  10   |   50   5   5
 #
-# Up to eight such sections; one in which nothing was counted has no rows.  Lustre prints from the
-# first row that counts to the last one that does; shares are rounded and not read.
+# There are up to eight such sections; a section that counted nothing has no rows. Lustre prints
+# from the first row that counts to the last one that does; shares are rounded and not read.
 #
-# What a key means (lprocfs_oh_tally_log2): row K of a section by powers of two counts values v
-# with K/2 < v <= K, and row 1 those of 0 and 1, so K is an upper bound that is included.  A row of
-# the other sections counts the value K alone, which is then its upper bound as well.  A histogram
-# has 32 buckets: key 31 of the latter and 2048M of the former hold everything above, too.  I/Os in
-# flight go by powers of two in newer versions; the bound is K either way.
+# Meaning of keys (lprocfs_oh_tally_log2): row K of a section by powers of two counts values v with
+# K/2 < v <= K, and row 1 counts 0 and 1, so that K is an inclusive upper bound. A row of the other
+# sections counts only the value K, which is then its upper bound as well. A histogram has 32
+# buckets: key 31 of the latter and 2048M of the former also contain everything above. I/Os in
+# flight are counted by powers of two in newer versions; the bound is K either way.
 #
 # What counts once (osd_io.c): a bulk request of a client in pages, discontiguous pages and blocks,
-# fragments and I/O time, which is that from its first I/O to the disks to the end of its last; an
-# I/O to the disks in its size and in those in flight, itself among them.  ZFS counts sizes by
-# request, and tells no I/O time of writes: it writes later.
+# fragments and I/O time, which lasts from its first I/O to the disks to the end of its last one;
+# an I/O to the disks in its size and in those in flight, including itself. ZFS counts sizes by
+# request, and reports no I/O time of writes, because it writes later.
 
 _HISTOGRAM_TITLES = {
     "pages per bulk r/w rpcs": "pages",
@@ -380,12 +381,12 @@ class Buckets(NamedTuple):
 
 @dataclass(frozen=True)
 class BrwStats:
-    """One text.
+    """Content of one text of histograms.
 
     Attributes:
-        sections: By "pages", "discontiguous_pages", "discontiguous_blocks", "fragments",
-            "in_flight", "io_milliseconds", "io_bytes", "block_map_milliseconds".
-        start_seconds: When it began to count; None: not told.
+        sections: Histograms by "pages", "discontiguous_pages", "discontiguous_blocks",
+            "fragments", "in_flight", "io_milliseconds", "io_bytes", "block_map_milliseconds".
+        start_seconds: When counting began; None if not reported.
         problems: What was left out; a section with a damaged row is left out as a whole.
     """
 
@@ -395,7 +396,7 @@ class BrwStats:
 
 
 class _Section:
-    """Rows of one section as they come; Lustre prints them without a gap."""
+    """Collects the rows of one section; Lustre prints them without a gap."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -405,7 +406,7 @@ class _Section:
         self._may_be_scaled = name not in _LINEAR
 
     def add(self, key: int, read: int, write: int) -> bool:
-        """Take a row; False: it does not follow the one before."""
+        """Add a row; return False if it does not follow the one before."""
         before = self._rows[-1][0] if self._rows else None
         self._may_be_linear &= key <= _LAST_LINEAR and before in (None, key - 1)
         is_power = key > 0 and key & (key - 1) == 0
@@ -414,7 +415,7 @@ class _Section:
         return self._may_be_linear or self._may_be_scaled
 
     def buckets(self) -> Buckets:
-        """Return what the section counts."""
+        """Return the histogram of the section."""
         last = _LAST_LINEAR if self._may_be_linear else _LAST_SCALED
         bounds = [inf if key >= last else float(key) for key, _, _ in self._rows]
         return Buckets(
@@ -424,7 +425,7 @@ class _Section:
 
 
 def parse_brw_stats(text: str) -> BrwStats:
-    """Parse a text of histograms; see the module for what keys mean."""
+    """Parse a text of histograms; see the comment above for the meaning of keys."""
     damage = Damage()
     sections: dict[str, _Section] = {}
     times: dict[str, float] = {}
@@ -459,7 +460,7 @@ def parse_brw_stats(text: str) -> BrwStats:
 def _section(
     title: str, line: str, is_placed: bool, sections: dict[str, _Section], damage: Damage
 ) -> _Section:
-    """Begin a section; its title stands below that of the columns."""
+    """Begin a section; its title is below that of the columns."""
     name = _HISTOGRAM_TITLES.get(title, "")
     found = _Section(name)
     if not name:
