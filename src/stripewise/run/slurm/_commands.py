@@ -113,7 +113,7 @@ def one_line(text: str) -> str:
 
 def refused(text: str) -> SubmissionError:
     """Return the error for a refusal of sbatch, with the remedy."""
-    remedy = remedy_of(text) or "see whether sbatch --test-only says the same of the script"
+    remedy = remedy_of(text) or "check whether sbatch --test-only reports the same for the script"
     message = one_line(text) or "sbatch failed without a word"
     return SubmissionError(f"Slurm refuses the job: {message}; {remedy}")
 
@@ -281,7 +281,8 @@ class Commands:
             )
         if is_away(output):
             raise SlurmAwayError(
-                f"{command}: {one_line(output)}; wait for the controller, then go on with --resume"
+                f"{command}: {one_line(output)}; wait for the controller, then continue with "
+                "--resume"
             )
         raise CommandFailed(command, output, answer.exit_code)
 

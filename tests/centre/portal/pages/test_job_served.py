@@ -48,7 +48,7 @@ def asked(calls: int, size: int, place: int) -> dict[str, Any]:
         (4, MIB, 5, "requests of 1 MiB on average: nothing merged them"),
         (1, 4 * MIB, 6, "in pieces of 4 MiB on average; the servers received requests "
          "of 1 MiB on average: a library or the client split them"),
-        (4, 16 * MIB, 7, "The sizes say nothing of each other"),
+        (4, 16 * MIB, 7, "The sizes cannot be compared"),
     ],
 )  # fmt: skip
 def test_calls_and_requests_are_compared_in_a_sentence(
@@ -88,7 +88,7 @@ def test_a_job_without_a_profile_has_its_requests(engine: Engine) -> None:
 def test_it_is_not_said_that_nothing_is_known_where_servers_counted(engine: Engine) -> None:
     ids = store(engine, [job(1), job(2)])
     served(engine, [load("1", START)])
-    assert "what the storage's servers counted of it" in data_of(engine, ids[1])["lead"]
+    assert "what the storage's servers counted for it" in data_of(engine, ids[1])["lead"]
     assert "nothing is known about its I/O" in data_of(engine, ids[2])["lead"]
 
 
