@@ -51,7 +51,7 @@ def test_a_newer_model_takes_the_place_of_an_older_one(tmp_path):
     ("change", "word"),
     [
         ({"version": 99}, "version 99"),
-        ({"format": "else"}, "no model"),
+        ({"format": "else"}, "not a model"),
         ({"kind": "oracle"}, "kind"),
         ({"terms": [{"powers": {"c": 7}, "coefficient": 1.0}]}, "powers"),
         ({"terms": [{"powers": {"c": 1}, "coefficient": 1e300}]}, "coefficient"),

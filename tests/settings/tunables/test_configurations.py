@@ -93,7 +93,7 @@ def test_class_is_the_most_dangerous():
         (Configuration((FileRule("", mpiio={"cb_nodes": 1}),)), "has the match"),
         (Configuration(job=JobSettings(mca={"io": "romio99"})), "mca.io"),
         (Configuration(job=JobSettings(environment={"LD_PRELOAD": "x"})), "LD_PRELOAD"),
-        (Configuration(job=JobSettings(environment={"A=B": "x"})), "no name"),
+        (Configuration(job=JobSettings(environment={"A=B": "x"})), "not a valid name"),
     ],
 )
 def test_problems(configuration: Configuration, message: str):
@@ -122,7 +122,7 @@ def test_rules_add_up():
             "no effect with mca.io=ompio",
         ),
         (Configuration(job=JobSettings({"io": "romio321", "fcoll": "vulcan"})), "no effect"),
-        (Configuration((FileRule(hdf5={"transfer": "collective"}),)), "condition"),
+        (Configuration((FileRule(hdf5={"transfer": "collective"}),)), "can break a program"),
         (Configuration((FileRule(hdf5={"page_buffer_size": 4096}),)), "fail to open"),
     ],
 )

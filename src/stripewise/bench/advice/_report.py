@@ -16,10 +16,10 @@ from stripewise.present.renderers import as_lines, as_markdown, as_page, slug
 from stripewise.storage.machines import Storage
 
 _LIMITS = {
-    "client.process_write": "One process writes", "client.process_read": "One process reads",
-    "client.file_write": "One node writes into one file",
-    "client.file_read": "One node reads from one file",
-    "client.node_write": "One node writes", "client.node_read": "One node reads",
+    "client.process_write": "Writes of one process", "client.process_read": "Reads of one process",
+    "client.file_write": "Writes of one node into one file",
+    "client.file_read": "Reads of one node from one file",
+    "client.node_write": "Writes of one node", "client.node_read": "Reads of one node",
     "servers.target_write": "Writes to one target", "servers.target_read": "Reads from one target",
     "servers.whole_write": "Writes to the whole storage",
     "servers.whole_read": "Reads from the whole storage",

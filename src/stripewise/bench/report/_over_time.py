@@ -217,6 +217,8 @@ def targets(campaign: Campaign) -> Chart | None:
     slow_texts = [f"target {key} reaches {percent_text(value)} of the others"
             for key, value in slow.items()]  # fmt: skip
     words = (
-        f"{plural(len(ratios), 'target')}; " + ("; ".join(slow_texts) or "none stands out") + "."
+        f"{plural(len(ratios), 'target')}; "
+        + ("; ".join(slow_texts) or "none differs clearly")
+        + "."
     )
     return Chart(chart.column(spec), words)

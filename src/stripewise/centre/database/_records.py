@@ -271,7 +271,7 @@ def job_record(
     user, uid = owner_of(user, uid)
     state = str(values.get("state") or "").partition(" ")[0]
     if not _STATE.fullmatch(state):
-        raise ValueError(f"{state!r} is no state of a job")
+        raise ValueError(f"{state!r} is not a job state")
     values["state"] = state[:64]
     if values.get("node_list") in NOT_ASSIGNED:
         values["node_list"] = None

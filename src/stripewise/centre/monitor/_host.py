@@ -114,7 +114,7 @@ class LocalHost(Host):
         """See Host; only regular files are read, and those of /proc and /sys count as such."""
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may have effects
-                raise HostError("malformed", f"{path} is no regular file")
+                raise HostError("malformed", f"{path} is not a regular file")
             data = _read(path)
         except OSError as error:
             raise HostError(_reason(error), f"{path}: {error.strerror}") from error

@@ -163,7 +163,7 @@ def _handle_errors(app: FastAPI, desk: Desk) -> None:
 
     def broken(request: Request, error: Exception) -> Response:
         # The server logs the traceback; this answer bypasses all middleware.
-        text = "The portal failed here, and its log says why. Tell its staff."
+        text = "The portal failed here; its log has the reason. Please tell its staff."
         answer = desk.error(request, 500, "This does not work", text, is_known=False)
         answer.headers.update(safe_headers(is_secure=desk.settings.server.is_secure))
         return answer

@@ -332,7 +332,7 @@ def unseen_programs(profile: RunProfile) -> Iterator[str]:
     own = np.array([not starts_ranks(name) for name in names], bool)
     if (table["flags"][own] & ProcessFlag.STARTED_UNSEEN).any():
         yield (
-            "programs were started that the library is not in: their I/O is not counted"
+            "programs were started without the library: their I/O is not counted"
             + _names_of_unseen(profile)
         )
     became = dict.fromkeys(

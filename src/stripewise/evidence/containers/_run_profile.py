@@ -76,7 +76,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     notes = [*problems, *_incompleteness(profile), *(() if shake.ok else (shake.message,))]
     partial = bool(notes)
     gaps = (*profile.gaps, *_gaps(profile, notes, shake))
-    remarks = (text for text in shake.warnings if "found no room" not in text)
+    remarks = (text for text in shake.warnings if "did not fit" not in text)
     all_notes = dict.fromkeys((*notes, *remarks, *(gap.why for gap in gaps)))
     return replace(
         profile, partial=partial, damaged=bool(problems), gaps=gaps, notes=tuple(all_notes)

@@ -317,7 +317,7 @@ def read_guarded(record: Path) -> Guarded:
 
 _RUNNING: dict[str, Emulation] = {}
 """Clocks of the runs that this process started, by run id."""
-_GONE = "its emulated storage is gone with the tuner that began it"
+_GONE = "its emulated storage disappeared with the tuner that started it"
 
 
 def begin_emulation(request: RunRequest, environment: Mapping[str, str]) -> dict[str, str]:

@@ -335,7 +335,7 @@ class SlurmLauncher(Launcher):
         if message and not (place.record / _records.RESULT).is_file():
             self._end_lost(handle, place, message)
             if "could not be stored" in message:
-                text = f"{message}; make room there, then go on with --resume"
+                text = f"{message}; free some space there, then continue with --resume"
                 self._problems[handle.run_id] = StorageError(text)
             else:
                 remedy = _IN_SIGHT["runtime library" in message]

@@ -401,7 +401,7 @@ class _Shell:
             if read.operator == "<":
                 self._file(read.target, _kind(words[0]), keeps=False, words=None)
         if (piped := self._piped()) is None:
-            self._note(self.effects.unknown, "does what it reads", "")
+            self._note(self.effects.unknown, "executes what it reads", "")
         else:
             self._text(piped, keeps=False)
 

@@ -281,7 +281,8 @@ class Commands:
             )
         if is_away(output):
             raise SlurmAwayError(
-                f"{command}: {one_line(output)}; wait for the controller, then go on with --resume"
+                f"{command}: {one_line(output)}; wait for the controller, then continue with "
+                "--resume"
             )
         raise CommandFailed(command, output, answer.exit_code)
 

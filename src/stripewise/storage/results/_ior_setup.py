@@ -288,7 +288,7 @@ def _access(given: _Options, backend: str) -> tuple[bool, bool, list[str]]:
     on = given.flag("collective", "c")
     collective = "collective" in text or bool(on)
     if on is None and backend != "posix" and "independent" not in text and not collective:
-        notes.append("it does not say whether calls are collective: taken for no")
+        notes.append("it does not say whether calls are collective: no is assumed")
     return own, collective, notes
 
 

@@ -239,9 +239,9 @@ def _from_summaries(
             continue
         if not rates:
             _note(notes, f"{one.operation}: only the mean of {plural(one.repetitions, 'repeat')} "
-                        f"is told ({one.low:g} to {one.high:g} MiB/s)")  # fmt: skip
+                        f"is reported ({one.low:g} to {one.high:g} MiB/s)")  # fmt: skip
         elif len(rates) > 1:
-            _note(notes, f"{one.operation}: the order of the repeats is not told")
+            _note(notes, f"{one.operation}: the order of the repeats is not reported")
         chosen = in_some_order(rates, place) or (one.mean,)
         found += [Timed(one.operation, moved, moved / (rate * MIB), repeat=repeat)
                   for repeat, rate in enumerate(chosen, 1)]  # fmt: skip

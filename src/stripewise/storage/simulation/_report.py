@@ -306,7 +306,7 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
         rows,
         chart.layer("bar", encoding, color=chart.BASELINE),
         height={"step": 26},
-        title={"text": "What the time goes to", "subtitle": "the uses overlap in time"},
+        title={"text": "Where the time goes", "subtitle": "the uses overlap in time"},
     )
     words = "; ".join(f"{one.words} ({percent_text(one.share)})" for one in row.found.limits)
     return chart.Chart(chart.column(spec), f"Shares of the I/O time: {words}.")

@@ -336,7 +336,10 @@ def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Itera
         os.environ,
         ours,
     )
-    for moves, why in ((away, "leads to another directory"), (unknown, "is not known to stay")):
+    for moves, why in (
+        (away, "leads to another directory"),
+        (unknown, "may lead to another directory"),
+    ):
         commands = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
         if commands:
             yield (

@@ -423,7 +423,7 @@ def _recorded_text(recorded: StudyOptions, name: str) -> str:
     if name not in BUDGETS or value is not None or not limits:
         return f"it has {_shown(value)}"
     shown = " and ".join(f"{_option_name(n)} {_shown(one)}" for n, one in limits.items())
-    return f"it is limited by {shown}: give more of that"
+    return f"it is limited by {shown}: raise that limit"
 
 
 def _option_name(name: str) -> str:

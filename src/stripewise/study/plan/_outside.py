@@ -230,15 +230,15 @@ def _warnings(effects: Effects, name: str) -> Iterator[str]:
         more = f" and {len(effects.unknown) - _MOST_TOLD} more"
         yield (
             f"{name}: where {unknown}{more if len(effects.unknown) > _MOST_TOLD else ''} leads is "
-            "known in a run only: what lies outside of its copy is refused there, unless "
+            "known only during a run: a run may not change anything outside of its copy unless "
             "--allow-outside names it"
         )
     for effect in filter(_is_mail, effects.outer):
-        yield f"{name}: {_effect_text(effect)} sends a mail in each run"
+        yield f"{name}: {_effect_text(effect)} sends mail in each run"
     for effect in effects.unguarded:
         yield (
-            f"{name}: {_effect_text(effect)}: {effect.verb}, where nothing keeps it from changing "
-            "your own files"
+            f"{name}: {_effect_text(effect)}: {effect.verb}, and nothing prevents it from "
+            "changing your own files"
         )
 
 

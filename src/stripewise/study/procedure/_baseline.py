@@ -216,9 +216,8 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
             if entry.case == context.name:
                 context.tools.workspace.forget(entry.measurement.run_id)
     raise context.error(
-        f"the program fails unchanged ({measurement.message}){missing}; see that it "
-        "runs without stripewise first, from a copy of this directory"
-        f"{_output_file_of(context, measurement)}"
+        f"the program fails unchanged ({measurement.message}){missing}; check first that it runs "
+        f"without stripewise, from a copy of this directory{_output_file_of(context, measurement)}"
     )
 
 

@@ -204,7 +204,7 @@ def _recorded_options(
         observer.decided(ledger.decisions[-1].text)
         recorded = replace(recorded, **more)
     for ignored in ignored_options(given, recorded):
-        text = f"not changed by --resume: {ignored}; begin anew with --force for other options"
+        text = f"not changed by --resume: {ignored}; start over with --force for other options"
         if ledger.warn(text):
             observer.warned(text)
     return recorded

@@ -395,7 +395,7 @@ def _no_more_pairs(context: Context, rounds: Rounds) -> str:
     if budget.runs is not None and done + ahead > budget.runs:
         is_requested = budget.runs == options.runs
         return (
-            f"{text}; go on with --resume --runs {most}"
+            f"{text}; continue with --resume --runs {most}"
             if is_requested
             else f"{text} (the policy's)"
         )

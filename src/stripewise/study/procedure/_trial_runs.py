@@ -39,7 +39,7 @@ SURPRISING = 2.0
 """Multiple of the noise from which on a gain counts after one round despite equal requests."""
 OF_TWO_ROUNDS = 1 / sqrt(2)
 """Noise of the mean of two rounds, relative to that of one."""
-_SAME = "the storage was asked for the same: taken for chance"
+_SAME = "the requests to the storage were the same: treated as chance"
 
 
 class TrialRuns:

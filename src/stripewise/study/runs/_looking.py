@@ -280,13 +280,16 @@ def _guard_warnings(guarded: Guarded) -> Iterator[str]:
     """Yield messages of the guard in a run that ended well."""
     if guarded.refused:
         yield (
-            f"runs are kept from changing {_some_names(guarded.refused)}, outside of their "
-            "directory, and go on all the same: what follows from that is missing in them; if "
-            "they may do so, begin anew with --allow-outside PATH"
+            f"runs are prevented from changing {_some_names(guarded.refused)}, outside of their "
+            "directory, but continue: whatever depends on such a change is missing in them; if "
+            "they may change it, start over with --allow-outside PATH"
         )
     if guarded.escaped:
         programs = [f"{path} {why}" for path, why in guarded.escaped]
-        yield f"nothing keeps these programs from changing your own files: {_some_names(programs)}"
+        yield (
+            "nothing prevents these programs from changing your own files: "
+            f"{_some_names(programs)}"
+        )
 
 
 def _some_names(names: Sequence[str]) -> str:

@@ -46,7 +46,7 @@ class RandomStrategy(Strategy):
     @property
     def finished_because(self) -> str:
         """Reason why there are no more proposals."""
-        return "" if self._next is not None else "every valid point has been tried"
+        return "" if self._next is not None else "every valid configuration has been tried"
 
     def _draw(self) -> int | None:
         if self._order is not None:

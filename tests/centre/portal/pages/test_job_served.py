@@ -48,7 +48,7 @@ def asked(calls: int, size: int, place: int) -> dict[str, Any]:
         (4, MIB, 5, "requests of 1 MiB on average: nothing merged them"),
         (1, 4 * MIB, 6, "in pieces of 4 MiB on average; the servers received requests "
          "of 1 MiB on average: a library or the client split them"),
-        (4, 16 * MIB, 7, "The sizes say nothing of each other"),
+        (4, 16 * MIB, 7, "The sizes cannot be compared"),
     ],
 )  # fmt: skip
 def test_calls_and_requests_are_compared_in_a_sentence(

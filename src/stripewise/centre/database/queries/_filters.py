@@ -391,7 +391,7 @@ def with_missing(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row with what is missing of its sums, if `count_unknown` counted that."""
     counts = {name.removeprefix(_LEFT_OUT): n for name, n in row.items() if _LEFT_OUT in name}
     values = {name: value for name, value in row.items() if _LEFT_OUT not in name}
-    missing = {name: f"of {plural(n, 'job')} it is not known" for name, n in counts.items() if n}
+    missing = {name: f"it is not known for {plural(n, 'job')}" for name, n in counts.items() if n}
     return {**values, "missing": missing}
 
 

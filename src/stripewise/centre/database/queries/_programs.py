@@ -375,7 +375,7 @@ def program_patterns(
 def _with_moved(row: Row) -> Row:
     """Return a row of patterns; jobs with incomplete data make its bytes a lower bound."""
     partly, fields = row["partly"], {name: row[name] for name in row if name != "partly"}
-    why = f"of {plural(partly, 'job')} not all is known" if partly else ""
+    why = f"not everything is known about {plural(partly, 'job')}" if partly else ""
     amount = Amount.of(row["moved_bytes"], why)
     moved = None if amount.value is None else int(amount.value)
     return {**fields, "moved_bytes": moved, "missing": {"moved_bytes": why} if why else {}}

@@ -61,7 +61,7 @@ _OWNERS = ("person_id", "unix_group", "project_id")
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations")
 _PARTLY = tuple(f"{name}_partly" for name in _AMOUNTS)
 """1 if an amount of a job is incomplete, else 0."""
-_NO_TELLING = "not all of it is known"
+_NO_TELLING = "not everything is known"
 
 
 @dataclass(frozen=True)

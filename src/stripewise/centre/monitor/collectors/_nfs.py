@@ -276,7 +276,9 @@ def _blocks(lines: list[str], problems: list[str]) -> Iterator[tuple[str, str, l
         if head is not None and head[3] in _KINDS:
             point, version = head[2], head[4] or "none"
         elif head is None and (was_of_nfs or line.startswith("device ")) and line[:3] != "no ":
-            problems.append(f"line {number}: {shown(line)} is no mount")  # nor is what follows it
+            problems.append(
+                f"line {number}: {shown(line)} is not a mount"
+            )  # nor is what follows it
     if point:
         yield point, version, block
 

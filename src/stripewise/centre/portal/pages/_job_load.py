@@ -97,8 +97,8 @@ def verdict(load: StorageLoad) -> str:
             f"it: {compared}, which is not unusual, and this job moved {part}."
         )
     return (
-        f"The bytes that were moved do not point to others: {compared}, which is no unusual "
-        f"load, and this job moved {part}."
+        f"The bytes that were moved do not point to others: {compared}, which is not unusual, and "
+        f"this job moved {part}."
     )
 
 

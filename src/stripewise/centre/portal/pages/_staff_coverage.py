@@ -173,7 +173,7 @@ class StaffIngest(Page):
             Table("sums", "Stored", columns(specs), sums, empty=f"Nothing {period.text}."),
             Chart(
                 "rate", "Inputs per hour", [row["at"] for row in hours],
-                [Line("stored", "Taken in", [row["stored"] for row in hours]),
+                [Line("stored", "Stored", [row["stored"] for row in hours]),
                  Line("refused", "Refused", [row["refused"] for row in hours])],
                 style="points", description="One point for each hour with inputs.",
                 empty="Nothing was stored.",

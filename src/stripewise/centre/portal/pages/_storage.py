@@ -380,7 +380,10 @@ def _text(path: Path | None) -> tuple[str, str]:
         return read_input(path, SITE_ADVICE).decode("utf-8", "replace"), ""
     except (OSError, StripewiseError) as error:
         _LOG.error("%s: %s", path, error)  # the page must not mention files of the server
-        return "", "The page of advice cannot be read at the moment; its administrators were told."
+        return "", (
+            "The page of advice cannot be read at the moment; its administrators have been "
+            "notified."
+        )
 
 
 class StorageEvents(Page):
