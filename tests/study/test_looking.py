@@ -80,6 +80,6 @@ def test_a_run_that_was_ended_is_not_blamed_on_the_guard(tmp_path):
 def test_what_the_guard_told_of_a_run_that_ended_well(tmp_path):
     (tmp_path / "refused").write_bytes(REFUSED_THERE)
     kept, escaped = _guard_warnings(read_guarded(tmp_path))
-    assert "kept from changing /home/me/data, /home/me/new, outside" in kept
+    assert "prevented from changing /home/me/data, /home/me/new, outside" in kept
     assert "own files: /bin/busybox is linked statically" in escaped
     assert list(_guard_warnings(read_guarded(tmp_path / "none"))) == []

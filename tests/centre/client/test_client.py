@@ -141,7 +141,7 @@ def test_it_waits_as_the_portal_says(
 @pytest.mark.parametrize(
     ("answer", "word"),
     [
-        (given(200, text="<html>Log in</html>"), "no JSON"),
+        (given(200, text="<html>Log in</html>"), "not JSON"),
         (given(502, text="<html>Bad gateway</html>"), "502: no reason"),
         (given(304), "304"),
         (given(308, headers={"Location": "https://io.example.org/api/v1/me"}), "https://io.exam"),

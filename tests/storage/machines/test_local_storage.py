@@ -181,7 +181,7 @@ def test_a_damaged_record_is_refused_with_a_remedy(tmp_path, old, new):
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
-    with pytest.raises(StorageError, match="no record of storage of this version: measure it"):
+    with pytest.raises(StorageError, match="not a record of storage of this version: measure it"):
         find_storage("local", tmp_path)
     assert local_storage(tmp_path).costs == StorageCosts()
 

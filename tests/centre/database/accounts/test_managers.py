@@ -56,7 +56,7 @@ def test_what_is_not_there_is_named(accounts: Accounts, managers: Managers) -> N
         managers.grant("bob", "climat", by="root")
     with pytest.raises(UsageError, match="'nobody' has neither an account nor a job"):
         managers.grant("nobody", "climate", by="root")
-    with pytest.raises(UsageError, match="staff is nobody's"):
+    with pytest.raises(UsageError, match="staff is not linked to a user"):
         managers.grant("staff", "climate", by="root")
     with pytest.raises(UsageError, match="bob does not manage climate"):
         managers.revoke("bob", "climate", by="root")
