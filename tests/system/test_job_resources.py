@@ -41,4 +41,4 @@ def test_run_puts_the_configuration_into_the_command(work, compiled, family):
     document = run("--config", "job.toml", "--", *command, cwd=work)
     assert document["facts"]["n_ranks"] == 1
     done = stripewise("run", "--config", "job.toml", "--", *command, cwd=work)
-    assert "run is: OMP_NUM_THREADS=3" in done.err
+    assert "the command is now: OMP_NUM_THREADS=3" in done.err
