@@ -33,10 +33,11 @@ static bool understand(int argc, char **argv, MPI_Comm comm, struct sw_request *
 /* Prints --help, generated from the tables. */
 static void print_help(void)
 {
-    printf("Usage: mpiexec -n RANKS stripewise-metadata [OPTION]...\n"
-           "\n"
-           "Time operations on files and directories: how many a second, and how long each takes.\n"
-           "\nOperations (--phases), in their order; (*): by default:\n");
+    printf(
+        "Usage: mpiexec -n RANKS stripewise-metadata [OPTION]...\n"
+        "\n"
+        "Time operations on files and directories: how many a second, and how long each takes.\n"
+        "\nOperations (--phases), in their order; (*): by default:\n");
     for (int o = 0; o < SW_OPERATIONS; o++)
         printf("  %-17s %s%s\n", sw_operation_rows[o].name, sw_operation_rows[o].summary,
                sw_operation_rows[o].is_default              ? " (*)"

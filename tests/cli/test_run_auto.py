@@ -46,7 +46,7 @@ def test_the_first_run_is_remembered_and_the_second_recognised(auto, tmp_path):
             "one is recorded"
         )
     ]
-    assert "no run of this program" not in auto("--dry-run").stdout
+    assert "no earlier run of this program" not in auto("--dry-run").stdout
     assert (tmp_path / "out").stat().st_size == 1 << 20
 
 

@@ -189,7 +189,7 @@ def test_rungs_that_the_trials_did_not_reach(cluster) -> None:
     assert "1 trial is likely to reach 1 of 3 rungs (1, 2, 4 burst-buffer nodes)" in said.out
     text = " ".join(said.out.split())
     assert "Rungs not reached: 2, 4 burst-buffer nodes (1 of 1 trials used)." in text
-    assert "To reach the last of them takes 2 more trials" in text
+    assert "Reaching the last of them takes 2 more trials" in text
     folder = cluster.work / "run.stripewise"
     conclusions = json.loads((folder / "result.json").read_text())["job"]["conclusions"]
     assert any("Rungs not reached: 2, 4" in one for one in conclusions)

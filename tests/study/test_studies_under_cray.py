@@ -138,7 +138,7 @@ def test_every_run_prints_and_the_report_compares(cray) -> None:
     assert cray.result["facts"]["mpi_version"].startswith("CRAY MPICH")
     folder = cray.cluster.work / "run.stripewise"
     assert "system writes" in (folder / "mpiio.txt").read_text()
-    assert "What Cray MPICH printed" in (folder / "report.html").read_text()
+    assert "Output of Cray MPICH in" in (folder / "report.html").read_text()
     baseline = cray.result["job"]["runs"][0]
     assert (baseline["striping_unit_bytes"], baseline["buffer_bytes"]) == (4194304, 16777216)
 

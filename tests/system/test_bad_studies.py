@@ -114,7 +114,7 @@ def test_a_part_of_the_study_was_linked_elsewhere(again, tmp_path, name, resume)
     (precious / "a").mkdir(parents=True)
     (precious / "a" / "thesis.tex").write_text("years of work")
     (study / name).symlink_to(precious)
-    resume(work).only_error(7, f"{name} is a link", "left alone")
+    resume(work).only_error(7, f"{name} is a link", "is left as it is")
     assert (precious / "a" / "thesis.tex").exists()
 
 

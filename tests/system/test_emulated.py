@@ -158,7 +158,7 @@ def test_a_study_finds_the_stripes_and_says_where(work: Path) -> None:
     known = stripewise("knowledge", "list", cwd=work, more=more)
     assert "site" in known.out
     other = ("--resume", "--study-dir", "s.stripewise", "--on", "site.toml@1/2")
-    stripewise("tune", *other, cwd=work).only_error(7, "begun on site, not on site@1/2")
+    stripewise("tune", *other, cwd=work).only_error(7, "started on site, not on site@1/2")
     (work / "site.toml").write_text((work / "site.toml").read_text().replace("2 MB/s", "3 MB/s"))
     again = stripewise("tune", *other[:3], cwd=work)
     again.only_error(7, "the description of site has changed")
