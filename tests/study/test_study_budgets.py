@@ -71,7 +71,6 @@ def test_runs_that_cannot_be_paid_for_are_not_started(run_fake, tmp_path, make):
         spent = launcher.node_seconds or sum(runs)
         beyond = max(runs, default=seconds) / 2 if launcher.node_seconds else 0.0
         assert spent <= seconds + beyond, (seconds, spent)  # its last run costs more than it takes
-        assert "kept for the winner" not in result.stopped_because
         if not result.trials:
             assert result.outcome == "nothing tried"
             assert "node-hour budget: " in result.left_open
