@@ -77,7 +77,7 @@ def test_a_server_that_is_not_loaded_is_not_told():
     few = tuple(one for one in suite.cases if one.operation == "metadata" and one.ranks < 3)
     found = limits_on("jamstec-da", suite=replace(suite, cases=(*_data(suite), *few)))
     assert "metadata.create" not in {one.figure for one in found.limits}
-    assert "not loaded" in found.untold["metadata.create"]
+    assert "not loaded" in found.undetermined["metadata.create"]
 
 
 def _data(suite):
@@ -91,7 +91,7 @@ def test_reads_have_limits_of_their_own():
     told = {one.figure: one.value for one in found.limits}
     assert told["client.node_read"] == pytest.approx(9.25e9, rel=0.1)
     assert told["client.node_write"] == pytest.approx(12.2e9, rel=0.1)
-    assert "no case read data" in limits_on("jamstec-da").untold["client.node_read"]
+    assert "no case read data" in limits_on("jamstec-da").undetermined["client.node_read"]
 
 
 def test_what_no_case_reaches_is_not_told():
@@ -101,7 +101,7 @@ def test_what_no_case_reaches_is_not_told():
     told = {one.figure for one in found.limits}
     assert {"client.process_write", "client.file_write", "client.node_write"} <= told
     assert not told & {"servers.whole_write", "metadata.create"}
-    assert "servers.whole_write" in found.untold
+    assert "servers.whole_write" in found.undetermined
 
 
 def test_the_whole_is_told_only_where_more_nodes_get_no_more():
@@ -117,7 +117,7 @@ def test_the_whole_is_told_only_where_more_nodes_get_no_more():
     found = find_limits([replace(campaign, runs=slower)], leave_out=False)
     assert "servers.whole_write" not in {one.figure for one in found.limits}
     assert "servers.whole_write" not in found.storage.figures
-    assert found.untold["servers.whole_write"]
+    assert found.undetermined["servers.whole_write"]
 
 
 def test_the_striping_that_was_found_counts_before_the_one_asked_for():

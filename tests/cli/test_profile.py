@@ -144,7 +144,10 @@ def test_a_finding_without_a_claim_is_not_held_to_one_of_zero(
 def test_a_fitted_figure_without_an_interval_has_none_from_zero_on():
     figures = {"client.process_write": Figure(5e8, Evidence.MEASURED, "fit")}
     fitted = SimpleNamespace(
-        storage=SimpleNamespace(figures=figures), told=list(figures), untold={}, error=0.0
+        storage=SimpleNamespace(figures=figures),
+        fitted_names=list(figures),
+        undetermined={},
+        error=0.0,
     )
     line = list(_machine_fit._lines(fitted, SimpleNamespace(measured=[])))[-1]
     assert line.endswith("? to ?")

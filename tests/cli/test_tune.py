@@ -50,7 +50,7 @@ def test_several_in_flight_only_where_the_launcher_has_places(tune, tmp_path):
     assert done.exit_code == 2
     assert "--in-flight 2: the launcher fake runs 1 at a time" in done.stderr
     launcher = FakeLauncher(helped, lognormal(0.02))
-    launcher.places = 2
+    launcher.max_in_flight = 2
     assert (
         tune("--in-flight", "2", "--trials", "3", "--", "./prog", launcher=launcher).exit_code == 0
     )

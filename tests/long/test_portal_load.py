@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import Engine
 
-from stripewise.centre.database._engine import str_of
+from stripewise.centre.database._engine import url_text
 from support.databases import empty_engine, postgres_template, sqlite_template  # noqa: F401
 from support.page_loads import Loaded, load, missing, page_loads
 from support.portal_server import serving
@@ -47,7 +47,7 @@ def place(empty_engine: Engine, tmp_path: Path) -> Iterator[tuple[str, Path]]:  
     page_loads(empty_engine, 20, file)
     settings = tmp_path / "portal.toml"
     settings.write_text("[server]\nrequests_per_minute = 1000000\nconnections = 500\n")
-    with serving(str_of(empty_engine), "--config", str(settings)) as address:
+    with serving(url_text(empty_engine), "--config", str(settings)) as address:
         load(address, file, 8, 5)  # what is found once an hour
         yield address, file
 

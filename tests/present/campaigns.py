@@ -289,5 +289,5 @@ def limits_of(found: Campaign) -> Limits:
         Predicted(one.case.key, one.operation, 1.05 * one.median, one.median, n % 5 == 0)
         for n, one in enumerate(figures_of(found)) if one.of_data
     )  # fmt: skip
-    untold = {"servers.whole_write": "no series stopped growing below twelve targets"}
-    return Limits(storage, limits, laws, untold, cells, 0.05)
+    undetermined = {"servers.whole_write": "no series stopped growing below twelve targets"}
+    return Limits(storage, limits, laws, undetermined, cells, 0.05)

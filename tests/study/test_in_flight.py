@@ -26,7 +26,7 @@ class Kill(BaseException):
 class SlowLauncher(FakeLauncher):
     """Has places, and runs that end after a number of looks that chance gives."""
 
-    places: int = 4
+    max_in_flight: int = 4
     poll_seconds: float = 0.0
     most_in_flight: int = 0
     looks: dict[str, int] = field(default_factory=dict)

@@ -33,7 +33,7 @@ class FakeQueue(LocalLauncher):
         runtime: Runtime | None,
         directory: Path,
         *,
-        places: int = 4,
+        max_in_flight: int = 4,
         nodes: int = 4,
         most_pending_seconds: float = 0.1,
         seed: int = 0,
@@ -43,14 +43,14 @@ class FakeQueue(LocalLauncher):
         Args:
             runtime: To preload.
             directory: Of the locks.
-            places: Jobs of one study at a time, pending ones included.
+            max_in_flight: Jobs of one study at a time, pending ones included.
             nodes: Jobs that run at a time, of all studies.
             most_pending_seconds: Before a job may start.
             seed: Of the delays.
         """
         super().__init__(runtime)
         directory.mkdir(parents=True, exist_ok=True)
-        self.places = places
+        self.max_in_flight = max_in_flight
         self.looks = 0
         self._queue = {
             "directory": str(directory),

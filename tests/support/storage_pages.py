@@ -17,7 +17,7 @@ from stripewise.centre.database.queries import NOBODY, Viewer
 from stripewise.centre.database.store._writer import Writer
 from stripewise.centre.portal import PAGES
 from stripewise.centre.portal import _serve_page as _render
-from stripewise.centre.portal.pages._base import Asked, Page
+from stripewise.centre.portal.pages._base import Page, PageRequest
 from stripewise.present.blocks import Content
 from stripewise.present.renderers import as_json
 from support.storage_samples import NOW, viewer_named
@@ -59,8 +59,10 @@ class Portal:
         with self.engine.connect() as connection:
             viewer = self._viewer(connection)
             assert page.audience.admits(viewer)
-            asked = Asked(connection, viewer, parts, words or {}, now, "Centre", self.advice)
-            found = page.build(asked)
+            request = PageRequest(
+                connection, viewer, parts, words or {}, now, "Centre", self.advice
+            )
+            found = page.build(request)
         assert found is None or isinstance(found, Content)
         return found
 

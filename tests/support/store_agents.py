@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from stripewise.centre.database import str_of
+from stripewise.centre.database import url_text
 from stripewise.centre.database.tables import FileSystem, JobLoad, JobTag, Sample, Series
 from stripewise.centre.monitor.sinks._store import StoreSettings, StoreSink
 from support.monitor_targets import T0, Reader, Target
@@ -18,7 +18,7 @@ class Agent:
     """A sink and what it is given."""
 
     def __init__(self, engine: Engine | str, name: str = "oss1", **given: Any) -> None:
-        database = engine if isinstance(engine, str) else str_of(engine)
+        database = engine if isinstance(engine, str) else url_text(engine)
         self.sink = StoreSink(StoreSettings(database=database, **given), name)
         self.sink.start()
         self.reader = Reader()

@@ -265,11 +265,11 @@ def what_if(survey: str, systems: tuple[str, ...], as_json: bool) -> None:
     is run: times are those of the model, with intervals from those of the descriptions.
     """
     from stripewise.bench.comparison import find_survey
-    from stripewise.bench.comparison import what_if as asked
+    from stripewise.bench.comparison import what_if as compared
     from stripewise.bench.report import what_if_lines, what_if_to_json
     from stripewise.storage.machines import find_storage
 
-    found = asked(find_survey(survey), [find_storage(one) for one in systems])
+    found = compared(find_survey(survey), [find_storage(one) for one in systems])
     answer(as_json, partial(what_if_to_json, found), partial(what_if_lines, found))
 
 

@@ -43,14 +43,14 @@ def init(database: str, as_json: bool) -> None:
 
     The data are kept; make a backup before an update.
     """
-    from stripewise.centre.database import create_engine, initialise, shown, sqlite_file, str_of
+    from stripewise.centre.database import create_engine, initialise, shown, sqlite_file, url_text
 
     engine = create_engine(database)
     file = sqlite_file(engine)
     if file is not None and not database and not file.parent.exists():
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     revision = initialise(engine)
-    name = shown(str_of(engine))
+    name = shown(url_text(engine))
     answer(
         as_json,
         lambda: {"database": name, "revision": revision},
@@ -183,12 +183,12 @@ def backup(file: Path, database: str, as_json: bool) -> None:
 @json_option
 def restore(file: Path, database: str, replace: bool, as_json: bool) -> None:
     """Restore the backup FILE, into an empty database unless --replace is given."""
-    from stripewise.centre.database import create_engine, shown, str_of
+    from stripewise.centre.database import create_engine, shown, url_text
     from stripewise.centre.database.upkeep import restore as bring_back
 
     engine = create_engine(database)
     revision = bring_back(engine, file, replace=replace)
-    name = shown(str_of(engine))
+    name = shown(url_text(engine))
     answer(
         as_json,
         lambda: {"database": name, "revision": revision},
@@ -256,7 +256,7 @@ def export(
 
     engine = create_engine(database)
     check(engine)
-    asked = JobFilter.parse(words)
+    job_filter = JobFilter.parse(words)
     with engine.connect() as connection:
         viewer = viewer_of(connection, login) if login else Viewer("", Role.ADMIN)
         if viewer == NOBODY:
@@ -264,7 +264,7 @@ def export(
                 f"no account is called {login!r}: `stripewise centre user list` names all"
             )
         counts = export(
-            connection, viewer, directory, form, asked=asked, tables=tables or TABLES,
+            connection, viewer, directory, form, job_filter=job_filter, tables=tables or TABLES,
             done=lambda name, rows: note(f"{name}: {rows:,} rows"),
         )  # fmt: skip
     answer(as_json, lambda: {"directory": str(directory), "rows": counts},

@@ -276,11 +276,11 @@ class Scheduler:
         parts = read_sacct(Sacct(self.cluster), span)
         self._say(name, take_jobs(engine, name, span, parts), as_json)
 
-    def _say(self, name: str, asked: SlurmIntake, as_json: bool) -> None:
+    def _say(self, name: str, intake: SlurmIntake, as_json: bool) -> None:
         from stripewise.present import plural
 
         if not as_json:
-            days = (asked.span.end - asked.span.start) / 86400
-            echo(f"{name}: {plural(asked.jobs, 'record')} of the last {days:.1f} days stored")
-        for text in asked.problems[:_MOST_PROBLEMS]:
+            days = (intake.span.end - intake.span.start) / 86400
+            echo(f"{name}: {plural(intake.jobs, 'record')} of the last {days:.1f} days stored")
+        for text in intake.problems[:_MOST_PROBLEMS]:
             note(f"{name}: {text}", kind="warning")

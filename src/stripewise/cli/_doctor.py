@@ -197,7 +197,7 @@ def site(
         _refuse_existing(output, force)
     options = {"--account": account, "--partition": partition}
     batch = [f"{name}={value}" for name, value in options.items() if value]
-    report = check_site(LocalHost(directories or _usual(), batch), with_names=with_names)
+    report = check_site(LocalHost(directories or _usual(), batch), keeps_names=with_names)
     if as_json:
         print_json(report.document())
         return

@@ -132,7 +132,7 @@ def _of_campaigns(campaigns: tuple[Campaign, ...], base: Storage) -> Fitted:
 
     found = find_limits(campaigns, base)
     figures = [one.figure for one in found.limits]
-    return Fitted(found.storage, figures, dict(found.untold), found.error)
+    return Fitted(found.storage, figures, dict(found.undetermined), found.error)
 
 
 def _write(output: Path, storage: Storage) -> None:
@@ -209,14 +209,14 @@ def _with_mounts(storage: Storage, mounts: list[Mount], like: str) -> Storage:
 
 
 def _data(fitted: Fitted) -> dict[str, Any]:
-    figures = {name: fitted.storage.figures[name] for name in fitted.told}
+    figures = {name: fitted.storage.figures[name] for name in fitted.fitted_names}
     return {
         "mounts": list(fitted.storage.mounts),
         "figures": {
             name: {"value": one.value, "low": one.low, "high": one.high}
             for name, one in figures.items()
         },
-        "not_told": dict(fitted.untold),
+        "not_told": dict(fitted.undetermined),
         "median_error": fitted.error,
     }
 
@@ -228,14 +228,14 @@ def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
     runs = sum(len(one.rates) for one in read.measured)
     what = plural(len(read.measured), "configuration")
     error = f", median error {fitted.error:.1%}" if read.measured else ""
-    figures = plural(len(fitted.told), "figure")
+    figures = plural(len(fitted.fitted_names), "figure")
     yield f"{figures} from {what} and {plural(runs, 'run')}{error}; intervals of 95 %"
-    for name in fitted.told:
+    for name in fitted.fitted_names:
         one, unit = fitted.storage.figures[name], SPEC_OF[name].dimension
         value, low, high = (
             "?" if end is None else quantity_text(end, unit)
             for end in (one.value, one.low, one.high)
         )
         yield f"  {name:<24} {value:>14}   {low} to {high}"
-    for name, why in fitted.untold.items():
+    for name, why in fitted.undetermined.items():
         yield f"  {name:<24} {'unknown':>14}   {why}"

@@ -83,7 +83,9 @@ def test_a_viewer_gets_what_they_see(engine: Engine, keys: dict[int, int], tmp_p
 @pytest.mark.extended(keep=1)
 def test_only_what_is_asked(engine: Engine, keys: dict[int, int], tmp_path: Path) -> None:
     with engine.connect() as connection:
-        counts = export(connection, ADMIN, tmp_path, asked=JobFilter(user="bob"), tables=["jobs"])
+        counts = export(
+            connection, ADMIN, tmp_path, job_filter=JobFilter(user="bob"), tables=["jobs"]
+        )
     assert counts == {"jobs": 1}
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".csv"] == ["jobs.csv"]
 

@@ -13,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from stripewise.centre.database._engine import create_engine, newest, shown, sqlite_file, str_of
+from stripewise.centre.database._engine import create_engine, newest, shown, sqlite_file, url_text
 from stripewise.centre.database._schema import check, current, initialise
 from stripewise.centre.database.tables import Base
 from stripewise.core.errors import StorageError, UsageError
@@ -93,7 +93,7 @@ def test_a_url_that_is_none_is_said_without_its_password(text: str) -> None:
 def test_a_file_of_any_name_is_the_one_that_was_given(tmp_path: Path, name: str) -> None:
     engine = create_engine(str(tmp_path / name))
     assert sqlite_file(engine) == tmp_path / name
-    assert sqlite_file(create_engine(str_of(engine))) == tmp_path / name
+    assert sqlite_file(create_engine(url_text(engine))) == tmp_path / name
     initialise(engine)
     assert (tmp_path / name).is_file()
 
@@ -136,7 +136,7 @@ def test_a_file_that_a_wrong_command_made_is_private_too(tmp_path: Path) -> None
 )  # fmt: skip
 def test_no_message_has_a_password(url: str) -> None:
     try:
-        told = shown(str_of(create_engine(url)))
+        told = shown(url_text(create_engine(url)))
     except UsageError as error:
         told = str(error)
     assert "cret" not in told

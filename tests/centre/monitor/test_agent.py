@@ -279,14 +279,14 @@ def test_what_a_sink_tells_of_itself_is_told_once() -> None:
 
 
 def test_a_sink_that_waits_to_be_asked_tells_no_time_of_delivery() -> None:
-    class Asked(FakeSink):
+    class PageRequest(FakeSink):
         deliver = Sink.deliver
 
         def stop(self) -> None:
             return
 
-    asked, up = Asked("asked"), FakeSink("up")
-    with Running([FakeCollector()], [asked, up]):
+    request, up = PageRequest("asked"), FakeSink("up")
+    with Running([FakeCollector()], [request, up]):
         wait_until(lambda: shown(up, metrics.SINK_LAST, "up")() is not None)
         assert shown(up, metrics.SINK_OK, "asked")() == 1
         assert shown(up, metrics.SINK_LAST, "asked")() is None

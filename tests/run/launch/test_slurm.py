@@ -142,7 +142,7 @@ def test_idle_jobs_make_way_for_a_job_that_waits_for_what_they_hold(jobs, reason
             directives = ("#DW jobdw capacity=1GiB",) if request.timeout_seconds == 10 else ()
             return Allocation(str(request.timeout_seconds), directives=directives)
 
-    jobs.launch(ByTime(), places=2)
+    jobs.launch(ByTime(), max_in_flight=2)
     for limit in (10, 11):
         jobs.end(jobs.launcher.submit(jobs.runs.shell(":", timeout_seconds=limit)))
     jobs.fake.set(hold=True, reason=reason)

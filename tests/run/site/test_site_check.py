@@ -62,7 +62,7 @@ def test_no_name_of_a_person_or_a_host_is_in_a_report(host: FakeHost) -> None:
 
 
 def test_names_are_left_in_on_request() -> None:
-    report = check_site(cray(), with_names=True)
+    report = check_site(cray(), keeps_names=True)
     assert report.host == "login7.example.org"
     assert "/lustre/mustermann" in json.dumps(report.document())
     assert check_site(cray()).host == check_site(laptop()).host != report.host
@@ -296,4 +296,4 @@ def test_a_report_has_its_time_and_form() -> None:
     report = check_site(laptop())
     assert isinstance(report, SiteReport)
     assert report.taken.endswith("+00:00")
-    assert not report.with_names
+    assert not report.keeps_names

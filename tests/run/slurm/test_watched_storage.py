@@ -128,8 +128,8 @@ def test_every_expression_of_the_boards_gives_something(chain: Chain) -> None:
     there = told(chain)
     silent = {str(one) for one in QUERIES if not amid(chain, one)}
     unknown = {str(one) for one in QUERIES if not names(one.expression) <= there}
-    untold = {name for one in QUERIES for name in names(one.expression)} - there
-    assert [name for name in untold if not UNTOLD.fullmatch(name)] == []
+    undetermined = {name for one in QUERIES for name in names(one.expression)} - there
+    assert [name for name in undetermined if not UNTOLD.fullmatch(name)] == []
     assert silent == unknown | SILENT
 
 

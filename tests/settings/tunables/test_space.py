@@ -348,8 +348,8 @@ def test_what_trials_must_show_is_in_the_space_without_values():
     ladder = {d.tunable.name: d.values for d in space.dimensions}
     assert (ladder[NODES], ladder[FILES]) == ((1, 2), ())
     assert space.size == find_space(MPICH, ladders={NODES: (1, 2)}).size
-    assert space.places({NODES: 1}) is not None
-    assert space.places({NODES: 1, FILES: "wrfout*"}) is None
+    assert space.positions({NODES: 1}) is not None
+    assert space.positions({NODES: 1, FILES: "wrfout*"}) is None
 
 
 def test_the_nodes_that_the_script_has_are_no_rung():

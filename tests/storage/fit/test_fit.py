@@ -48,7 +48,7 @@ def test_the_intervals_hold_the_truth_nine_times_of_ten():
     for seed in range(8):
         results = simulated(truth, seed)
         fitted = fit_results(results, blank_storage(results, name="site", targets=12), seed=seed)
-        assert set(fitted.told) == set(known)
+        assert set(fitted.fitted_names) == set(known)
         for name, value in known.items():
             one = fitted.storage.figures[name]
             held.append(one.low <= value <= one.high)
@@ -75,18 +75,18 @@ def test_one_node_tells_of_itself_and_not_of_a_target():
         found.append(Measured("test", work, stack, {}, (rate, 1.01 * rate, 0.99 * rate)))
     results = Results(tuple(found))
     fitted = fit_results(results, blank_storage(results, name="site", targets=12))
-    assert set(fitted.told) == set(limits)
+    assert set(fitted.fitted_names) == set(limits)
     for name, value in limits.items():
         assert fitted.storage.value(name) == pytest.approx(value, rel=0.1)
-    assert "several nodes" in fitted.untold["servers.target_write"]
+    assert "several nodes" in fitted.undetermined["servers.target_write"]
 
 
 def test_what_no_run_came_near_is_left_out():
     truth = described({"client.process_write": GIB})
     results = simulated(truth, 1)
     fitted = fit_results(results, blank_storage(results, name="site", targets=12))
-    assert fitted.told == ["client.process_write"]
-    assert "client.node_write" in fitted.untold
+    assert fitted.fitted_names == ["client.process_write"]
+    assert "client.node_write" in fitted.undetermined
     assert "client.node_write" not in fitted.storage.figures
 
 

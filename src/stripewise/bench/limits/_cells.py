@@ -274,7 +274,7 @@ class Limits:
         storage: Description of the storage with the limits as figures.
         limits: Limits of process, file, node, target, the whole, and the metadata server.
         laws: Laws that could be tested.
-        untold: Figure to why the campaigns do not show it, in words.
+        undetermined: Figure to why the campaigns do not show it, in words.
         predicted: Predicted cells, measured or not.
         error: Median relative error of the cells left out of the fit; NaN if there were none.
         notes: Further remarks in whole sentences.
@@ -283,7 +283,7 @@ class Limits:
     storage: Storage
     limits: tuple[Limit, ...]
     laws: tuple[Law, ...] = ()
-    untold: Mapping[str, str] = field(default_factory=dict)
+    undetermined: Mapping[str, str] = field(default_factory=dict)
     predicted: tuple[Predicted, ...] = ()
     error: float = float("nan")
     notes: tuple[str, ...] = ()
@@ -296,7 +296,7 @@ class Limits:
         Args:
             way: "write" or "read".
         """
-        why = self.untold.get(f"servers.whole_{way}", ALL_TARGETS)
+        why = self.undetermined.get(f"servers.whole_{way}", ALL_TARGETS)
         seen = [
             one.measured for one in self.predicted
             if one.operation == way and not isnan(one.measured)

@@ -77,7 +77,7 @@ def find_limits(
         storage,
         (*_limits(fit, seeing, known, hosts_own), *server.limits),
         laws_of(cells, storage),
-        _untold(fit, server, data),
+        _undetermined(fit, server, data),
         (*compared(storage, known), *apart, *others),
         error_of(apart),
         tuple(
@@ -158,7 +158,7 @@ def _limits(
 ) -> Iterator[Limit]:
     """Yield the limits of data, from the process to the whole."""
     seen = {one.figure: one for one in seeing}
-    for name in sorted(fit.told, key=list(SPEC_OF).index):
+    for name in sorted(fit.fitted_names, key=list(SPEC_OF).index):
         figure = fit.storage.figures[name]
         way = name.rpartition("_")[2]
         mine = [one for one in cells if way not in _DATA or one.operation == way]
@@ -185,15 +185,15 @@ def _is_of_whole(evidence: Sequence[str], cells: Sequence[Cell]) -> bool:
     )
 
 
-def _untold(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]:
+def _undetermined(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]:
     """Return the figures that no case shows, and what is missing for them."""
-    found = {**fit.untold, **server.untold}
+    found = {**fit.undetermined, **server.undetermined}
     for way in _DATA:
         name = f"servers.whole_{way}"
         mine = [one for one in data if one.operation == way]
-        if name in fit.told and not _is_of_whole([one.key for one in mine], mine):
+        if name in fit.fitted_names and not _is_of_whole([one.key for one in mine], mine):
             found[name] = "all files of a case lie on one target"
-    for name in fit.told:
+    for name in fit.fitted_names:
         if name.startswith("exchange") and not evidence_of(name, fit.storage, data):
             found[name] = "no case was limited by it alone"
     ways = {one.operation for one in data}
@@ -203,7 +203,7 @@ def _untold(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]
             verb = "wrote" if way == "write" else "read"
             found[name] = f"no case {verb} data"
     for name in FIGURES.values():
-        if name not in server.figures and name not in server.untold:
+        if name not in server.figures and name not in server.undetermined:
             found[name] = "no case of metadata: add the suite mdtest, or series of it"
     return found
 

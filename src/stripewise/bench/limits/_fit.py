@@ -53,20 +53,20 @@ def fit_cells(
         seed: Seed of the random numbers.
     """
     on_chosen = [found for way in ("write", "read") if (found := chosen_target(cells, way))]
-    told = next((asked for _, asked in on_chosen if asked[0]), None)
+    request_cost = next((request for _, request in on_chosen if request[0]), None)
     target = next(
         (one.value for one, _ in on_chosen if one.direct and one.figure == _TARGET), None
     )
-    if told and _ASKED not in base.figures:
-        base = base.with_figures({_ASKED: _request_figure(*told)})
+    if request_cost and _ASKED not in base.figures:
+        base = base.with_figures({_ASKED: _request_figure(*request_cost)})
     basic = [one for one in cells if _is_basic(one)]
     others = [one for one in cells if not _is_basic(one)]
     chosen = measured_of(basic) or measured_of(others)
     if not chosen:
         return Fitted(base)
     fit = _fit_requests(chosen, base, seed, target)
-    if told and fit.storage.figures[_ASKED] is base.figures[_ASKED]:
-        fit.told.append(_ASKED)
+    if request_cost and fit.storage.figures[_ASKED] is base.figures[_ASKED]:
+        fit.fitted_names.append(_ASKED)
     for way in ("write", "read"):
         _join_whole(fit, base, way)
     _allow_for_laws(fit)
@@ -97,27 +97,27 @@ def _fit_requests(
     """
     fit = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
     writes = tuple(one for one in chosen if one.writing)
-    told = []
+    fitted = []
     for name, guess in _OF_TARGETS.items():
-        if name in base.figures or "servers.target_write" not in fit.told:
+        if name in base.figures or "servers.target_write" not in fit.fitted_names:
             continue
         start = fit.storage
         if target is not None:
             figure = replace(start.figures[_TARGET], value=target, low=None, high=None)
             start = start.with_figures({_TARGET: figure})
         expected = {
-            one: start.value(one) for one in fit.told
+            one: start.value(one) for one in fit.fitted_names
             if one.endswith("_write") and (target is None or one != _TARGET)
         }  # fmt: skip
         more = fit_figures(
             Results(writes), start, {**expected, name: guess}, seed=seed, least_noise=LEAST_NOISE
         )
-        if name not in more.told or more.error > fit.error + LEAST_NOISE:
+        if name not in more.fitted_names or more.error > fit.error + LEAST_NOISE:
             continue
         base = base.with_figures({name: more.storage.figures[name]})
         fit = fit_results(Results(chosen), base, seed=seed, least_noise=LEAST_NOISE)
-        told.append(name)
-    fit.told += told
+        fitted.append(name)
+    fit.fitted_names += fitted
     return fit
 
 
@@ -161,7 +161,7 @@ def _is_basic(cell: Cell) -> bool:
 def _join_whole(fit: Fitted, base: Storage, way: str) -> None:
     """Remove the limit of the whole if it equals that of all targets."""
     whole, target = f"servers.whole_{way}", f"servers.target_{way}"
-    if whole not in fit.told or target not in fit.told:
+    if whole not in fit.fitted_names or target not in fit.fitted_names:
         return
     together = fit.storage.value(target) * fit.storage.value("servers.targets")
     if abs(fit.storage.value(whole) / together - 1) > _SAME:
@@ -171,20 +171,20 @@ def _join_whole(fit: Fitted, base: Storage, way: str) -> None:
 
 def _leave_out(fit: Fitted, base: Storage, name: str, why: str) -> None:
     """Restore the base's value of a figure that the cases do not show."""
-    if name not in fit.told:
+    if name not in fit.fitted_names:
         return
     figures = {key: one for key, one in fit.storage.figures.items() if key != name}
     if name in base.figures:
         figures[name] = base.figures[name]
     fit.storage = replace(fit.storage, figures=figures)
-    fit.told.remove(name)
-    fit.untold[name] = why
+    fit.fitted_names.remove(name)
+    fit.undetermined[name] = why
 
 
 def _allow_for_laws(fit: Fitted) -> None:
     """Widen intervals by the errors of the laws, which repeats do not show."""
     figures = dict(fit.storage.figures)
-    for name in fit.told:
+    for name in fit.fitted_names:
         one = figures[name]
         if one.low is not None and one.high is not None:
             low, high = one.low / (1 + LAWS), one.high * (1 + LAWS)
@@ -200,18 +200,18 @@ def _set_direct_limits(fit: Fitted, seen: Plateau) -> None:
     limit is below a measured rate: if the fit says so, it has mistaken something else (locks of a
     shared file) for the limit.
     """
-    if seen.figure in fit.told:
-        told = fit.storage.figures[seen.figure]
-        if not seen.direct and seen.low <= (told.value if told.high is None else told.high):
+    if seen.figure in fit.fitted_names:
+        fitted = fit.storage.figures[seen.figure]
+        if not seen.direct and seen.low <= (fitted.value if fitted.high is None else fitted.high):
             return
-        fit.told.remove(seen.figure)
+        fit.fitted_names.remove(seen.figure)
     figure = Figure(
         float(f"{seen.value:.4g}"), Evidence.MEASURED, "the highest rate, which no more exceed",
         float(f"{seen.low / (1 + LAWS):.4g}"), float(f"{seen.high * (1 + LAWS):.4g}"),
     )  # fmt: skip
     fit.storage = fit.storage.with_figures({seen.figure: figure})
-    fit.told.insert(0, seen.figure)
-    fit.untold.pop(seen.figure, None)
+    fit.fitted_names.insert(0, seen.figure)
+    fit.undetermined.pop(seen.figure, None)
 
 
 def _fit_exchange(fit: Fitted, through: Sequence[Measured], seed: int) -> None:
@@ -230,8 +230,8 @@ def _fit_exchange(fit: Fitted, through: Sequence[Measured], seed: int) -> None:
         Results(tuple(through)), fit.storage, known, seed=seed, least_noise=LEAST_NOISE
     )
     fit.storage = found.storage
-    fit.told += found.told
-    fit.untold |= found.untold
+    fit.fitted_names += found.fitted_names
+    fit.undetermined |= found.undetermined
 
 
 def _shares_targets(one: Measured) -> bool:

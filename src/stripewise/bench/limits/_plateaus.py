@@ -21,7 +21,7 @@ BOUND = 0.85
 """Share of the rate allowed by the lower limit below which another limit applies."""
 Seconds = tuple[float, float, float]
 """Value, and the least and largest observed value."""
-_UNTOLD: Seconds = (0.0, 0.0, 0.0)
+_UNKNOWN: Seconds = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -113,19 +113,19 @@ def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | 
     first = saturation((one.case.ranks, one.best) for one in large)
     seen = _highest(f"servers.target_{way}", large, reached=first is not None)
     if seen is None or first is None:
-        return (seen, _UNTOLD) if seen else None
+        return (seen, _UNKNOWN) if seen else None
     there = _at_the_top(large, first)
     small = _at_the_top([one for one in pinned if _request_bytes(one) == sizes[0]], first)
-    by_byte, asked = _seconds_of_byte(there), _UNTOLD
+    by_byte, request = _seconds_of_byte(there), _UNKNOWN
     if len(sizes) > 1 and small:
         by_small, apart = _seconds_of_byte(small), 1 / sizes[0] - 1 / sizes[-1]
         pairs = zip(by_small, (by_byte[0], by_byte[2], by_byte[1]), strict=True)
         value, low, high = (max((more - less) / apart, 0.0) for more, less in pairs)
-        asked = (value, low, high)
-    rate = 1 / max(by_byte[0] - asked[0] / sizes[-1], by_byte[0] / 2)
+        request = (value, low, high)
+    rate = 1 / max(by_byte[0] - request[0] / sizes[-1], by_byte[0] / 2)
     low, high = (rate * by_byte[0] / seconds for seconds in (by_byte[2], by_byte[1]))
-    keys = tuple(one.key for one in (*there, *(small if asked[0] else ())))
-    return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), asked
+    keys = tuple(one.key for one in (*there, *(small if request[0] else ())))
+    return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), request
 
 
 def _at_the_top(cells: Sequence[Cell], ranks: float) -> list[Cell]:
@@ -203,12 +203,12 @@ class Server:
     Attributes:
         figures: Name to seconds, as in a description.
         limits: Operations per second; for the latency, seconds.
-        untold: Figure to why it is unknown.
+        undetermined: Figure to why it is unknown.
     """
 
     figures: dict[str, Figure] = field(default_factory=dict)
     limits: list[Limit] = field(default_factory=list)
-    untold: dict[str, str] = field(default_factory=dict)
+    undetermined: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def server_limits(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> Serve
         found = _services(mine, stripes_of)
         if not found:
             most = max(mine, key=lambda one: one.best)
-            server.untold[figure] = (
+            server.undetermined[figure] = (
                 f"the server was not loaded: {plural(most.case.ranks, 'process', 'processes')} "
                 f"reached {most.best:,.0f} a second, and more would still be faster"
             )

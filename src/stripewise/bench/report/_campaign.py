@@ -20,7 +20,7 @@ from stripewise.bench.report._sentences import (
     protections,
     storage_words,
     summary,
-    untold_words,
+    undetermined_words,
 )
 from stripewise.bench.report._tables import (
     cell_table,
@@ -126,8 +126,10 @@ def limit_lines(limits: Limits) -> list[str]:
     """Return the limits, the laws that are valid or not, and what is unknown."""
     lines = labelled("limits", [_limit(one) for one in limits.limits])
     lines += labelled("laws", map(law_words, limits.laws))
-    untold = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
-    return lines + labelled("unknown", untold)
+    undetermined = [
+        f"{figures}: {why}" for figures, why in undetermined_words(limits.undetermined)
+    ]
+    return lines + labelled("unknown", undetermined)
 
 
 def _limit(one: Limit) -> str:
@@ -242,8 +244,8 @@ def _limit_blocks(campaign: Campaign, limits: Limits) -> Iterator[Block]:
             for one in limits.laws
         ]
         yield Points("laws", "Laws", laws)
-    if limits.untold:
-        texts = [f"{figures}: {why}" for figures, why in untold_words(limits.untold)]
+    if limits.undetermined:
+        texts = [f"{figures}: {why}" for figures, why in undetermined_words(limits.undetermined)]
         yield Points.of("untold", "What the campaign does not show", texts)
     if predicted := predicted_chart(limits):
         error = (

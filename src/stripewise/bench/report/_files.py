@@ -213,7 +213,7 @@ def _figure(one: CaseFigures) -> dict[str, Any]:
 
 def _limits(limits: Limits) -> dict[str, Any]:
     return {
-        "storage": limits.storage.name, "error": limits.error, "untold": dict(limits.untold),
+        "storage": limits.storage.name, "error": limits.error, "untold": dict(limits.undetermined),
         "limits": [
             {"figure": one.figure, "value": one.value, "interval": [one.low, one.high],
              "sentence": one.sentence, "evidence": list(one.evidence)}

@@ -82,7 +82,7 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
     for title, figure, count, on_path in parts:
         limit = known.get(figure)
         value = limit.value if limit else _described(limits, figure)
-        why = limits.untold.get(figure, "")
+        why = limits.undetermined.get(figure, "")
         found.append(Stage(title, figure, value, count, limit, on_path, why))
     return [one for one in found if one.on_path or isfinite(one.one)]
 
@@ -90,7 +90,7 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
 def _described(limits: Limits, figure: str) -> float:
     """Return a figure that the campaign does not show; infinite if the fit has assumed it."""
     known = limits.storage.figures.get(figure)
-    if known is None or (figure in limits.untold and known.kind is Evidence.ASSUMED):
+    if known is None or (figure in limits.undetermined and known.kind is Evidence.ASSUMED):
         return inf
     return known.value
 

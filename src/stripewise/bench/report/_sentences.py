@@ -201,10 +201,10 @@ def law_words(law: Law) -> str:
     return f"{printable(law.name).replace('-', ' ')} {holds}{off}: {printable(law.sentence)}"
 
 
-def untold_words(untold: Mapping[str, str]) -> list[tuple[str, str]]:
+def undetermined_words(undetermined: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return unknown limits grouped by reason: their figures, the reason."""
     found: dict[str, list[str]] = {}
-    for figure, why in untold.items():
+    for figure, why in undetermined.items():
         found.setdefault(printable(why), []).append(printable(figure))
     return [(", ".join(figures), why) for why, figures in found.items()]
 

@@ -164,14 +164,14 @@ class Striping(ABC):
             StorageError: The directory is striped in another way.
         """
         found = self.found(directory)
-        for what, asked, is_so, is_asked in (
+        for what, required, is_so, is_required in (
             ("stripe count", place.stripe_count, found.stripe_count, place.stripe_count != 0),
             ("stripe size", place.stripe_bytes, found.stripe_bytes, place.stripe_bytes != 0),
             ("first target", place.target, found.target, place.target >= 0),
         ):
-            if is_asked and asked != is_so:
+            if is_required and required != is_so:
                 raise StorageError(
-                    f"{directory} has a {what} of {is_so}, and the suite asks for {asked}: see "
+                    f"{directory} has a {what} of {is_so}, and the suite asks for {required}: see "
                     f"with `{self.look} {directory}` why the storage did not apply it"
                 )
 

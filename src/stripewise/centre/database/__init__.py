@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from stripewise.centre.database._engine import database_url as database_url
     from stripewise.centre.database._engine import shown as shown
     from stripewise.centre.database._engine import sqlite_file as sqlite_file
-    from stripewise.centre.database._engine import str_of as str_of
     from stripewise.centre.database._engine import transaction as transaction
+    from stripewise.centre.database._engine import url_text as url_text
     from stripewise.centre.database._records import EventRecord as EventRecord
     from stripewise.centre.database._records import Parsed as Parsed
     from stripewise.centre.database._records import SampleRecord as SampleRecord

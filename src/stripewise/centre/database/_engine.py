@@ -169,7 +169,7 @@ def check_known(engine: Engine, revision: str) -> None:
     """
     if not revision or revision in (known := revisions()):
         return
-    name = shown(str_of(engine))
+    name = shown(url_text(engine))
     if revision < min(known):
         raise StorageError(
             f"{name} was made by a development version before the first release (its tables have "
@@ -189,7 +189,7 @@ def check_revision(engine: Engine, revision: str) -> None:
     Raises:
         StorageError: There are no tables, or older or newer ones.
     """
-    name = shown(str_of(engine))
+    name = shown(url_text(engine))
     if not revision:
         raise StorageError(f"{name} holds no statistics: run {to_initialise(engine)}")
     check_known(engine, revision)
@@ -203,7 +203,7 @@ def check_revision(engine: Engine, revision: str) -> None:
 def to_initialise(engine: Engine) -> str:
     """Return the command that creates or upgrades the tables of a database."""
     path = sqlite_file(engine)
-    name = shown(str_of(engine)) if path is None else str(path)
+    name = shown(url_text(engine)) if path is None else str(path)
     return f"`stripewise centre init --db {shlex.quote(name)}`"
 
 
@@ -241,10 +241,10 @@ def database_errors(engine: Engine) -> Iterator[None]:
     except DBAPIError as error:
         what = " ".join(str(error.orig).split()) or type(error.orig).__name__
         remedy = _remedy(engine, what, error)
-        raise StorageError(f"{shown(str_of(engine))}: {what}: {remedy}") from error
+        raise StorageError(f"{shown(url_text(engine))}: {what}: {remedy}") from error
 
 
-def str_of(engine: Engine) -> str:
+def url_text(engine: Engine) -> str:
     """Return the URL of an engine, including its password."""
     return engine.url.render_as_string(hide_password=False)
 

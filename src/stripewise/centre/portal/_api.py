@@ -141,8 +141,8 @@ class ETags:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        is_asked = scope["type"] == "http" and scope["path"].startswith(self.prefix)
-        if not is_asked or scope["method"] not in ("GET", "HEAD"):
+        is_api = scope["type"] == "http" and scope["path"].startswith(self.prefix)
+        if not is_api or scope["method"] not in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
         start: Message = {}
@@ -167,8 +167,8 @@ async def _send(scope: Scope, send: Send, start: Message, body: bytes) -> None:
         headers["etag"] = tag
         headers["cache-control"] = "private, no-cache"
         headers["vary"] = "authorization, cookie"
-        asked = Headers(scope=scope).get("if-none-match", "")
-        if tag in {one.strip().removeprefix("W/") for one in asked.split(",")}:
+        tags = Headers(scope=scope).get("if-none-match", "")
+        if tag in {one.strip().removeprefix("W/") for one in tags.split(",")}:
             start["status"] = 304
             del headers["content-length"]
             body = b""
@@ -239,11 +239,11 @@ class JobRoutes(Routes):
         limit: Limit = 50,
     ) -> JobPage:  # fmt: skip
         """List jobs that match all given parameters, sorted and in pages."""
-        asked = JobFilter.parse(dict(request.query_params))
+        job_filter = JobFilter.parse(dict(request.query_params))
         with self.answering(request) as (connection, viewer):
-            found = list_jobs(connection, viewer, asked, sort=sort, after=after, limit=limit)
+            found = list_jobs(connection, viewer, job_filter, sort=sort, after=after, limit=limit)
             if viewer.is_staff:
-                self.desk.audit(connection, viewer, f"jobs: {asked.words()}")
+                self.desk.audit(connection, viewer, f"jobs: {job_filter.words()}")
             items = [
                 JobItem(**only(veiled(viewer, dict(row._mapping)), JobItem)) for row in found.rows
             ]
@@ -340,12 +340,12 @@ class StorageRoutes(Routes):
             key = find_file_system(connection, name)
             if key is None:
                 raise HTTPException(404)
-            asked = LoadPeriod.of(period, end, now)
-            found = view_load(connection, key, asked, now)
+            load_period = LoadPeriod.of(period, end, now)
+            found = view_load(connection, key, load_period, now)
             return LoadCurves(
                 name=name,
-                since=asked.since,
-                until=asked.until,
+                since=load_period.since,
+                until=load_period.until,
                 width_seconds=found.width_seconds,
                 at=list(found.moments),
                 read_bytes_per_second=_values(found.read, found.moments),
@@ -374,9 +374,9 @@ class StorageRoutes(Routes):
         """List events of the storage, newest first."""
         words = {"file_system": file_system, "kind": kind, "since": since or "",
                  "until": until or ""}  # fmt: skip
-        asked = EventFilter.parse(words)
+        event_filter = EventFilter.parse(words)
         with self.answering(request) as (connection, _):
-            found = list_events(connection, asked, after=after, limit=limit)
+            found = list_events(connection, event_filter, after=after, limit=limit)
             items = [EventItem(**only(row._mapping, EventItem)) for row in found.rows]
             return EventPage(items=items, next=found.next or None)
 

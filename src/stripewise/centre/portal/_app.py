@@ -112,10 +112,10 @@ class Static(StaticFiles):
         """Answer one request; the script may be cached, as its address changes with it."""
         if path != "page.js" or scope["method"] not in ("GET", "HEAD"):
             return await super().get_response(path, scope)
-        script, asked = page_script(), Headers(scope=scope)
-        coding = "gzip" if "gzip" in asked.get("accept-encoding", "") else "identity"
+        script, request_headers = page_script(), Headers(scope=scope)
+        coding = "gzip" if "gzip" in request_headers.get("accept-encoding", "") else "identity"
         headers = {"etag": f'"{script.version}-{coding}"', "vary": "accept-encoding", **_KEPT_LONG}
-        if self.is_not_modified(Headers(headers), asked):
+        if self.is_not_modified(Headers(headers), request_headers):
             return Response(status_code=304, headers=headers)
         body: str | bytes = await run_in_threadpool(lambda: script.text)
         if coding == "gzip":

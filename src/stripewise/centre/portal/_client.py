@@ -149,11 +149,11 @@ class Portal:
         """Return an answer; if it has not changed since the last request, it is not sent again."""
         import httpx
 
-        asked = {
+        parameters = {
             name: str(value) for name, value in (words or {}).items() if value not in (None, "")
         }
         try:
-            answer = self._sent(path, asked)
+            answer = self._sent(path, parameters)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise PortalError(
                 f"{self._base} does not answer ({error}): is the address right?"
@@ -175,11 +175,11 @@ class Portal:
                 answer.status_code,
             ) from error
 
-    def _sent(self, path: str, asked: dict[str, str]) -> httpx.Response:
+    def _sent(self, path: str, parameters: dict[str, str]) -> httpx.Response:
         """Send a request, and repeat it if the portal asks to wait."""
         for attempt in range(_TRIES):
             request = self._client.build_request(
-                "GET", self._base + path, params=asked, headers=self._headers
+                "GET", self._base + path, params=parameters, headers=self._headers
             )
             if known := self._known.get(str(request.url)):
                 request.headers["If-None-Match"] = known[0]

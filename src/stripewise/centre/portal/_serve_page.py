@@ -21,7 +21,7 @@ from stripewise.centre.database.tables import Ledger
 from stripewise.centre.portal._gate import Gate, Guest
 from stripewise.centre.portal._settings import PortalSettings
 from stripewise.centre.portal.pages import all_pages
-from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
+from stripewise.centre.portal.pages._base import Audience, Page, PageRequest, address
 from stripewise.core.errors import UsageError
 from stripewise.present.blocks import Content, Download
 from stripewise.present.renderers import as_csv, as_json, slug, template_environment
@@ -79,7 +79,7 @@ class Desk:
             if not page.audience.admits(guest.viewer):
                 return self._turned_away(page, request, guest, form)
             content = page.build(
-                Asked(connection, guest.viewer, dict(request.path_params), words,
+                PageRequest(connection, guest.viewer, dict(request.path_params), words,
                       time.time(), self.settings.site.name, self.settings.site.advice)
             )  # fmt: skip
             if content is None:

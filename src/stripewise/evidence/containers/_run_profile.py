@@ -232,15 +232,15 @@ def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
     if not len(programs):
         return ()
     seen = (profile.processes["flags"] & ProcessFlag.HDF5) != 0
-    process, asked = rows["process"], requested_bytes(rows)
-    found = (process >= 0) & ~seen[process] & (rows["layer"] < IoLayer.HDF5) & (asked > 0)
+    process, sizes = rows["process"], requested_bytes(rows)
+    found = (process >= 0) & ~seen[process] & (rows["layer"] < IoLayer.HDF5) & (sizes > 0)
     used = {programs[one] for one in set(process[found].tolist())}
     holding = {program for program in used if holds(os.fsdecode(program), _LINKED)}
     if not holding:
         return ()
     found &= np.array([program in holding for program in programs], bool)[process]
     moved = np.zeros(len(profile.paths), np.int64)
-    np.add.at(moved, rows["file"][found], asked[found])
+    np.add.at(moved, rows["file"][found], sizes[found])
     largest = np.argsort(-moved, kind="stable")[:_MOST_FILES]
     return tuple(int(file) for file in largest if moved[file] and _is_hdf5(profile.paths[file]))
 

@@ -234,19 +234,19 @@ def _even_jumps(boxes: Boxes, first: _Ints, last: _Ints) -> tuple[_Ints, _Ints]:
 
 
 def calls_served(
-    asked: NDArray[Any], system: NDArray[Any], budget: Budget
+    program: NDArray[Any], system: NDArray[Any], budget: Budget
 ) -> tuple[_Ints, _Ints] | None:
     """Return which call of its process each system call serves: (n,) process and number.
 
-    Both kinds of (n,) `TRACE_ROW` are expanded; None if there are too many calls. Calls of `asked`
-    are numbered from 0 in each process; `system` contains the calls below them.
+    Both kinds of (n,) `TRACE_ROW` are expanded; None if there are too many calls. The calls of
+    `program` are numbered from 0 in each process; `system` contains the calls below them.
     """
-    boxes = boxes_of(np.concatenate([asked, system]))
+    boxes = boxes_of(np.concatenate([program, system]))
     if not budget.take(boxes.calls):
         return None
     box, _, sequence = boxes.expanded(np.ones(len(boxes.row), np.bool_))
     box = box[np.lexsort((sequence, boxes.thread[box], boxes.process[box]))]
-    process, above = boxes.process[box], boxes.row[box] < len(asked)
+    process, above = boxes.process[box], boxes.row[box] < len(program)
     number = np.cumsum(above, dtype=np.int64)
     _, first, place = np.unique(process, return_index=True, return_inverse=True)
     number -= (number - above)[first][place] + 1

@@ -17,7 +17,7 @@ from stripewise.learning.performance import (
     MOST_PRIOR,
     Fitted,
     Model,
-    Places,
+    Positions,
     Prediction,
     Residuals,
     fitted_prediction,
@@ -76,7 +76,7 @@ def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promis
     return Promised(space.at(best), 1 / ratios[best])
 
 
-def simplest(ratios: Mapping[Places, float]) -> Places:
+def simplest(ratios: Mapping[Positions, float]) -> Positions:
     """Return the point with fewest settings among those about as good as the best."""
     least = min(ratios.values())
     near = [point for point, ratio in ratios.items() if ratio <= least * (1 + SIMPLER)]
@@ -153,10 +153,12 @@ def carried_over(
         None if the model cannot predict this program.
     """
     plain = prediction.seconds({})
-    proved = space.places(settings)
+    proved = space.positions(settings)
     if plain is None or not 0 < plain < inf or proved is None:
         return None
-    seen = [(place, one) for one in measured if (place := space.places(one.settings)) is not None]
+    seen = [
+        (place, one) for one in measured if (place := space.positions(one.settings)) is not None
+    ]
     seen = seen[:MOST_MEASURED]
     starts = [proved, *(place for place, _ in seen)]
     ratios = predict(space, facts, prediction, starts=starts, most=MOST_PREDICTIONS).ratios
@@ -178,12 +180,12 @@ def carried_over(
     allowed = [
         one
         for one in corrected
-        if is_valid(space.at(one.places), facts) and may_be_set(space.at(one.places))
+        if is_valid(space.at(one.positions), facts) and may_be_set(space.at(one.positions))
     ]
     if not allowed:
         return None
-    best = simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
-    ratio = next(one.ratio for one in allowed if one.places == best)
+    best = simplest({one.positions: one.ratio * exp(one.spread) for one in allowed})
+    ratio = next(one.ratio for one in allowed if one.positions == best)
     if abs(log(ratio / ratios[best])) <= AGREES:
         best = _tidied(best, space, facts, prediction, plain)
     return Promised(space.at(best), 1 / ratio)
@@ -212,8 +214,8 @@ def _rest(pairs: Sequence[tuple[float, float]]) -> float:
 
 
 def _tidied(
-    best: Places, space: Space, facts: ProgramFacts, prediction: Prediction, plain: float
-) -> Places:
+    best: Positions, space: Space, facts: ProgramFacts, prediction: Prediction, plain: float
+) -> Positions:
     """Return a point without those settings that have no effect according to the model."""
     for axis, dimension in enumerate(space.dimensions):
         without = (*best[:axis], 0, *best[axis + 1 :])
@@ -248,14 +250,16 @@ def _reconciled(
     return believed, {n: sqrt(max(each - believed**2, 0.0)) for n, each in varied.items()}
 
 
-def _keeping(proved: Places, unknown: Sequence[bool], places: Places) -> Places:
+def _keeping(proved: Positions, unknown: Sequence[bool], positions: Positions) -> Positions:
     """Return a point with those proved settings added that the model does not know."""
-    columns = zip(proved, unknown, places, strict=True)
+    columns = zip(proved, unknown, positions, strict=True)
     return tuple(keep if is_unknown else place for keep, is_unknown, place in columns)
 
 
-def _ratio_of(places: Places, space: Space, prediction: Prediction, plain: float) -> float | None:
+def _ratio_of(
+    positions: Positions, space: Space, prediction: Prediction, plain: float
+) -> float | None:
     """Return the predicted ratio from those settings that the model knows, if it can predict."""
-    known = {n: v for n, v in space.at(places).items() if n in prediction.tunables}
+    known = {n: v for n, v in space.at(positions).items() if n in prediction.tunables}
     seconds = prediction.seconds(known)
     return seconds / plain if seconds is not None and 0 < seconds < inf else None

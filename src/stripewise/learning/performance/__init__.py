@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stripewise.learning.performance._judge import validated as validated
     from stripewise.learning.performance._points import MOST_PRIOR as MOST_PRIOR
     from stripewise.learning.performance._points import Corrected as Corrected
-    from stripewise.learning.performance._points import Places as Places
+    from stripewise.learning.performance._points import Positions as Positions
     from stripewise.learning.performance._points import Residuals as Residuals
     from stripewise.learning.performance._points import distinct as distinct
     from stripewise.learning.performance._points import predict as predict

@@ -18,7 +18,7 @@ from stripewise.core import ProgramFacts
 from stripewise.learning.performance._records import Prediction
 from stripewise.settings.tunables import Space, is_valid
 
-Places = tuple[int, ...]
+Positions = tuple[int, ...]
 """Point of a space: the index of each tunable's value on its ladder, 0 for the default."""
 
 MOST_PREDICTIONS = 4000
@@ -32,12 +32,12 @@ class Predicted(NamedTuple):
     """Predictions of a model for a space.
 
     Attributes:
-        ratios: Places to predicted I/O time relative to the default, of all points or of those on
-            the way to the best.
+        ratios: Positions to predicted I/O time relative to the default, of all points or of those
+            on the way to the best.
         inert: Axes of the tunables that make no difference in the model.
     """
 
-    ratios: dict[Places, float]
+    ratios: dict[Positions, float]
     inert: frozenset[int]
 
 
@@ -47,7 +47,7 @@ def predict(
     prediction: Prediction,
     *,
     seed: int = 0,
-    starts: Sequence[Places] = (),
+    starts: Sequence[Positions] = (),
     most: int = MOST_PREDICTIONS,
 ) -> Predicted:
     """Return a model's predictions for the points of a space.
@@ -63,14 +63,14 @@ def predict(
     default = prediction.seconds({})
     if default is None or not 0 < default < inf:
         return Predicted({}, frozenset())
-    known: dict[Places, float] = {}
+    known: dict[Positions, float] = {}
 
-    def ratio(places: Places) -> float:
-        if places not in known:
-            settings = space.at(places)
+    def ratio(positions: Positions) -> float:
+        if positions not in known:
+            settings = space.at(positions)
             seconds = prediction.seconds(settings) if is_valid(settings, facts) else None
-            known[places] = seconds / default if seconds and isfinite(seconds) else inf
-        return known[places]
+            known[positions] = seconds / default if seconds and isfinite(seconds) else inf
+        return known[positions]
 
     moves = _Moves(space, facts, prediction)
     varied = moves.choices
@@ -79,19 +79,19 @@ def predict(
         _descend(moves, ratio, known, begins, most)
         moves.choices = _acting(varied, known)
     if prod(map(len, moves.choices)) <= most:
-        for places in itertools.product(*moves.choices):
-            ratio(places)
+        for positions in itertools.product(*moves.choices):
+            ratio(positions)
     acting = _acting(varied, known)
     inert = (n for n, (had, has) in enumerate(zip(varied, acting, strict=True)) if had != has)
     return Predicted({p: value for p, value in known.items() if value < inf}, frozenset(inert))
 
 
-def distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
+def distinct(ratios: Mapping[Positions, float]) -> dict[Positions, float]:
     """Return only one of those points that are equal in the model, with the fewest settings."""
-    found: dict[float, Places] = {}
-    for places in sorted(ratios, key=lambda each: sum(map(bool, each))):
-        found.setdefault(round(ratios[places] / _EQUAL), places)
-    return {places: ratios[places] for places in found.values() if any(places)}
+    found: dict[float, Positions] = {}
+    for positions in sorted(ratios, key=lambda each: sum(map(bool, each))):
+        found.setdefault(round(ratios[positions] / _EQUAL), positions)
+    return {positions: ratios[positions] for positions in found.values() if any(positions)}
 
 
 class _Moves:
@@ -99,28 +99,28 @@ class _Moves:
 
     def __init__(self, space: Space, facts: ProgramFacts, prediction: Prediction) -> None:
         axes = {d.tunable.name: axis for axis, d in enumerate(space.dimensions)}
-        self._needs: dict[int, Places] = {}
+        self._needs: dict[int, Positions] = {}
         varied = set()
         for name in axes.keys() & prediction.tunables:
             dimension = space.dimensions[axes[name]]
             needed = {n: v for n, v in dimension.tunable.requires(facts).items() if n in axes}
-            self._needs[axes[name]] = space.places(needed) or (0,) * len(axes)
+            self._needs[axes[name]] = space.positions(needed) or (0,) * len(axes)
             varied |= {name, *needed}
         self.choices = [
             range(len(d.values) + 1 if d.tunable.name in varied else 1) for d in space.dimensions
         ]
 
-    def near(self, places: Places) -> Iterator[Places]:
+    def near(self, positions: Positions) -> Iterator[Positions]:
         """Yield the points that differ in one tunable and the settings that it requires."""
         for axis, choice in enumerate(self.choices):
-            needs = self._needs.get(axis, (0,) * len(places))
+            needs = self._needs.get(axis, (0,) * len(positions))
             for place in choice:
-                if place != places[axis]:
-                    moved = [need or here for need, here in zip(needs, places, strict=True)]
+                if place != positions[axis]:
+                    moved = [need or here for need, here in zip(needs, positions, strict=True)]
                     moved[axis] = place
                     yield tuple(moved)
 
-    def starts(self, random: Random) -> Iterator[Places]:
+    def starts(self, random: Random) -> Iterator[Positions]:
         """Yield the default and some random points."""
         yield tuple(0 for _ in self.choices)
         for _ in range(_STARTS):
@@ -129,9 +129,9 @@ class _Moves:
 
 def _descend(
     moves: _Moves,
-    ratio: Callable[[Places], float],
-    known: Mapping[Places, float],
-    starts: Sequence[Places],
+    ratio: Callable[[Positions], float],
+    known: Mapping[Positions, float],
+    starts: Sequence[Positions],
     most: int,
 ) -> None:
     """Predict along ladders from several starts until the model's optima are known."""
@@ -140,15 +140,15 @@ def _descend(
         while further and len(known) < most:
             one = min(moves.near(best), key=ratio, default=best)
             if ratio(one) >= ratio(best):
-                two = (places for step in moves.near(best) for places in moves.near(step))
+                two = (positions for step in moves.near(best) for positions in moves.near(step))
                 one = min(two, key=ratio, default=best)
             further = ratio(one) < ratio(best) * (1 - _EQUAL)
             best = one if further else best
-    for places in heapq.nsmallest(_TIDIED, known, key=ratio):
-        _without_the_needless(places, ratio)
+    for positions in heapq.nsmallest(_TIDIED, known, key=ratio):
+        _without_the_needless(positions, ratio)
 
 
-def _acting(choices: list[range], known: Mapping[Places, float]) -> list[range]:
+def _acting(choices: list[range], known: Mapping[Positions, float]) -> list[range]:
     """Return the choices of tunables; those that made no difference so far keep the default."""
 
     def acts(axis: int) -> bool:
@@ -162,7 +162,7 @@ def _acting(choices: list[range], known: Mapping[Places, float]) -> list[range]:
     return [choice if acts(axis) else range(1) for axis, choice in enumerate(choices)]
 
 
-def _without_the_needless(best: Places, ratio: Callable[[Places], float]) -> None:
+def _without_the_needless(best: Positions, ratio: Callable[[Positions], float]) -> None:
     """Predict the point without each of those settings that have no effect there."""
     for axis in range(len(best)):
         without = (*best[:axis], 0, *best[axis + 1 :])
@@ -204,12 +204,12 @@ class Corrected(NamedTuple):
     """Prediction for one point, corrected by the observed errors.
 
     Attributes:
-        places: Places of the point.
+        positions: Positions of the point along the axes.
         ratio: Median of the predicted time relative to the default.
         spread: Standard deviation of the logarithm of the ratio.
     """
 
-    places: Places
+    positions: Positions
     ratio: float
     spread: float
 
@@ -245,31 +245,36 @@ class Residuals:
         """
         self._prior, self._own = prior, own
         self._scale = np.maximum(np.asarray(lengths, np.float64), 1.0)
-        self._points: list[Places] = [tuple(0 for _ in lengths)]
+        self._points: list[Positions] = [tuple(0 for _ in lengths)]
         self._errors = [0.0]
         self._noises, self._shifts = [0.0], [0.0]
         self._sources = [0]
 
     def add(
-        self, places: Places, error: float, noise: float = 0.0, shift: float = 0.0, source: int = 0
+        self,
+        positions: Positions,
+        error: float,
+        noise: float = 0.0,
+        shift: float = 0.0,
+        source: int = 0,
     ) -> None:
         """Add the log of measured over predicted time at a point.
 
         Args:
-            places: Places of the point.
+            positions: Positions of the point along the axes.
             error: Error measured there.
             noise: Standard deviation of the error if it is larger than usual.
             shift: Standard deviation of an error that all points of a source have in common: they
                 were measured with a similar program whose default differs from the one here.
             source: Number of the program that was measured.
         """
-        self._points.append(places)
+        self._points.append(positions)
         self._errors.append(error)
         self._noises.append(noise)
         self._shifts.append(shift)
         self._sources.append(source)
 
-    def corrected(self, ratios: Mapping[Places, float], noise: float) -> list[Corrected]:
+    def corrected(self, ratios: Mapping[Positions, float], noise: float) -> list[Corrected]:
         """Return the corrected predictions of points, in their order.
 
         Args:

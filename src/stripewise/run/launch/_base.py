@@ -133,7 +133,7 @@ class Launcher(ABC):
 
     Attributes:
         name: Name in handles and journals.
-        places: Maximum number of simultaneous runs.
+        max_in_flight: Maximum number of simultaneous runs.
         poll_seconds: Minimum interval between two polls of a run.
         outlives_tuner: Whether runs continue after the tuner died, so that a new one waits for
             them.
@@ -141,7 +141,7 @@ class Launcher(ABC):
     """
 
     name: str
-    places: int = 1
+    max_in_flight: int = 1
     poll_seconds: float = 0.5
     outlives_tuner: bool = False
     emulates: bool = False

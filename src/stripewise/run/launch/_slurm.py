@@ -84,7 +84,7 @@ class SlurmLauncher(Launcher):
         slurm: Slurm,
         directory: Path,
         *,
-        places: int = 1,
+        max_in_flight: int = 1,
         per_run: bool = False,
         idle_seconds: float = IDLE_SECONDS,
         hold_seconds: float = HOLD_SECONDS,
@@ -96,13 +96,13 @@ class SlurmLauncher(Launcher):
             plan: Plan that turns runs into jobs.
             slurm: Commands of Slurm.
             directory: Directory for the spools, on storage that compute nodes see.
-            places: Maximum number of simultaneous runs, each in its own allocation.
+            max_in_flight: Maximum number of simultaneous runs, each in its own allocation.
             per_run: Whether to submit a job for each run.
             idle_seconds: Time after the death of the tuner at which an allocation ends.
             hold_seconds: Time without an order after which an allocation ends.
         """
         self.runtime, self.plan, self.slurm = runtime, plan, slurm
-        self.places = places
+        self.max_in_flight = max_in_flight
         self._directory = directory
         self._options = {
             "per_run": per_run, "idle_seconds": idle_seconds, "hold_seconds": hold_seconds,
@@ -124,7 +124,7 @@ class SlurmLauncher(Launcher):
 
     @property
     def _pool(self) -> Pool:
-        return pool_of(self._directory, self.slurm, self.places, self._options)
+        return pool_of(self._directory, self.slurm, self.max_in_flight, self._options)
 
     def describe(self, handle: Handle) -> str:
         """Return what a run is waiting for: "job 12 pends: Priority"; empty if it runs."""

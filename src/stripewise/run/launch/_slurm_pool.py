@@ -45,13 +45,15 @@ class Pool:
 
     Attributes:
         slurm: Commands of Slurm to submit and cancel jobs.
-        places: Maximum number of simultaneous runs; at most one more allocation is kept.
+        max_in_flight: Maximum number of simultaneous runs; at most one more allocation is kept.
         options: Options for the agents.
     """
 
-    def __init__(self, folder: Path, slurm: Slurm, places: int, options: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, slurm: Slurm, max_in_flight: int, options: dict[str, Any]
+    ) -> None:
         self.folder, self.slurm = folder, slurm
-        self.places, self.options = places, options
+        self.max_in_flight, self.options = max_in_flight, options
         self._spools: dict[Path, Spool] = {}
         self._used: list[Path] = []
         self._beating: threading.Thread | None = None
@@ -117,7 +119,7 @@ class Pool:
                     self.cancel([spool])
                 spool.close()
         waiting = [spool for spool in self.live if spool.is_idle and spool.job_id]
-        if len(self.live) > self.places and waiting:
+        if len(self.live) > self.max_in_flight and waiting:
             order = {path: number for number, path in enumerate(self._used)}
             oldest = min(waiting, key=lambda spool: order.get(spool.path, -1))
             self.give_back(oldest)
@@ -274,11 +276,11 @@ class Pool:
         _POOLS.pop(self.folder, None)
 
 
-def pool_of(folder: Path, slurm: Slurm, places: int, options: dict[str, Any]) -> Pool:
+def pool_of(folder: Path, slurm: Slurm, max_in_flight: int, options: dict[str, Any]) -> Pool:
     """Return the pool of a directory, which all launchers of this process share."""
     folder = folder.absolute()
     if folder not in _POOLS:
-        _POOLS[folder] = Pool(folder, slurm, places, options)
+        _POOLS[folder] = Pool(folder, slurm, max_in_flight, options)
     return _POOLS[folder]
 
 

@@ -165,12 +165,12 @@ class _Shell:
         self._by, self._at = by, at
         self._newlines = [found.start() for found in re.finditer("\n", text)]
         given = None if around.words is None else [latin(word) for word in around.words]
-        asked = words if words is not None else (by.values.words if by else given)
+        arguments = words if words is not None else (by.values.words if by else given)
         self.values: Values = Values(
             self.reading,
             around.environment,
             around.ours,
-            asked,
+            arguments,
             _FUNCTION.search(text) is not None,
             around.is_job,
             by.values if by else None,

@@ -31,14 +31,14 @@ class SiteReport:
     Attributes:
         taken: Time of the report in UTC, ISO 8601.
         host: Name of the host, or its digest if names are left out.
-        with_names: Whether it contains names of hosts and users.
+        keeps_names: Whether it contains names of hosts and users.
         sections: Section of each probe, by name.
         summary: What Stripewise can and cannot do at the site.
     """
 
     taken: str
     host: str
-    with_names: bool
+    keeps_names: bool
     sections: Mapping[str, Section]
     summary: tuple[Check, ...]
 
@@ -48,20 +48,20 @@ class SiteReport:
             "stripewise_site": FORM,
             "taken": self.taken,
             "host": self.host,
-            "with_names": self.with_names,
+            "with_names": self.keeps_names,
             "summary": [asdict(check) for check in self.summary],
             "sections": dict(self.sections),
         }
 
 
 def check_site(
-    host: Host, *, with_names: bool = False, probes: Sequence[Probe] | None = None
+    host: Host, *, keeps_names: bool = False, probes: Sequence[Probe] | None = None
 ) -> SiteReport:
     """Run the probes, and record failures without stopping the others.
 
     Args:
         host: Host to query.
-        with_names: Whether to keep names of hosts and users.
+        keeps_names: Whether to keep names of hosts and users.
         probes: Probes to run; all if not given.
     """
     chosen = all_probes() if probes is None else probes
@@ -69,12 +69,12 @@ def check_site(
     names = host.names()
     called = names[0] if names else ""
     summary = judge(sections)
-    if not with_names:
+    if not keeps_names:
         sections = veiled(sections, names)
         summary = tuple(Check(**veiled(asdict(check), names)) for check in summary)
         called = name_digest(called)
     taken = datetime.now(UTC).isoformat(timespec="seconds")
-    return SiteReport(taken, called, with_names, sections, summary)
+    return SiteReport(taken, called, keeps_names, sections, summary)
 
 
 def _section(probe: Probe, host: Host) -> Section:

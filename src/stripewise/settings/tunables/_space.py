@@ -57,7 +57,7 @@ class Space:
         """Number of configurations, the default value of each tunable included."""
         return math.prod(len(dimension.values) + 1 for dimension in self.dimensions)
 
-    def places(self, settings: Mapping[str, Value]) -> tuple[int, ...] | None:
+    def positions(self, settings: Mapping[str, Value]) -> tuple[int, ...] | None:
         """Return the position of each tunable's value on its ladder, 0 for the default.
 
         Return None if the settings are outside the space.
@@ -67,18 +67,18 @@ class Space:
             return None
         return tuple(ladder.index(settings.get(name)) for name, ladder in ladders.items())
 
-    def at(self, places: Iterable[int]) -> dict[str, Value]:
+    def at(self, positions: Iterable[int]) -> dict[str, Value]:
         """Return the settings whose values are at given positions."""
-        pairs = zip(self.dimensions, places, strict=True)
+        pairs = zip(self.dimensions, positions, strict=True)
         return {d.tunable.name: d.values[place - 1] for d, place in pairs if place}
 
     def point(self, number: int) -> dict[str, Value]:
         """Return the point with a number in [0, size); 0 is the default everywhere."""
-        places = []
+        positions = []
         for dimension in self.dimensions:
             number, place = divmod(number, len(dimension.values) + 1)
-            places.append(place)
-        return self.at(places)
+            positions.append(place)
+        return self.at(positions)
 
 
 def find_space(
@@ -109,21 +109,21 @@ def find_space(
 
     def reasons(tunable: Tunable, rungs: Sequence[Value]) -> Iterator[str]:
         """Yield reasons why it is not searched, most important first, or empty texts."""
-        asked, of_job = tunable.name in given, tunable.layer is Layer.JOB
-        if not asked and wanted and tunable.name not in wanted:
+        is_given, of_job = tunable.name in given, tunable.layer is Layer.JOB
+        if not is_given and wanted and tunable.name not in wanted:
             yield "not requested"
-        if not asked and of_job:
+        if not is_given and of_job:
             yield f"only if requested with --{tunable.key.replace('_', '-')}"
         yield tunable.why_not(facts)
         if tunable.safety not in classes and not of_job:
             yield f"class {tunable.safety}: only if requested"
         yield allowed(tunable)
         is_empty = not rungs and not tunable.search.from_trials
-        if is_empty and asked:
+        if is_empty and is_given:
             yield "only what the command names is tried"
         if is_empty:
             yield "no value worth trying for this program"
-        if tunable.search.by_name and not asked and tunable.name not in wanted:
+        if tunable.search.by_name and not is_given and tunable.name not in wanted:
             yield f"{tunable.search.by_name}: tried only if named, with --only {tunable.name}"
 
     dimensions: list[Dimension] = []

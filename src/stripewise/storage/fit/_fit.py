@@ -33,14 +33,14 @@ class Fitted:
 
     Attributes:
         storage: The description; a figure that was fitted has an interval.
-        told: Names of the figures that were fitted.
-        untold: Figures that the results do not determine, and the reasons.
+        fitted_names: Names of the figures that were fitted.
+        undetermined: Figures that the results do not determine, and the reasons.
         error: Median absolute error of the measured bandwidths; NaN without any.
     """
 
     storage: Storage
-    told: list[str] = field(default_factory=list)
-    untold: dict[str, str] = field(default_factory=dict)
+    fitted_names: list[str] = field(default_factory=list)
+    undetermined: dict[str, str] = field(default_factory=dict)
     error: float = float("nan")
 
 
@@ -61,23 +61,23 @@ def fit_results(
     """
     if not results.measured and not results.operations:
         raise UsageError("the results hold no bandwidth and no metadata operation to fit to")
-    storage, told = base, list[str]()
-    untold: dict[str, str] = {}
+    storage, fitted = base, list[str]()
+    undetermined: dict[str, str] = {}
     random = np.random.default_rng(seed)
     for writing in (True, False):
         chosen = [one for one in results.measured if one.writing is writing]
         if chosen:
             fit = _fit_one(chosen, storage, writing, random, least_noise)
             storage = fit.storage
-            told += fit.told
-            untold |= fit.untold
+            fitted += fit.fitted_names
+            undetermined |= fit.undetermined
     for figure, rates in results.operations.items():
         storage = _with_figure(
             storage, figure, *_operation(base, figure, np.array(rates)), "mdtest"
         )
-        told.append(figure)
+        fitted.append(figure)
     storage = finished(storage, results)
-    return Fitted(storage, told, untold, _error(storage, results.measured))
+    return Fitted(storage, fitted, undetermined, _error(storage, results.measured))
 
 
 def fit_figures(
@@ -126,7 +126,7 @@ def _fit_determined(
             empty for none.
         why: Function from a figure to the reason why it is undetermined.
     """
-    cases, left, untold = _cases(chosen, base), dict(expected), dict[str, str]()
+    cases, left, undetermined = _cases(chosen, base), dict(expected), dict[str, str]()
     rates, unsure = np.log([_rate(one) for one in chosen]), _errors_of_medians(chosen, least_noise)
     start: Vector | None = None
     while True:
@@ -138,7 +138,7 @@ def _fit_determined(
         name = worst(spare, spread) if spare else ""
         if not name:
             break
-        untold[name] = why(name)
+        undetermined[name] = why(name)
         start = np.delete(place, list(left).index(name))
         left = {key: value for key, value in left.items() if key != name}
     for name, value, drawn in zip(left, place, draws.T, strict=True):
@@ -146,7 +146,7 @@ def _fit_determined(
         base = _with_figure(
             base, name, float(np.exp(value)), float(low), float(high), "benchmarks"
         )
-    return Fitted(base, list(left), untold, _error(base, chosen))
+    return Fitted(base, list(left), undetermined, _error(base, chosen))
 
 
 # ---- one direction ---------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def _fit_one(
     )  # fmt: skip
     if f"servers.target_{way}" not in expected:
         known = {f"servers.target_{way}": "measure from several nodes, or several stripe counts"}
-        fit.untold = known | fit.untold
+        fit.undetermined = known | fit.undetermined
     return fit
 
 

@@ -96,8 +96,8 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     size, count = (flow.size if flow.absent < 1 else 0.0), flow.count
     process, file, node = size / speed["process"], size / speed["file"], size / speed["node"]
     file *= rates.contended(flow.processes / flow.files, flow.nodes / flow.files) ** flow.writing
-    asked = rates.target_request if size else 0.0
-    piece, whole = size / speed["target"] / parts + asked, size / speed["whole"]
+    request_seconds = rates.target_request if size else 0.0
+    piece, whole = size / speed["target"] / parts + request_seconds, size / speed["whole"]
     longest = max(piece, process / parts, file / parts, node / parts, whole / parts)
     if flow.absent:  # a process with nothing to read is the first to request the write lock
         longest = max(0.0, longest - lock)

@@ -127,10 +127,10 @@ def _patterns(facts: ProgramFacts) -> list[Pattern]:
     once = {True: 0, False: 0}
     for pattern in found:
         once[pattern.writing] += Workload((replace(pattern, steps=1),), 1, 1).bytes
-    asked = {writing: facts.moved_bytes(writing=writing) for writing in (True, False)}
+    totals = {writing: facts.moved_bytes(writing=writing) for writing in (True, False)}
     moved = {
         (one.file, one.dataset, one.writing): Workload((replace(one, steps=1),), 1, 1).bytes
-        * max(1, round(asked[one.writing] / max(once[one.writing], 1)))
+        * max(1, round(totals[one.writing] / max(once[one.writing], 1)))
         for one in found
     }
     return in_steps(found, moved)

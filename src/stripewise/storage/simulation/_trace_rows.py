@@ -78,7 +78,7 @@ def own_request_rows(evidence: Evidence) -> NDArray[Any]:
     trace = evidence.trace
     assert trace is not None
     rows = _own(trace)
-    what = _asked(trace, rows)
+    what = _requests(trace, rows)
     kept = what >= 0
     rows, what = rows[kept], what[kept]
     row, number, calls = _runs(rows)
@@ -93,7 +93,7 @@ def own_request_rows(evidence: Evidence) -> NDArray[Any]:
     return found[np.lexsort((found["first"], found["rank"]))]
 
 
-def _asked(trace: Trace, rows: NDArray[Any]) -> Ints:
+def _requests(trace: Trace, rows: NDArray[Any]) -> Ints:
     """Return the request of each row, as `Operation`; -1 if there is none."""
     names = np.array([operation_of(name) for name in trace.names] or [-1], np.int64)
     what: Ints = names[rows["name"]]
@@ -187,11 +187,11 @@ def _through_streams(evidence: Evidence, rows: NDArray[Any], found: NDArray[Any]
     ).tolist():
         mine = streams & (rows["process"] == process) & (found["file"] == file)
         mine &= found["what"] == what
-        asked = found["number"][mine] * found["size"][mine]
+        sizes = found["number"][mine] * found["size"][mine]
         number, size = counted.get((process, file, what), (-1.0, 0.0))
         if number < 0:
-            number, size = float(-(-asked.sum() // STREAM_BYTES)), float(asked.sum())
-        found["number"][mine] = number * asked / asked.sum()
+            number, size = float(-(-sizes.sum() // STREAM_BYTES)), float(sizes.sum())
+        found["number"][mine] = number * sizes / sizes.sum()
         found["size"][mine] = size / number if number else 0.0
         found["granule"][mine] = 1
 

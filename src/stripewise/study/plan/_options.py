@@ -135,7 +135,7 @@ class StudyOptions:
         keep_removed: Whether files that the program removes are kept until they were compared.
         patience: Number of trials without improvement that ends the search.
         launcher: Name of the launcher that runs the command.
-        in_flight: Number of simultaneous runs; None for as many as the launcher has places.
+        in_flight: Number of simultaneous runs; None for as many as the launcher allows.
         per_file: Whether classes of files may get their own settings.
         memory: Whether to use the results of earlier studies and to store those of this one.
         resume: Whether to resume the study in the directory.
@@ -325,13 +325,13 @@ def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
             raise StudyError(f"the study cannot continue: {error}") from error
     if given.storage is None or _is_same(given.storage, recorded.storage):
         return
-    asked, had = (
+    requested, had = (
         EmulatedStorage.find(o.storage).identity if o.storage else "the storage of this host"
         for o in (given, recorded)
     )
     raise StudyError(
-        f"this study was started on {had}, not on {asked}: runs of both cannot be compared; leave "
-        "--on and its options out, or start over with --force or another --study-dir"
+        f"this study was started on {had}, not on {requested}: runs of both cannot be compared; "
+        "leave --on and its options out, or start over with --force or another --study-dir"
     )
 
 
@@ -341,15 +341,15 @@ def _is_same(given: EmulationOptions, recorded: EmulationOptions | None) -> bool
 
 
 def check_in_flight(options: StudyOptions, launcher: Launcher) -> None:
-    """Refuse more simultaneous runs than there are places.
+    """Refuse more simultaneous runs than the launcher allows.
 
     Raises:
-        UsageError: There are too few places; the message has their number.
+        UsageError: There are too many; the message has the maximum.
     """
-    if options.in_flight is not None and not 1 <= options.in_flight <= launcher.places:
+    if options.in_flight is not None and not 1 <= options.in_flight <= launcher.max_in_flight:
         raise UsageError(
             f"--in-flight {options.in_flight}: the launcher {launcher.name} runs "
-            f"{launcher.places} at a time"
+            f"{launcher.max_in_flight} at a time"
         )
 
 

@@ -41,7 +41,7 @@ from stripewise.study.plan import (
     ratio_noise,
     spread,
 )
-from stripewise.study.runs import Executor, Places, Tools
+from stripewise.study.runs import Executor, Tools, UnitsInFlight
 
 T = TypeVar("T")
 
@@ -64,9 +64,9 @@ class Parts:
 
     def carry_out(self, steps: Steps[T]) -> T:
         """Carry out steps immediately, without others at the same time."""
-        places = Places[T](self.executor, 1)
-        places.start(0, lambda place: steps)
-        return places.take()[1]
+        unit = UnitsInFlight[T](self.executor, 1)
+        unit.start(0, lambda place: steps)
+        return unit.take()[1]
 
     def key(self, name: str) -> str:
         """Return a name that is unique in the study."""
@@ -270,10 +270,10 @@ class Context(Parts):
         """Mean time of a baseline run over the cases."""
         return sum(b.run_seconds for b in self.baselines) / len(self.baselines)
 
-    def side_by_side(self) -> Places[Any]:
-        """Return the places in which units of runs may be in flight."""
+    def side_by_side(self) -> UnitsInFlight[Any]:
+        """Return an executor of several units of runs at a time."""
         launcher = self.tools.launcher
-        return Places(self.executor, self.options.in_flight or launcher.places)
+        return UnitsInFlight(self.executor, self.options.in_flight or launcher.max_in_flight)
 
     def noise(self) -> float:
         """Return the relative difference of two scores that is within the noise so far."""

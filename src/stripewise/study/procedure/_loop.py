@@ -285,8 +285,8 @@ def _with_facts(context: Context) -> Context:
 
 def _why_nothing_acts(context: Context) -> str:
     """Return why none of the explicitly requested tunables can be tried."""
-    asked, left_out = [get(name).name for name in context.options.only], context.space.left_out
-    reasons = [f"{name}: {left_out[name]}" for name in asked if name in left_out]
+    requested, left_out = [get(name).name for name in context.options.only], context.space.left_out
+    reasons = [f"{name}: {left_out[name]}" for name in requested if name in left_out]
     text = "no tunable acts on this program"
     return f"{text} ({'; '.join(reasons)})" if reasons else text
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gets points from the strategy, runs them as trials, and passes the results back to it.
 
-There are as many trials in flight as the launcher has places.  The strategy gets the results in
+There are as many trials in flight as the launcher allows.  The strategy gets the results in
 the order in which trials end; that order is recorded, so that a resumed study repeats it.
 """
 
@@ -42,7 +42,7 @@ from stripewise.study.plan import BudgetSpentError, Steps
 from stripewise.study.procedure._context import Context
 from stripewise.study.procedure._result import SearchResult
 from stripewise.study.procedure._trial_runs import CaseRuns, TrialRuns
-from stripewise.study.runs import Places
+from stripewise.study.runs import UnitsInFlight
 from stripewise.study.strategies import Strategy, create
 
 
@@ -59,10 +59,10 @@ class Search:
 
     def run(self) -> SearchResult:
         """Search; results that are already in the journal are taken from it."""
-        result, places = self._result, self._context.side_by_side()
+        result, running = self._result, self._context.side_by_side()
         record_reach(self._context)
         try:
-            self._search(places)
+            self._search(running)
         except BudgetSpentError as spent:
             self._end_early(str(spent))
         result.rungs_left = rungs_of(
@@ -70,11 +70,11 @@ class Search:
         )
         return result
 
-    def _search(self, places: Places[Trial]) -> None:
+    def _search(self, running: UnitsInFlight[Trial]) -> None:
         result = self._result
-        self._begin_trials(places)
-        while places.busy:
-            trial = self._next_trial(places)
+        self._begin_trials(running)
+        while running.busy:
+            trial = self._next_trial(running)
             best = self._best_ratio()
             noise = self._noise(trial.number)
             if trial.state is TrialState.COMPLETE and trial.io_ratio < best * (1 - noise / 2):
@@ -83,7 +83,7 @@ class Search:
             best = min(best, trial.io_ratio)
             self._context.observer.trial_finished(trial, self._context.budget.trials, best)
             self._proposals.tell(trial, noise)
-            self._begin_trials(places)
+            self._begin_trials(running)
 
     def _end_early(self, why: str) -> None:
         """Keep the trials that ended before the first one that the budget did not allow."""
@@ -92,23 +92,23 @@ class Search:
         result.trials[:] = [t for place, t in enumerate(result.trials, 1) if t.number == place]
         result.stopped_because, result.is_cut = why, True
 
-    def _begin_trials(self, places: Places[Trial]) -> None:
+    def _begin_trials(self, running: UnitsInFlight[Trial]) -> None:
         """Begin as many trials as may be in flight now; if there are none, return why."""
-        while wanted := self._n_wanted(places):
+        while wanted := self._n_wanted(running):
             proposals = self._proposals.ask(self._n_asked + 1, wanted)
             for proposal in proposals:
                 self._n_asked += 1
                 self._propose(self._n_asked, proposal)
-                places.start(
+                running.start(
                     self._n_asked,
                     partial(self._try, self._n_asked, proposal, self._best_ratio()),
                 )
             if not proposals:
                 break
-        if not places.busy and not self._result.stopped_because:
+        if not running.busy and not self._result.stopped_because:
             self._result.stopped_because = self._strategy.finished_because
 
-    def _n_wanted(self, places: Places[Trial]) -> int:
+    def _n_wanted(self, running: UnitsInFlight[Trial]) -> int:
         """Return how many trials to request: those that were begun at this point, or new ones.
 
         Requests to the strategy and results for it are in the same order after a restart.
@@ -118,10 +118,10 @@ class Search:
             n += 1
         if n or self._n_results_before(self._n_asked + 1) is not None:
             return n
-        while n < places.free:
-            why = self._why_stop(self._n_asked + n, n, places.busy)
+        while n < running.free:
+            why = self._why_stop(self._n_asked + n, n, running.busy)
             if why:
-                if not places.busy + n:
+                if not running.busy + n:
                     self._result.stopped_because = why
                     self._result.is_cut = not self._result.trials
                 break
@@ -133,12 +133,12 @@ class Search:
         recorded = self._context.ledger.recall(f"proposal/{number}")
         return None if recorded is None else int(recorded.get("told", number - 1))
 
-    def _next_trial(self, places: Places[Trial]) -> Trial:
+    def _next_trial(self, running: UnitsInFlight[Trial]) -> Trial:
         """Wait for a trial to end; after a restart they end in the recorded order."""
         name, ledger = f"told/{len(self._result.trials) + 1}", self._context.ledger
-        if places.busy == 1:
-            return places.take()[1]
-        number, trial = places.take(ledger.recall(name))
+        if running.busy == 1:
+            return running.take()[1]
+        number, trial = running.take(ledger.recall(name))
         ledger.remember(name, lambda: number)
         return trial
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stripewise.study.runs._executor import Executor as Executor
     from stripewise.study.runs._executor import Interrupts as Interrupts
     from stripewise.study.runs._executor import MakeUnit as MakeUnit
-    from stripewise.study.runs._executor import Places as Places
+    from stripewise.study.runs._executor import UnitsInFlight as UnitsInFlight
     from stripewise.study.runs._local_tools import make_tools as make_tools
     from stripewise.study.runs._local_tools import open_workspace as open_workspace
     from stripewise.study.runs._looking import REFUSED as REFUSED

@@ -343,33 +343,33 @@ def _count(value: Value) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-# Units of runs side by side: a loop that assigns each unit a place and runs its slots in turn.
+# Units of runs side by side: a loop that assigns each unit a lane and runs its slots in turn.
 #
 # A unit is a generator that yields the runs it needs and is sent their measurements.  The two runs
-# of a pair are in one unit, so they follow each other in one place, however many places there are.
-# With one place the units are executed as if they were ordinary functions.
+# of a pair are in one unit, so they run one after the other, however many units are in flight.
+# With one unit at a time they are executed as if they were ordinary functions.
 
 T = TypeVar("T")
 MakeUnit = Callable[[int], Steps[T]]
-"""Creates a unit for the place that it is assigned."""
+"""Creates a unit for the lane that it is assigned."""
 
 
 @dataclass
 class _Unit(Generic[T]):
     """Unit that was begun; its `result` is available when it has ended."""
 
-    place: int
+    lane: int
     steps: Steps[T]
     running: Running | None = None
     result: list[T] | None = None
 
 
-class Places(Generic[T]):
-    """Executes as many units at a time as a launcher has places."""
+class UnitsInFlight(Generic[T]):
+    """Executes as many units at a time as a launcher allows."""
 
-    def __init__(self, executor: Executor, places: int) -> None:
+    def __init__(self, executor: Executor, max_in_flight: int) -> None:
         self._executor = executor
-        self._places = range(places)
+        self._lanes = range(max_in_flight)
         self._units: dict[int, _Unit[T]] = {}
 
     @property
@@ -380,13 +380,13 @@ class Places(Generic[T]):
     @property
     def free(self) -> int:
         """Number of further units that may begin."""
-        return max(0, len(self._places) - self.busy)
+        return max(0, len(self._lanes) - self.busy)
 
     def start(self, key: int, make: MakeUnit[T]) -> None:
         """Begin a unit, up to its first run whose result is not yet known."""
-        taken = {unit.place for unit in self._units.values()}
-        place = next((p for p in self._places if p not in taken), len(taken))
-        self._units[key] = _Unit(place, make(place))
+        taken = {unit.lane for unit in self._units.values()}
+        lane = next((n for n in self._lanes if n not in taken), len(taken))
+        self._units[key] = _Unit(lane, make(lane))
         self._advance(self._units[key], None)
 
     def take(self, key: int | None = None) -> tuple[int, T]:
@@ -401,7 +401,7 @@ class Places(Generic[T]):
     def each(self, units: Iterable[MakeUnit[T]]) -> Iterator[T]:
         """Execute units; yield their results in the order of the units.
 
-        The next unit is requested when a place is free.  If the caller stops early, units in
+        The next unit is requested when a lane is free.  If the caller stops early, units in
         flight end before this returns, and no further ones begin.
         """
         waiting, results = enumerate(units), dict[int, T]()
@@ -424,7 +424,7 @@ class Places(Generic[T]):
         try:
             while unit.running is None:
                 slot = next(unit.steps) if given is None else unit.steps.send(given)
-                begun = self._executor.begin(slot, unit.place)
+                begun = self._executor.begin(slot, unit.lane)
                 if isinstance(begun, Measurement):
                     given = begun
                 else:

@@ -266,7 +266,7 @@ class GeneticStrategy(StepwiseStrategy):
 
     def _genome(self, trial: Trial) -> Genome | None:
         """Return the genome of a known trial; None if it is outside of the space."""
-        genome = self.space.places(trial.settings)
+        genome = self.space.positions(trial.settings)
         if genome is not None:
             self._fitness[genome] = _fitness(trial)
         return genome

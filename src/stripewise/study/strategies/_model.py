@@ -196,9 +196,9 @@ class PredictedStrategy(SeededStrategy):
     def tell(self, trial: Trial) -> None:
         """Correct the model, or pass the result on."""
         key = key_of(trial.settings)
-        places = self.space.places(trial.settings)
-        if places in self._predicted and 0 < trial.io_ratio < inf:
-            self._errors.add(places, log(trial.io_ratio / self._predicted[places]))
+        positions = self.space.positions(trial.settings)
+        if positions in self._predicted and 0 < trial.io_ratio < inf:
+            self._errors.add(positions, log(trial.io_ratio / self._predicted[positions]))
         gained = trial.io_ratio < self._best * (1 - self.noise)
         self._best = min(self._best, trial.io_ratio)
         if self._open.pop(key, None) is None:
@@ -237,11 +237,11 @@ class PredictedStrategy(SeededStrategy):
             one
             for one in promised
             if one.gain(self._best) >= LEAST_GAIN
-            and key_of(self.space.at(one.places)) not in taken
+            and key_of(self.space.at(one.positions)) not in taken
         ]
 
     def _proposal(self, point: Corrected) -> Proposal:
-        return Proposal(self.space.at(point.places), self._reason(point))
+        return Proposal(self.space.at(point.positions), self._reason(point))
 
     def _reason(self, point: Corrected) -> str:
         if point.ratio > self._best * (1 - self.noise / 2):
@@ -260,17 +260,17 @@ class PredictedStrategy(SeededStrategy):
 
     def _ruled_out(self, settings: Mapping[str, Value]) -> float | None:
         """Return the model's ratio for a step that is no improvement; None if it may be one."""
-        step = self.space.places(settings)
+        step = self.space.positions(settings)
         has_ladders = isinstance(self._inner, RulesStrategy)
         if step is None or not has_ladders or not self._was_asked:
             return None
-        places = tuple(0 if axis in self._inert else place for axis, place in enumerate(step))
-        same = self._known.get(key_of(self.space.at(places)))
-        if places != step and same is not None:
+        positions = tuple(0 if axis in self._inert else place for axis, place in enumerate(step))
+        same = self._known.get(key_of(self.space.at(positions)))
+        if positions != step and same is not None:
             return same.io_ratio
-        if places not in self._predicted:
+        if positions not in self._predicted:
             return None
-        (point,) = self._errors.corrected({places: self._predicted[places]}, self.noise)
+        (point,) = self._errors.corrected({positions: self._predicted[positions]}, self.noise)
         limit = self._best * (1 - self.noise / 2)
         return point.ratio if point.chance_below(limit) < LEAST_CHANCE else None
 

@@ -89,7 +89,7 @@ class TpeStrategy(Strategy):
     def prime(self, trials: Sequence[Trial]) -> None:
         """Learn trials of the space."""
         for trial in trials:
-            if self.space.places(trial.settings) is not None:
+            if self.space.positions(trial.settings) is not None:
                 self._tried.add(key_of(trial.settings))
                 self._learn(trial.settings, trial.io_ratio)
 
@@ -151,10 +151,10 @@ class TpeStrategy(Strategy):
             yield from range(1, self.space.size)
 
     def _learn(self, settings: Mapping[str, Value], ratio: float) -> None:
-        places = self.space.places(settings)
-        if places is None:
+        positions = self.space.positions(settings)
+        if positions is None:
             return
-        genes = dict(zip(self._distributions, places, strict=True))
+        genes = dict(zip(self._distributions, positions, strict=True))
         trial = self._optuna.trial.create_trial(
             params=genes,
             distributions=self._distributions,

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Engine, func, select, text
 from sqlalchemy.exc import StatementError
 
-from stripewise.centre.database._engine import create_engine, str_of
+from stripewise.centre.database._engine import create_engine, url_text
 from stripewise.centre.database._records import Record
 from stripewise.centre.database._schema import initialise
 from stripewise.centre.database.ingest import IngestOptions, ingest
@@ -201,7 +201,7 @@ def test_what_is_of_no_kind_is_looked_at_again_by_a_newer_version(
 def test_two_at_a_time_double_nothing(engine: Engine, tmp_path: Path) -> None:
     root = tmp_path / "tree"
     inputs.tree(root, traces=4, reports=8)
-    other = create_engine(str_of(engine))
+    other = create_engine(url_text(engine))
     with ThreadPoolExecutor(2) as pool:
         tallies = list(pool.map(lambda one: take(one, root, jobs=1), (engine, other)))
     other.dispose()

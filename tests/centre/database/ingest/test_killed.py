@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.centre.database._engine import create_engine, str_of
+from stripewise.centre.database._engine import create_engine, url_text
 from stripewise.centre.database._schema import initialise
 from stripewise.centre.database.ingest import IngestOptions, ingest
 from stripewise.centre.database.tables import Ledger
@@ -74,16 +74,16 @@ def test_killed_at_twenty_moments(engine: Engine, tmp_path: Path) -> None:
     draw = random.Random(11)
     counts = [0]
     for _ in range(KILLS):
-        process = begin(str_of(engine), root, "--rate", "2")
+        process = begin(url_text(engine), root, "--rate", "2")
         kill_when_it_has_begun(process, engine, draw.uniform(0.0, 0.6))
         counts.append(done(engine))
     assert counts == sorted(counts)
     end = time.monotonic() + 60
-    while left(str_of(engine)) and time.monotonic() < end:
+    while left(url_text(engine)) and time.monotonic() < end:
         time.sleep(0.2)
-    assert left(str_of(engine)) == []
+    assert left(url_text(engine)) == []
     assert counts[1] < done(clean)
-    process = begin(str_of(engine), root)
+    process = begin(url_text(engine), root)
     said, _ = process.communicate(timeout=120)
     assert process.returncode == 0, said
     assert inputs.dump(engine) == inputs.dump(clean)
@@ -97,7 +97,7 @@ def test_a_signal_ends_it_between_transactions(tmp_path: Path, number: signal.Si
         inputs.write_report(root, place)
     engine = create_engine(str(tmp_path / "fleet.sqlite"))
     initialise(engine)
-    process = begin(str_of(engine), root, "--rate", "5")
+    process = begin(url_text(engine), root, "--rate", "5")
     while not done(engine):
         time.sleep(0.02)
         assert process.poll() is None

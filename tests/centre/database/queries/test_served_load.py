@@ -13,12 +13,12 @@ from sqlalchemy import Connection, insert, select
 from stripewise.centre.database._records import EventRecord
 from stripewise.centre.database.queries import (
     NOBODY,
-    Hurting,
+    DisturbingJob,
     LoadPeriod,
     Role,
     Top,
     Viewer,
-    hurting_jobs,
+    disturbing_jobs,
     uncounted,
     view_load,
     view_monitors,
@@ -210,7 +210,7 @@ def test_metadata_targets_are_not_compared_with_storage_targets(connection: Conn
 def hurt(
     connection: Connection, *, share: float = 0.8, now_seconds: float = 0.050,
     before_bytes: int = 0, viewer: Any = STAFF,
-) -> list[Hurting]:  # fmt: skip
+) -> list[DisturbingJob]:  # fmt: skip
     """Let ann's job make a share of what a server did in an hour in which it was slow.
 
     The server then moves 1 GiB in an hour, and `before_bytes` in those before, if that is known.
@@ -232,7 +232,7 @@ def hurt(
     )
     if isinstance(viewer, tuple):
         viewer = viewer_named(connection, *viewer)
-    return hurting_jobs(connection, viewer, key_of(connection), NOW)
+    return disturbing_jobs(connection, viewer, key_of(connection), NOW)
 
 
 def test_a_job_that_made_most_of_a_slow_servers_load_is_named_to_staff(

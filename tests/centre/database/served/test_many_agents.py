@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import Engine, func, select
 
-from stripewise.centre.database import str_of
+from stripewise.centre.database import url_text
 from stripewise.centre.database._records import SampleRecord
 from stripewise.centre.database.store import (
     Delivery,
@@ -48,7 +48,7 @@ def delivery(agent: str, number: int) -> Delivery:
 @pytest.mark.extended(keep=1)
 def test_sums_are_whole_whoever_writes(engine: Engine) -> None:
     def run(agent: str) -> None:
-        own = open_store(str_of(engine))
+        own = open_store(url_text(engine))
         for number in range(DELIVERIES):
             assert deliver(own, delivery(agent, number))
         own.dispose()
@@ -73,7 +73,7 @@ def test_sums_are_whole_whoever_writes(engine: Engine) -> None:
 
 
 def test_a_delivery_counts_once_and_another_agent_is_refused(engine: Engine) -> None:
-    own = open_store(str_of(engine))
+    own = open_store(url_text(engine))
     first = delivery("oss1", 0)
     assert deliver(own, first)
     assert not deliver(own, first)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete, func, select, text
 
-from stripewise.centre.database import str_of
+from stripewise.centre.database import url_text
 from stripewise.centre.database.store import _deliver
 from stripewise.centre.database.tables import Base, JobLoad, JobTag, Rollup, Sample, Series
 from stripewise.centre.monitor.sinks._base import SinkError
@@ -29,7 +29,7 @@ class World:
     def __init__(self, engine: Engine, **given: Any) -> None:
         self.engine = engine
         self.targets = [Target("OST0000"), Target("OST0001"), Target("MDT0000")]
-        self.given = {"database": str_of(engine), "top_jobs": 1, "queue_rounds": 3, **given}
+        self.given = {"database": url_text(engine), "top_jobs": 1, "queue_rounds": 3, **given}
         self.now = T0
         self.born = 0
         self.restart()

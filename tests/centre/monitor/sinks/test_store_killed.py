@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, func, select
 
-from stripewise.centre.database import str_of
+from stripewise.centre.database import url_text
 from stripewise.centre.database.tables import JobLoad, JobTag, Rollup, Sample, Series
 from support import store_agent
 from support.amounts import share_of
@@ -43,7 +43,7 @@ class Counters:
 
 def begin(engine: Engine, counters: Counters, began: float) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, store_agent.__file__, str_of(engine), str(counters.path), str(began)],
+        [sys.executable, store_agent.__file__, url_text(engine), str(counters.path), str(began)],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
     )  # fmt: skip
     assert process.stdout is not None

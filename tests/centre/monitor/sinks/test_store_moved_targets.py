@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.centre.database import str_of
+from stripewise.centre.database import url_text
 from stripewise.centre.database.tables import Event, JobLoad, JobTag, Sample, Series
 from stripewise.centre.monitor import Reading, metrics
 from stripewise.centre.monitor._records import Round
@@ -29,7 +29,7 @@ class Server:
         self.restart()
 
     def restart(self) -> None:
-        self.sink = StoreSink(StoreSettings(database=str_of(self.engine)), self.name)
+        self.sink = StoreSink(StoreSettings(database=url_text(self.engine)), self.name)
         self.sink.start()
         self.reader = Reader()
 

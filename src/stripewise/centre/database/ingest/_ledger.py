@@ -267,7 +267,7 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
         StorageError: The database refuses; what was stored before is complete.
     """
     began = int(time.time())
-    asked = SlurmIntake(span)
+    intake = SlurmIntake(span)
     for part in parts:
         for first in range(0, len(part.records), _ROWS):
             records = part.records[first : first + _ROWS]
@@ -276,12 +276,12 @@ def take_jobs(engine: Engine, name: str, span: Window, parts: Iterable[Parsed]) 
                 engine.execution_options(writing=True).begin() as connection,
             ):
                 Writer(connection).store(records)
-            asked.jobs += len(records)
-        asked.problems += part.problems
+            intake.jobs += len(records)
+        intake.problems += part.problems
     last = _last(engine, name)
     until = began if last is None or span.start <= last else last
-    store(engine, KIND, name, (), asked.problems[:50], at=until)
-    if asked.jobs >= _ROWS:
+    store(engine, KIND, name, (), intake.problems[:50], at=until)
+    if intake.jobs >= _ROWS:
         with database_errors(engine):
             refresh_statistics(engine)
-    return asked
+    return intake

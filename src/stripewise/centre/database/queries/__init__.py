@@ -80,8 +80,8 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._quality import statements as statements
     from stripewise.centre.database.queries._quality import unrecorded_jobs as unrecorded_jobs
     from stripewise.centre.database.queries._series import Curve as Curve
-    from stripewise.centre.database.queries._service import Hurting as Hurting
-    from stripewise.centre.database.queries._service import hurting_jobs as hurting_jobs
+    from stripewise.centre.database.queries._service import DisturbingJob as DisturbingJob
+    from stripewise.centre.database.queries._service import disturbing_jobs as disturbing_jobs
     from stripewise.centre.database.queries._staff import FEWEST_RUNS as FEWEST_RUNS
     from stripewise.centre.database.queries._staff import GROUPS as GROUPS
     from stripewise.centre.database.queries._staff import LEAST_SECONDS as LEAST_SECONDS

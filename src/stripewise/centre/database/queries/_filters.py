@@ -109,8 +109,8 @@ class JobFilter:
 
     def words(self) -> dict[str, str]:
         """Return the filter as parameters of a URL."""
-        asked = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: str(value) for name, value in asked.items() if value is not None}
+        job_filter = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: str(value) for name, value in job_filter.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,13 @@ class Conditions:
     is_rare: bool = False
 
 
-def conditions(connection: Connection, asked: JobFilter) -> Conditions:
+def conditions(connection: Connection, job_filter: JobFilter) -> Conditions:
     """Return the conditions of a filter; names and rare properties are looked up first."""
-    found = [*_name_conditions(connection, asked), *_evidence(connection, asked)]
-    by_index = [_word(connection, word) for word in (asked.q or "").split()]
-    if asked.job_id is not None:
-        by_index.append(Job.raw_id == asked.job_id)
-    by_index += _bounds(asked)
+    found = [*_name_conditions(connection, job_filter), *_evidence(connection, job_filter)]
+    by_index = [_word(connection, word) for word in (job_filter.q or "").split()]
+    if job_filter.job_id is not None:
+        by_index.append(Job.raw_id == job_filter.job_id)
+    by_index += _bounds(job_filter)
     keys = [_keys_of_rare(connection, condition) for condition in by_index]
     found += [
         condition if rare is None else rare for condition, rare in zip(by_index, keys, strict=True)
@@ -140,34 +140,34 @@ def conditions(connection: Connection, asked: JobFilter) -> Conditions:
     return Conditions(tuple(found), any(rare is not None for rare in keys))
 
 
-def _name_conditions(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+def _name_conditions(connection: Connection, job_filter: JobFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     for text, table, column in (
-        (asked.cluster, Cluster, Job.cluster_id),
-        (asked.user, Person, Job.person_id),
-        (asked.project, Project, Job.project_id),
-        (asked.program, Program, Job.program_id),
+        (job_filter.cluster, Cluster, Job.cluster_id),
+        (job_filter.user, Person, Job.person_id),
+        (job_filter.project, Project, Job.project_id),
+        (job_filter.program, Program, Job.program_id),
     ):
         if text is not None:
             key = connection.scalar(select(table.id).where(table.name == text))
             found.append(false() if key is None else column == key)
-    if asked.state is not None:
-        found.append(Job.state == asked.state)
+    if job_filter.state is not None:
+        found.append(Job.state == job_filter.state)
     return found
 
 
-def _bounds(asked: JobFilter) -> list[ColumnElement[bool]]:
+def _bounds(job_filter: JobFilter) -> list[ColumnElement[bool]]:
     """Return the conditions on columns that have an index, one for each column."""
     started: list[ColumnElement[bool]] = []
-    if asked.since is not None:
-        started.append(Job.start_at >= asked.since)
-    if asked.until is not None:
-        started.append(Job.start_at < asked.until)
+    if job_filter.since is not None:
+        started.append(Job.start_at >= job_filter.since)
+    if job_filter.until is not None:
+        started.append(Job.start_at < job_filter.until)
     found = [and_(*started)] if started else []
-    if asked.least_io_seconds is not None:
-        found.append(Job.io_seconds >= asked.least_io_seconds)
-    if asked.least_avoidable_seconds is not None:
-        found.append(Job.avoidable_seconds >= asked.least_avoidable_seconds)
+    if job_filter.least_io_seconds is not None:
+        found.append(Job.io_seconds >= job_filter.least_io_seconds)
+    if job_filter.least_avoidable_seconds is not None:
+        found.append(Job.avoidable_seconds >= job_filter.least_avoidable_seconds)
     return found
 
 
@@ -180,25 +180,27 @@ def _keys_of_rare(
     return Job.id.in_(select(Job.id).where(condition))
 
 
-def _evidence(connection: Connection, asked: JobFilter) -> list[ColumnElement[bool]]:
+def _evidence(connection: Connection, job_filter: JobFilter) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
-    if asked.finding is not None:
-        found.append(_has_row(connection, FindingRow, [FindingRow.code == asked.finding]))
+    if job_filter.finding is not None:
+        found.append(_has_row(connection, FindingRow, [FindingRow.code == job_filter.finding]))
     about: list[ColumnElement[bool]] = []
-    if asked.pattern is not None:
-        about.append(JobPattern.form == asked.pattern)
-    if asked.direction is not None:
-        about.append(JobPattern.is_write.is_(asked.direction == "write"))
-    if asked.least_lost_seconds is not None:
-        about.append(JobPattern.lost_seconds >= asked.least_lost_seconds)
+    if job_filter.pattern is not None:
+        about.append(JobPattern.form == job_filter.pattern)
+    if job_filter.direction is not None:
+        about.append(JobPattern.is_write.is_(job_filter.direction == "write"))
+    if job_filter.least_lost_seconds is not None:
+        about.append(JobPattern.lost_seconds >= job_filter.least_lost_seconds)
     if about:
         found.append(_has_row(connection, JobPattern, about))
-    if asked.source == "none":
+    if job_filter.source == "none":
         found.append(Job.source_count == 0)
-    elif asked.source == "any":
+    elif job_filter.source == "any":
         found.append(Job.source_count > 0)
-    elif asked.source is not None:
-        found.append(exists().where(JobSource.job_id == Job.id, JobSource.kind == asked.source))
+    elif job_filter.source is not None:
+        found.append(
+            exists().where(JobSource.job_id == Job.id, JobSource.kind == job_filter.source)
+        )
     return found
 
 
@@ -320,8 +322,8 @@ class Period:
             UsageError: The period is empty, or too long.
         """
         given = {name: words[name] for name in ("since", "until") if words.get(name, "").strip()}
-        asked = JobFilter.parse(given)
-        since, until = asked.since, asked.until
+        job_filter = JobFilter.parse(given)
+        since, until = job_filter.since, job_filter.until
         if until is None:
             end = int(now) + 1
             until = end if since is None else max(min(end, since + MOST_DAYS * DAY), since + 1)

@@ -79,7 +79,7 @@ def join_names(query: Select[Any]) -> Select[Any]:
 def list_jobs(
     connection: Connection,
     viewer: Viewer,
-    asked: JobFilter | None = None,
+    job_filter: JobFilter | None = None,
     *,
     sort: str = "",
     after: str = "",
@@ -90,10 +90,10 @@ def list_jobs(
     Raises:
         UsageError: The order or the cursor cannot be used.
     """
-    asked, order = asked or JobFilter(), order_of(sort)
-    if asked.source == "none" and order.column.key in _OF_PROFILES:
+    job_filter, order = job_filter or JobFilter(), order_of(sort)
+    if job_filter.source == "none" and order.column.key in _OF_PROFILES:
         order = replace(order, is_known=False)
-    wanted = conditions(connection, asked)
+    wanted = conditions(connection, job_filter)
     is_lite = connection.dialect.name == "sqlite"
     places = jobs_of(viewer, Job.id, by_index=not is_lite).where(*wanted.all)
     few = None
@@ -104,9 +104,11 @@ def list_jobs(
     return page(connection, query, order, after, limit, places=places, few=few, most=most)
 
 
-def count_jobs(connection: Connection, viewer: Viewer, asked: JobFilter | None = None) -> int:
+def count_jobs(connection: Connection, viewer: Viewer, job_filter: JobFilter | None = None) -> int:
     """Count the jobs that a viewer sees, at most one more than `COUNTED`."""
-    return count(connection, _found(viewer, conditions(connection, asked or JobFilter())), Job.id)
+    return count(
+        connection, _found(viewer, conditions(connection, job_filter or JobFilter())), Job.id
+    )
 
 
 def _found(viewer: Viewer, wanted: Conditions) -> Select[Any]:
@@ -117,18 +119,18 @@ def _found(viewer: Viewer, wanted: Conditions) -> Select[Any]:
 
 
 def exported_jobs(
-    connection: Connection, viewer: Viewer, asked: JobFilter, *, names: bool = False
+    connection: Connection, viewer: Viewer, job_filter: JobFilter, *, names: bool = False
 ) -> Select[Any]:
     """Return the query for all jobs that match a filter and that a viewer sees, oldest first.
 
     Args:
         connection: Connection to the database, used to look names up.
         viewer: The viewer whose rights apply.
-        asked: Filter on jobs.
+        job_filter: Filter on jobs.
         names: Whether to include only jobs whose file names the viewer may read.
     """
     columns = [without_reasons(viewer) if one is Job.missing else one for one in COLUMNS]
-    query = join_names(jobs_of(viewer, *columns)).where(*conditions(connection, asked).all)
+    query = join_names(jobs_of(viewer, *columns)).where(*conditions(connection, job_filter).all)
     if names:
         query = query.where(readable(viewer))
     return query.order_by(Job.id)

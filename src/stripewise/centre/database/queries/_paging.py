@@ -158,8 +158,8 @@ def _along(
 
 
 def _places(connection: Connection, query: Select[Any], order: Order, limit: int) -> list[Cursor]:
-    asked = query.add_columns(order.column).limit(limit)
-    return [Cursor(row[-1], row[0]) for row in connection.execute(asked)]
+    page = query.add_columns(order.column).limit(limit)
+    return [Cursor(row[-1], row[0]) for row in connection.execute(page)]
 
 
 def _rows(

@@ -58,8 +58,10 @@ class PatternFilter:
             UsageError: A value cannot be used.
         """
         names = ("pattern", "direction", "least_lost_seconds")
-        asked = JobFilter.parse({name: words[name] for name in names if name in words})
-        return cls(asked.pattern, asked.direction, asked.least_lost_seconds)
+        pattern_filter = JobFilter.parse({name: words[name] for name in names if name in words})
+        return cls(
+            pattern_filter.pattern, pattern_filter.direction, pattern_filter.least_lost_seconds
+        )
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """Return the conditions on the table of patterns."""
@@ -74,7 +76,7 @@ class PatternFilter:
 
 
 def search_patterns(
-    connection: Connection, viewer: Viewer, asked: PatternFilter, period: Period
+    connection: Connection, viewer: Viewer, pattern_filter: PatternFilter, period: Period
 ) -> Sequence[Row]:
     """Return forms of patterns in the jobs that a viewer sees, those that lose most first.
 
@@ -82,18 +84,23 @@ def search_patterns(
     describe the same run: for each job, only the larger loss counts.
     """
     jobs = jobs_of(viewer).where(*period.jobs)
-    return rows_of(connection.execute(_forms(jobs, asked)))
+    return rows_of(connection.execute(_forms(jobs, pattern_filter)))
 
 
-def public_patterns(connection: Connection, asked: PatternFilter, now: float) -> Sequence[Row]:
+def public_patterns(
+    connection: Connection, pattern_filter: PatternFilter, now: float
+) -> Sequence[Row]:
     """Return rounded figures of patterns over all users' jobs, if enough users have them."""
-    least = public_seconds(asked.least_lost_seconds)
+    least = public_seconds(pattern_filter.least_lost_seconds)
     every = kept(connection, ("patterns", least), now, lambda: _public(connection, least, now))
     return [
         row
         for row in every
-        if (asked.pattern is None or asked.pattern in row["form"])
-        and (asked.direction is None or row["is_write"] == (asked.direction == "write"))
+        if (pattern_filter.pattern is None or pattern_filter.pattern in row["form"])
+        and (
+            pattern_filter.direction is None
+            or row["is_write"] == (pattern_filter.direction == "write")
+        )
     ]
 
 
@@ -111,15 +118,15 @@ def _public(connection: Connection, least: float | None, now: float) -> Sequence
     ]
 
 
-def public_seconds(asked: float | None) -> float | None:
+def public_seconds(pattern_filter: float | None) -> float | None:
     """Return the minimum loss that is applied to public figures for a requested one."""
-    if asked is None:
+    if pattern_filter is None:
         return None
-    return next(one for one in PUBLIC_SECONDS if one <= asked)
+    return next(one for one in PUBLIC_SECONDS if one <= pattern_filter)
 
 
-def _forms(jobs: Select[Any], asked: PatternFilter) -> Select[Any]:
-    each = _each(jobs, asked)
+def _forms(jobs: Select[Any], pattern_filter: PatternFilter) -> Select[Any]:
+    each = _each(jobs, pattern_filter)
     seconds = func.sum(each.c.lost)
     query = select(
         each.c.form,
@@ -156,7 +163,7 @@ def _forms_of_enough_users(each: Any) -> Select[Any]:
     return _costliest(query, seconds, of_user)
 
 
-def _each(jobs: Select[Any], asked: PatternFilter) -> Any:
+def _each(jobs: Select[Any], pattern_filter: PatternFilter) -> Any:
     """Return a query with one row for each job and form."""
     shape = (JobPattern.form, JobPattern.is_write)
     lost = func.max(JobPattern.lost_seconds).label("lost")
@@ -164,7 +171,7 @@ def _each(jobs: Select[Any], asked: PatternFilter) -> Any:
         jobs.with_only_columns(Job.id, Job.person_id, Job.program_id, *shape, lost)
         .join(JobSource, JobSource.job_id == Job.id)
         .join(JobPattern, JobPattern.source_id == JobSource.id)
-        .where(*asked.conditions())
+        .where(*pattern_filter.conditions())
         .group_by(Job.id, Job.person_id, Job.program_id, *shape)
         .subquery()
     )

@@ -229,7 +229,7 @@ HURTING_SHARE = 0.5
 LONGER_BYTE = 2.0
 """Storage targets are only slow if the time per byte is also so many times the usual one (chosen):
 larger requests take longer, and nobody is delayed by them."""
-MOST_HURTING = 50
+MOST_DISTURBING = 50
 _DAYS_BEFORE = 28
 _HOUR = 3600
 _Place = tuple[str, str, int]
@@ -239,7 +239,7 @@ _Hours = Mapping[tuple[str, str], Mapping[int, Service]]
 
 
 @dataclass(frozen=True)
-class Hurting:
+class DisturbingJob:
     """A job that caused most of the load of a server while its targets were slow.
 
     Attributes:
@@ -263,9 +263,9 @@ class Hurting:
     usual_seconds: float
 
 
-def hurting_jobs(
+def disturbing_jobs(
     connection: Connection, viewer: Viewer, file_system_id: int, now: float
-) -> list[Hurting]:
+) -> list[DisturbingJob]:
     """Return the jobs of the last day that may hurt others, as far as a viewer may see them.
 
     Args:
@@ -283,16 +283,16 @@ def hurting_jobs(
         return []
     shares = _shares(connection, file_system_id, slow)
     rows = _rows(connection, viewer, {job for job, _ in shares})
-    found = [_hurting(rows[job], place, slow, shares[job, place])
+    found = [_disturbing(rows[job], place, slow, shares[job, place])
              for job, place in _worst(shares) if job in rows]  # fmt: skip
     hours: dict[tuple[Any, ...], int] = defaultdict(int)
     for job, (server, kind, _) in shares:
         hours[job, server, kind == "MDT"] += 1
     found = [
-        Hurting(**{**vars(one), "hours": hours[one.job["id"], one.server, one.is_metadata]})
+        DisturbingJob(**{**vars(one), "hours": hours[one.job["id"], one.server, one.is_metadata]})
         for one in found
     ]
-    return sorted(found, key=lambda one: -one.share)[:MOST_HURTING]
+    return sorted(found, key=lambda one: -one.share)[:MOST_DISTURBING]
 
 
 def _worst(shares: Mapping[tuple[int, _Place], float]) -> Iterable[tuple[int, _Place]]:
@@ -306,14 +306,14 @@ def _worst(shares: Mapping[tuple[int, _Place], float]) -> Iterable[tuple[int, _P
     return best.values()
 
 
-def _hurting(
+def _disturbing(
     row: Mapping[str, Any],
     place: _Place,
     slow: Mapping[_Place, tuple[float, float]],
     share: float,
-) -> Hurting:
+) -> DisturbingJob:
     server, kind, at = place
-    return Hurting(row, server, kind == "MDT", at, 1, min(share, 1.0), *slow[place])
+    return DisturbingJob(row, server, kind == "MDT", at, 1, min(share, 1.0), *slow[place])
 
 
 def _slow_hours(

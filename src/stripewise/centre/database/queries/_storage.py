@@ -387,7 +387,7 @@ class EventFilter:
 
 
 def list_events(
-    connection: Connection, asked: EventFilter, *, after: str = "", limit: int = 50
+    connection: Connection, event_filter: EventFilter, *, after: str = "", limit: int = 50
 ) -> Listing:
     """Return one page of events, newest first.
 
@@ -395,13 +395,13 @@ def list_events(
         UsageError: The cursor cannot be used.
     """
     query = _events()
-    if asked.file_system:
+    if event_filter.file_system:
         query = query.where(
-            or_(FileSystem.name == asked.file_system, Event.file_system_id.is_(None))
+            or_(FileSystem.name == event_filter.file_system, Event.file_system_id.is_(None))
         )
-    if asked.kind:
-        query = query.where(Event.kind == asked.kind)
-    query = query.where(*_touch(asked.since, asked.until))
+    if event_filter.kind:
+        query = query.where(Event.kind == event_filter.kind)
+    query = query.where(*_touch(event_filter.since, event_filter.until))
     return page(connection, query, Order(Event.at, Event.id), after, limit)
 
 

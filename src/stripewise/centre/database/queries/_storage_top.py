@@ -260,11 +260,11 @@ def _most(rows: Sequence[Any], place: int) -> list[tuple[Any, Share]]:
         amount = shares[key].moved
         return amount.value is None, -amount.least
 
-    def asked(key: Any) -> float:
+    def metadata(key: Any) -> float:
         return -shares[key].amount("meta_operations").least
 
     partly = [key for key in shares if not shares[key].moved.is_exact]
-    several = (sorted(shares, key=moved), sorted(shares, key=asked), sorted(partly, key=moved))
+    several = (sorted(shares, key=moved), sorted(shares, key=metadata), sorted(partly, key=moved))
     keys = {key for ordered in several for key in ordered[:TOP]}
     return [(key, shares[key]) for key in sorted(keys, key=moved)]
 

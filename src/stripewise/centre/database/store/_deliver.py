@@ -19,8 +19,8 @@ from stripewise.centre.database._engine import (
     database_url,
     need_file,
     shown,
-    str_of,
     to_initialise,
+    url_text,
     write_alone,
 )
 from stripewise.centre.database._records import EventRecord, SampleRecord
@@ -156,7 +156,7 @@ def ready(engine: Engine) -> None:
         StorageError: It has no tables, or those of an older or newer version.
     """
     need_file(engine)
-    name = shown(str_of(engine))
+    name = shown(url_text(engine))
     there = set(inspect(engine).get_table_names())
     needed = [_REVISION.name, *(one.__tablename__ for one in _NEEDED)]
     absent = [one for one in needed if one not in there]

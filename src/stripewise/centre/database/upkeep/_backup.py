@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, exists, inspect, or_, select
 from sqlalchemy.engine import URL
 
-from stripewise.centre.database._engine import database_errors, shown, sqlite_file, str_of
+from stripewise.centre.database._engine import database_errors, shown, sqlite_file, url_text
 from stripewise.centre.database._schema import check, current
 from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, prune_samples
 from stripewise.centre.database.tables._access import LoginAttempt, Session, Token
@@ -192,7 +192,7 @@ def _revision(engine: Engine) -> str:
 
 
 def _name(engine: Engine) -> str:
-    return shown(str_of(engine))
+    return shown(url_text(engine))
 
 
 # Deletion of rows past their age limit: samples, job counters, rows of single files, logins.

@@ -52,7 +52,7 @@ def export(
     directory: Path,
     form: str = "csv",
     *,
-    asked: JobFilter | None = None,
+    job_filter: JobFilter | None = None,
     tables: Sequence[str] = TABLES,
     done: Callable[[str, int], None] = lambda table, rows: None,
 ) -> dict[str, int]:
@@ -66,7 +66,7 @@ def export(
         viewer: The viewer whose rights apply.
         directory: Directory, which is created if it does not exist.
         form: Format: "csv", "jsonl" or "parquet".
-        asked: Filter on jobs; None for all that the viewer sees.
+        job_filter: Filter on jobs; None for all that the viewer sees.
         tables: Names from `TABLES`.
         done: Function that is called with each table and its number of rows.
 
@@ -83,7 +83,7 @@ def export(
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name in tables:
-            query = _query(connection, viewer, name, asked or JobFilter())
+            query = _query(connection, viewer, name, job_filter or JobFilter())
             counts[name] = _write(connection, query, directory / f"{name}.{form}", form)
             done(name, counts[name])
     except StorageError:  # its message states what was refused
@@ -93,14 +93,16 @@ def export(
     return counts
 
 
-def _query(connection: Connection, viewer: Viewer, name: str, asked: JobFilter) -> Select[Any]:
+def _query(
+    connection: Connection, viewer: Viewer, name: str, job_filter: JobFilter
+) -> Select[Any]:
     if name == "jobs":
-        return exported_jobs(connection, viewer, asked)
+        return exported_jobs(connection, viewer, job_filter)
     if name == "served":
-        return _served(exported_jobs(connection, viewer, asked))
+        return _served(exported_jobs(connection, viewer, job_filter))
     table = _OF_SOURCE[name]
     columns = [column for column in table.__table__.c if column.name != "source_id"]
-    query = exported_jobs(connection, viewer, asked, names=True).with_only_columns(
+    query = exported_jobs(connection, viewer, job_filter, names=True).with_only_columns(
         Job.id.label("job_id"), JobSource.kind.label("source"), *columns
     )
     query = query.join(JobSource, JobSource.job_id == Job.id)

@@ -19,7 +19,7 @@ from stripewise.centre.database._engine import (
     newest,
     shown,
     sqlite_file,
-    str_of,
+    url_text,
 )
 from stripewise.centre.database._schema import current
 from stripewise.centre.database.store._samples import DAY, KEPT_DAYS, RESOLUTIONS
@@ -193,7 +193,7 @@ def status(engine: Engine) -> Status:
     need_file(engine)
     with database_errors(engine), engine.connect() as connection:
         revision = current(connection)
-        name = shown(str_of(engine))
+        name = shown(url_text(engine))
         if not revision:
             raise StorageError(f"{name} holds no statistics: run `stripewise centre init`")
         check_known(engine, revision)

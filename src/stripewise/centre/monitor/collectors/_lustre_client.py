@@ -65,13 +65,13 @@ class LustreClient(LustreCollector):
     def collect(self, host: Host) -> Iterator[Reading | TargetJobs | Problem]:
         """Read the counters of all mounts."""
         self._parameters.begin(host)
-        asked = [name for name in self._parameters.names if name.endswith(".stats")]
+        statistics = [name for name in self._parameters.names if name.endswith(".stats")]
         values: dict[str, str] = {}
-        yield from self.read(host, asked, values)
-        if self._parameters.names and not asked:
+        yield from self.read(host, statistics, values)
+        if self._parameters.names and not statistics:
             reason = f"mounts list no stats, which root alone may read: {rights_remedy()}"
             yield Problem(reason, "denied")
-        for name in asked:
+        for name in statistics:
             if name in values:
                 yield from self._take(name, values[name])
         self._forget(set(self._parameters.names))

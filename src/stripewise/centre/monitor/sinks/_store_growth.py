@@ -225,7 +225,7 @@ def decode(data: bytes) -> EntryState:
 # same operations, none of them less than before. This computes their growth in a third of the
 # time; for any other entry it returns None, and `_growth` examines it in full.
 
-_UNTOLD = b"-"
+_UNKNOWN = b"-"
 
 
 class KeptCounts(bytes):
@@ -236,14 +236,14 @@ class KeptCounts(bytes):
     @classmethod
     def of(cls, start_at: int | None, operations: Mapping[str, OperationCount]) -> Self:
         """Return the counters to keep of an entry."""
-        start = _UNTOLD if start_at is None else b"%d" % start_at
+        start = _UNKNOWN if start_at is None else b"%d" % start_at
         return cls(b"%b\n%b" % (start, pack_counts(operations).rows))
 
     @property
     def start_at(self) -> int | None:
         """Start of the entry; None if not reported."""
         start = self.partition(b"\n")[0]
-        return None if start == _UNTOLD else int(start)
+        return None if start == _UNKNOWN else int(start)
 
     @property
     def operations(self) -> PackedCounts:

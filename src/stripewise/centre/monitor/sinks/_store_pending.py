@@ -75,9 +75,9 @@ def works_of(target: str, operations: Mapping[str, OperationCount]) -> dict[str,
         if work is not None:
             found[kind] = work
     if target.startswith("MDT"):
-        asked = {name: one for name, one in operations.items() if name in METADATA_KINDS}
-        if asked:
-            found["metadata"] = _metadata(asked)
+        metadata = {name: one for name, one in operations.items() if name in METADATA_KINDS}
+        if metadata:
+            found["metadata"] = _metadata(metadata)
     return found
 
 
@@ -89,13 +89,13 @@ def _moving(moved: OperationCount | None, took: OperationCount | None) -> Work |
     return Work(moved.samples, moved.total, busy, sizes)
 
 
-def _metadata(asked: Mapping[str, OperationCount]) -> Work:
-    times = [one.total for one in asked.values() if one.unit in ("usec", "usecs")]
+def _metadata(metadata: Mapping[str, OperationCount]) -> Work:
+    times = [one.total for one in metadata.values() if one.unit in ("usec", "usecs")]
     return Work(
-        sum(one.samples for one in asked.values()),
+        sum(one.samples for one in metadata.values()),
         None,
         sum(times) if times else None,
-        {name: one.samples for name, one in asked.items()},
+        {name: one.samples for name, one in metadata.items()},
     )
 
 

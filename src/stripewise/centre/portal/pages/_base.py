@@ -38,7 +38,7 @@ class Audience(StrEnum):
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageRequest:
     """A request for a page.
 
     Attributes:
@@ -76,7 +76,7 @@ class Page(ABC):
     lists_others: bool = False
 
     @abstractmethod
-    def build(self, asked: Asked) -> Content | Download | None:
+    def build(self, request: PageRequest) -> Content | Download | None:
         """Return the content of the page, or None if there is nothing here for this viewer.
 
         Raises:
@@ -94,8 +94,8 @@ def address(path: str, words: Mapping[str, object] | None = None) -> str:
         path: Path with a leading slash, whose parts are quoted already, see `part`.
         words: Parameters of the query.
     """
-    asked = {name: str(value) for name, value in (words or {}).items() if value not in (None, "")}
-    return f"{path}?{urlencode(asked)}" if asked else path
+    given = {name: str(value) for name, value in (words or {}).items() if value not in (None, "")}
+    return f"{path}?{urlencode(given)}" if given else path
 
 
 def part(text: object) -> str:

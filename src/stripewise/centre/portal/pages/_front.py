@@ -14,7 +14,13 @@ from stripewise.centre.database.queries import (
     own_summary,
     view_storage,
 )
-from stripewise.centre.portal.pages._base import Asked, Audience, Page, address, not_estimated
+from stripewise.centre.portal.pages._base import (
+    Audience,
+    Page,
+    PageRequest,
+    address,
+    not_estimated,
+)
 from stripewise.centre.portal.pages._storage import lead, notices
 from stripewise.present import plural
 from stripewise.present.blocks import (
@@ -39,19 +45,19 @@ class Front(Page):
     section = ""
     audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Build the page."""
-        states = view_storage(asked.connection, asked.now, compares=False)
-        own = own_summary(asked.connection, asked.viewer, asked.now)
+        states = view_storage(request.connection, request.now, compares=False)
+        own = own_summary(request.connection, request.viewer, request.now)
         blocks: list[Block] = []
         if own is not None:
-            blocks += _own(own, asked.now)
-        blocks += notices(states, asked.now)
+            blocks += _own(own, request.now)
+        blocks += notices(states, request.now)
         if states:
             blocks.append(_now(states))
-        blocks.append(_entries(asked))
-        title = asked.site or "Input and output of jobs"
-        return Content(title, _lead(own) or _WHAT + lead(states, asked.now), blocks)
+        blocks.append(_entries(request))
+        title = request.site or "Input and output of jobs"
+        return Content(title, _lead(own) or _WHAT + lead(states, request.now), blocks)
 
 
 def _lead(own: OwnSummary | None) -> str:
@@ -142,8 +148,8 @@ def _sum(values: object) -> float | None:
     return sum(known) if known else None
 
 
-def _entries(asked: Asked) -> Links:
-    viewer = asked.viewer
+def _entries(request: PageRequest) -> Links:
+    viewer = request.viewer
     items = []
     if viewer.role is None:
         items.append(Link("Log in", "/login", "to see your jobs"))

@@ -27,7 +27,7 @@ from stripewise.centre.portal.pages import (
     _job_load,
     _jobs,
 )
-from stripewise.centre.portal.pages._base import Asked, Page, address, part
+from stripewise.centre.portal.pages._base import Page, PageRequest, address, part
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.evidence.report import phases, rank_cells
 from stripewise.present import count_text, plural
@@ -48,16 +48,16 @@ class Job(Page):
     path = "/jobs/{job:int}"
     section = "My jobs"
 
-    def build(self, asked: Asked) -> Content | None:
+    def build(self, request: PageRequest) -> Content | None:
         """Return the page of a job."""
-        view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
+        view = view_job(request.connection, request.viewer, int(request.path["job"]))
         if view is None:
             return None
-        pairs = pairs_of_job(asked.connection, asked.viewer, view.row)
-        runs = list_runs(asked.connection, asked.viewer, view.row)
-        facts = facts_of_runs(asked.connection, asked.viewer, runs)
-        served = served_of(asked.connection, view)
-        sizes = asked_of(asked.connection, view) if served else {}
+        pairs = pairs_of_job(request.connection, request.viewer, view.row)
+        runs = list_runs(request.connection, request.viewer, view.row)
+        facts = facts_of_runs(request.connection, request.viewer, runs)
+        served = served_of(request.connection, view)
+        sizes = asked_of(request.connection, view) if served else {}
         blocks: list[Block] = [
             figures(view),
             *_jobs.missing(view, is_served=bool(served)),
@@ -68,14 +68,14 @@ class Job(Page):
             *_job_files.patterns(view),
             *timeline(view),
             *_job_files.served(view, served, sizes),
-            *_job_load.loads(view, loads_beside(asked.connection, view), is_served=bool(served)),
+            *_job_load.loads(view, loads_beside(request.connection, view), is_served=bool(served)),
             *_job_history.history(view.row, runs, facts),
             *_job_files.file_systems(view),
-            *_job_files.files(asked, view),
+            *_job_files.files(request, view),
             *settings(view),
             *_job_files.witnesses(view),
             sources(view),
-            about(view.row, asked.now),
+            about(view.row, request.now),
         ]
         lead = _jobs.lead(view, is_served=bool(served))
         return Content(_jobs.title(view.row), lead, blocks, audited(view))
@@ -316,15 +316,15 @@ def _judged(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _verdict(row: Row, reports_all: bool) -> dict[str, Any]:
-    asked = row["requested"] if row["applied"] is None else row["applied"]
+    request = row["requested"] if row["applied"] is None else row["applied"]
     got = row["effective"]
-    if asked is None:
+    if request is None:
         return {"order": 2, "acts": "the library's own value"}
     if not reports_all:
         return {"order": 1, "acts": "not known: this library does not report what it did with it"}
     if got is None:
         return {"order": 0, "acts": "no: this MPI does not know it"}
-    if got.strip().lower() != asked.strip().lower():
+    if got.strip().lower() != request.strip().lower():
         return {"order": 0, "acts": f"no: {got} acts instead"}
     return {"order": 1, "acts": "yes"}
 

@@ -21,7 +21,7 @@ from stripewise.centre.database.queries import (
     statements,
 )
 from stripewise.centre.portal.pages import _jobs
-from stripewise.centre.portal.pages._base import Asked, Page, address
+from stripewise.centre.portal.pages._base import Page, PageRequest, address
 from stripewise.centre.portal.pages._jobs import number_word
 from stripewise.evidence.report import NO_PATTERNS, files_table, size_bars, summed
 from stripewise.present import count_text, printable
@@ -48,18 +48,22 @@ class JobFiles(Page):
     path = "/jobs/{job:int}/files"
     section = "My jobs"
 
-    def build(self, asked: Asked) -> Content | None:
+    def build(self, request: PageRequest) -> Content | None:
         """Return one page of the list."""
-        key = int(asked.path["job"])
-        row = find_job(asked.connection, asked.viewer, key)
+        key = int(request.path["job"])
+        row = find_job(request.connection, request.viewer, key)
         if row is None:
             return None
-        sources = list_sources(asked.connection, asked.viewer, key)
-        source = _chosen(asked.words.get("source", ""), sources)
+        sources = list_sources(request.connection, request.viewer, key)
+        source = _chosen(request.words.get("source", ""), sources)
         if source is None:
             return None
         listing = list_files(
-            asked.connection, asked.viewer, key, source["id"], after=asked.words.get("after", "")
+            request.connection,
+            request.viewer,
+            key,
+            source["id"],
+            after=request.words.get("after", ""),
         )
         if listing is None:
             return None
@@ -72,9 +76,9 @@ class JobFiles(Page):
             "Files that the program used, those with the most I/O time first, according to "
             f"{what}."
         )
-        if not asked.viewer.reads_names(row):
+        if not request.viewer.reads_names(row):
             lead += f" {_jobs.HIDDEN}"
-        is_staff = asked.viewer.sight(row) is Sight.STAFF
+        is_staff = request.viewer.sight(row) is Sight.STAFF
         return Content(name, lead, [table], f"files of job {key}" if is_staff else "")
 
 
@@ -143,13 +147,13 @@ def file_systems(view: JobView) -> list[Block]:
     return [Table("file_systems", "I/O by file system", columns, rows, note=note)]
 
 
-def files(asked: Asked, view: JobView) -> list[Block]:
+def files(request: PageRequest, view: JobView) -> list[Block]:
     """Return the first files of the source with most I/O time, and a link to the others."""
     if not view.counted:
         return []
     main = max(view.counted, key=lambda one: one.about["io_seconds"] or 0.0).about
     key = view.row["id"]
-    listing = list_files(asked.connection, asked.viewer, key, main["id"], limit=_FIRST)
+    listing = list_files(request.connection, request.viewer, key, main["id"], limit=_FIRST)
     if listing is None:
         return []
     words = {"source": main["id"], "after": listing.next}
@@ -203,7 +207,9 @@ _NOTE = (
 )
 
 
-def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSizes]) -> list[Block]:
+def served(
+    view: JobView, found: Sequence[Served], request: Mapping[str, AskedSizes]
+) -> list[Block]:
     """Return what servers counted for a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
     several = len(names) > 1
@@ -211,17 +217,17 @@ def served(view: JobView, found: Sequence[Served], asked: Mapping[str, AskedSize
     for number, name in enumerate(names[:_MOST_STORAGES], 1):
         rows = [one for one in found if one.file_system == name]
         ending = f"_{number}" if several else ""
-        blocks += _storage_blocks(name, rows, {} if several else asked, ending)
-    if found and several and asked:
-        blocks += _asked_bars(asked)
+        blocks += _storage_blocks(name, rows, {} if several else request, ending)
+    if found and several and request:
+        blocks += _asked_bars(request)
     return blocks + _profile_advice(view, found)
 
 
 def _storage_blocks(
-    name: str, rows: Sequence[Served], asked: Mapping[str, AskedSizes], ending: str
+    name: str, rows: Sequence[Served], request: Mapping[str, AskedSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
-    said = [words for one in rows for words in (_conclusion(one, asked.get(one.kind)),) if words]
+    said = [words for one in rows for words in (_conclusion(one, request.get(one.kind)),) if words]
     blocks: list[Block] = [Notice(f"served_words{ending}", title, said)] if said else []
     blocks.append(
         Table(f"served{ending}", "Requests by kind" if said else title, _SERVED_COLUMNS,
@@ -229,8 +235,8 @@ def _storage_blocks(
     )  # fmt: skip
     for one in rows:
         blocks += _sizes(one, ending) if one.kind != "metadata" else _operations(one, ending)
-        if one.kind in asked:
-            blocks += _asked_bars({one.kind: asked[one.kind]})
+        if one.kind in request:
+            blocks += _asked_bars({one.kind: request[one.kind]})
     return blocks
 
 
@@ -246,26 +252,26 @@ def _row(one: Served) -> dict[str, Any]:
     }
 
 
-def _conclusion(one: Served, asked: AskedSizes | None) -> str:
+def _conclusion(one: Served, request: AskedSizes | None) -> str:
     """Return a sentence on what became of the program's calls, or "" if nothing is known."""
     size = one.request_bytes
     if one.kind not in _DONE or not size:
         return ""
     verb, calls = _DONE[one.kind]
     at_servers = f"requests of {written(size, 'bytes')} on average"
-    if asked is None or not asked.call_bytes:
+    if request is None or not request.call_bytes:
         return f"The servers received {'read' if one.kind == 'read' else 'write'} {at_servers}."
-    own = written(asked.call_bytes, "bytes")
+    own = written(request.call_bytes, "bytes")
     begin = f"Programs {verb} in pieces of {own} on average; the servers received "
-    if not _is_same(one.moved_bytes or 0, asked.moved_bytes):
+    if not _is_same(one.moved_bytes or 0, request.moved_bytes):
         moved = written(one.moved_bytes, "bytes")
         return (
             f"{begin}{at_servers}. The sizes cannot be compared: the programs' {calls} "
-            f"moved {written(asked.moved_bytes, 'bytes')}, the servers {moved}."
+            f"moved {written(request.moved_bytes, 'bytes')}, the servers {moved}."
         )
-    if size >= _JOINED * asked.call_bytes:
+    if size >= _JOINED * request.call_bytes:
         return f"{begin}{at_servers}: a library or the client merged them."
-    if size * _JOINED <= asked.call_bytes:
+    if size * _JOINED <= request.call_bytes:
         return f"{begin}{at_servers}: a library or the client split them."
     return f"{begin}{at_servers}: nothing merged them."
 
@@ -290,12 +296,12 @@ def _sizes(one: Served, ending: str) -> list[Block]:
     return [Bars(name, title, labels, list(one.sizes.values()), "requests", note)]
 
 
-def _asked_bars(asked: Mapping[str, AskedSizes]) -> list[Block]:
+def _asked_bars(request: Mapping[str, AskedSizes]) -> list[Block]:
     note = "From the profile, over all files and file systems."
     return [
         size_bars(f"asked_{kind}_sizes", f"Sizes of the programs' calls: {_TITLES[kind].lower()}",
                   one.counts, note)
-        for kind, one in asked.items()
+        for kind, one in request.items()
         if any(one.counts)
     ]  # fmt: skip
 

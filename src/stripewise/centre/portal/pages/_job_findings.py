@@ -22,7 +22,7 @@ from stripewise.centre.database.queries import (
     view_job,
 )
 from stripewise.centre.portal.pages import _jobs
-from stripewise.centre.portal.pages._base import Asked, Page
+from stripewise.centre.portal.pages._base import Page, PageRequest
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.evidence.report import advices
 from stripewise.present import printable
@@ -205,14 +205,14 @@ class JobProfile(Page):
     path = "/jobs/{job:int}/profile/{source:int}"
     section = "My jobs"
 
-    def build(self, asked: Asked) -> Download | None:
+    def build(self, request: PageRequest) -> Download | None:
         """Return the file, or None if there is no such profile for this viewer."""
-        job, source = int(asked.path["job"]), int(asked.path["source"])
-        profile = full_profile(asked.connection, asked.viewer, job, source)
-        row = find_job(asked.connection, asked.viewer, job)
+        job, source = int(request.path["job"]), int(request.path["source"])
+        profile = full_profile(request.connection, request.viewer, job, source)
+        row = find_job(request.connection, request.viewer, job)
         if profile is None or row is None:
             return None
-        is_staff = asked.viewer.sight(row) is Sight.STAFF
+        is_staff = request.viewer.sight(row) is Sight.STAFF
         return Download(
             f"profile-{job}-{source}.json",
             json.dumps(profile, indent=2, ensure_ascii=True, allow_nan=False) + "\n",
@@ -228,12 +228,12 @@ class _Settings(Page):
     suffix: str
     media_type: str
 
-    def build(self, asked: Asked) -> Download | None:
+    def build(self, request: PageRequest) -> Download | None:
         """Return the file, or None if there is nothing to set."""
-        view = view_job(asked.connection, asked.viewer, int(asked.path["job"]))
+        view = view_job(request.connection, request.viewer, int(request.path["job"]))
         if view is None:
             return None
-        found = next_run(view, pairs_of_job(asked.connection, asked.viewer, view.row))
+        found = next_run(view, pairs_of_job(request.connection, request.viewer, view.row))
         text = "" if found is None else self.text(found)
         if found is None or not text:
             return None

@@ -19,7 +19,7 @@ from stripewise.centre.database.queries import (
     typical,
 )
 from stripewise.centre.portal.pages import _jobs
-from stripewise.centre.portal.pages._base import Asked, Page, address
+from stripewise.centre.portal.pages._base import Page, PageRequest, address
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.core.errors import UsageError
 from stripewise.present.blocks import (
@@ -197,7 +197,7 @@ class CompareJobs(Page):
     path = "/jobs/compare"
     section = "My jobs"
 
-    def build(self, asked: Asked) -> Content | None:
+    def build(self, request: PageRequest) -> Content | None:
         """Return the comparison of two jobs.
 
         Raises:
@@ -205,16 +205,16 @@ class CompareJobs(Page):
         """
         rows = []
         for name in ("a", "b"):
-            text = asked.words.get(name, "").strip()
+            text = request.words.get(name, "").strip()
             if not text:
                 raise UsageError(f"{name}: name two jobs, as in {self.path}?a=1&b=2")
-            row = find_job(asked.connection, asked.viewer, _jobs.number_word(name, text))
+            row = find_job(request.connection, request.viewer, _jobs.number_word(name, text))
             if row is None:
                 return None
             rows.append(row)
-        facts = facts_of_runs(asked.connection, asked.viewer, rows)
+        facts = facts_of_runs(request.connection, request.viewer, rows)
         first, second = (facts[row["id"]] for row in rows)
-        looked = [row for row in rows if asked.viewer.sight(row) is Sight.STAFF]
+        looked = [row for row in rows if request.viewer.sight(row) is Sight.STAFF]
         names = [_jobs.job_id(row) for row in rows]
         return Content(
             f"Jobs {names[0]} and {names[1]}",

@@ -16,7 +16,7 @@ from stripewise.centre.database.queries import (
     list_jobs,
     veiled,
 )
-from stripewise.centre.portal.pages._base import Asked, Page, address
+from stripewise.centre.portal.pages._base import Page, PageRequest, address
 from stripewise.core.errors import UsageError
 from stripewise.evidence.diagnosis import RULES
 from stripewise.present import plural
@@ -64,22 +64,26 @@ class Jobs(Page):
     section = "My jobs"
     lists_others = True
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """List the jobs."""
-        wanted = JobFilter.parse(asked.words)
-        sort = asked.words.get("sort", "")
+        wanted = JobFilter.parse(request.words)
+        sort = request.words.get("sort", "")
         listing = list_jobs(
-            asked.connection, asked.viewer, wanted, sort=sort, after=asked.words.get("after", "")
+            request.connection,
+            request.viewer,
+            wanted,
+            sort=sort,
+            after=request.words.get("after", ""),
         )
         number = listing.total
         if number is None:
-            number = count_jobs(asked.connection, asked.viewer, wanted)
+            number = count_jobs(request.connection, request.viewer, wanted)
         total = f"over {plural(COUNTED, 'job')}" if number > COUNTED else plural(number, "job")
         words = wanted.words()
         shown = {name for name, *_ in _COLUMNS} - {"cluster", "no_data_reason"}
-        if not (asked.viewer.is_staff or asked.viewer.managed):
+        if not (request.viewer.is_staff or request.viewer.managed):
             shown -= {"user"}
-        rows = [_row(veiled(asked.viewer, dict(row._mapping))) for row in listing.rows]
+        rows = [_row(veiled(request.viewer, dict(row._mapping))) for row in listing.rows]
         if len({row["cluster"] for row in rows}) > 1:
             shown |= {"cluster"}  # clusters may share job ids
         table = Table(
@@ -96,8 +100,8 @@ class Jobs(Page):
             total=total,
             note=_left_out(words),
         )
-        title = "Jobs" if asked.viewer.is_staff else "My jobs"
-        blocks: list[Block] = [_search(asked.viewer.is_staff, wanted, sort), table]
+        title = "Jobs" if request.viewer.is_staff else "My jobs"
+        blocks: list[Block] = [_search(request.viewer.is_staff, wanted, sort), table]
         return Content(title, _lead(number, total, is_search=bool(words)), blocks)
 
 

@@ -28,8 +28,8 @@ from stripewise.centre.database.queries import (
     survey,
 )
 from stripewise.centre.portal.pages._base import (
-    Asked,
     Page,
+    PageRequest,
     address,
     columns,
     not_estimated,
@@ -62,24 +62,24 @@ class OneProgram(Page):
     path = "/programs/{program}"
     section = "Programs"
 
-    def build(self, asked: Asked) -> Content | None:
+    def build(self, request: PageRequest) -> Content | None:
         """Build the page."""
-        name = str(asked.path["program"])
-        period = Period.parse(asked.words, asked.now)
-        program_id = find_program(asked.connection, asked.viewer, name)
-        public = _public(asked, name)
+        name = str(request.path["program"])
+        period = Period.parse(request.words, request.now)
+        program_id = find_program(request.connection, request.viewer, name)
+        public = _public(request, name)
         if program_id is None:
-            return None if public is None else _public_content(public, asked)
-        found = survey(asked.connection, asked.viewer, period, program_id=program_id)
+            return None if public is None else _public_content(public, request)
+        found = survey(request.connection, request.viewer, period, program_id=program_id)
         whole = found[0] if found else None
-        job = median_job(asked.connection, asked.viewer, program_id, period)
+        job = median_job(request.connection, request.viewer, program_id, period)
         blocks: list[Block] = [period_search(program_url(name), period)]
         if whole is not None:
             blocks.append(_facts(whole))
         if job or public:
             blocks.append(case_table(job, whole, public))
-        blocks += _details(asked, program_id, name, period)
-        sight = None if job is None else asked.viewer.sight(job)
+        blocks += _details(request, program_id, name, period)
+        sight = None if job is None else request.viewer.sight(job)
         return Content(
             name,
             _lead(name, whole, period),
@@ -88,15 +88,15 @@ class OneProgram(Page):
         )
 
 
-def _public(asked: Asked, name: str) -> ProgramSurvey | None:
-    if asked.viewer.is_staff:
+def _public(request: PageRequest, name: str) -> ProgramSurvey | None:
+    if request.viewer.is_staff:
         return None
-    every = public_survey(asked.connection, asked.now)
+    every = public_survey(request.connection, request.now)
     return next((one for one in every if one.program == name), None)
 
 
-def _details(asked: Asked, program_id: int, name: str, period: Period) -> list[Block]:
-    about = (asked.connection, asked.viewer, program_id)
+def _details(request: PageRequest, program_id: int, name: str, period: Period) -> list[Block]:
+    about = (request.connection, request.viewer, program_id)
     words = {**period.link_words, "program": name}
     rows, step = job_times(*about, year_before(period))
     return [
@@ -112,10 +112,10 @@ def _details(asked: Asked, program_id: int, name: str, period: Period) -> list[B
     ]  # fmt: skip
 
 
-def _public_content(public: ProgramSurvey, asked: Asked) -> Content:
+def _public_content(public: ProgramSurvey, request: PageRequest) -> Content:
     text = (
         f"You have no job of {public.program}. These figures are medians over the jobs of all "
-        f"users {public_period(asked.now).text}; there are at least {FEWEST_USERS} of them, and "
+        f"users {public_period(request.now).text}; there are at least {FEWEST_USERS} of them, and "
         "figures are rounded, so that nobody's job can be told apart."
     )
     links = Links("links", "More", [Link("All programs", address("/programs"))])
@@ -269,9 +269,13 @@ def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
 
 def with_direction(row: Row, words: Mapping[str, str]) -> dict[str, Any]:
     """Return a row of patterns with its direction in words, and the address of its jobs."""
-    asked = {**words, "pattern": row["form"], "direction": "write" if row["is_write"] else "read"}
+    request = {
+        **words,
+        "pattern": row["form"],
+        "direction": "write" if row["is_write"] else "read",
+    }
     direction = "written" if row["is_write"] else "read"
-    return {**row, "direction": direction, "url": address("/jobs", asked)}
+    return {**row, "direction": direction, "url": address("/jobs", request)}
 
 
 def settings_table(rows: Sequence[Row]) -> Table:
@@ -342,10 +346,10 @@ class Savings(Page):
     path = "/savings"
     section = "Programs"
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Sum the savings."""
-        period = Period.parse(asked.words, asked.now, _DAYS)
-        ledger = savings_ledger(asked.connection, asked.viewer, period)
+        period = Period.parse(request.words, request.now, _DAYS)
+        ledger = savings_ledger(request.connection, request.viewer, period)
         projects = [{**row, "url": program_url(row["program"])} for row in ledger.projects]
         blocks: list[Block] = [
             period_search(self.path, period),
@@ -425,16 +429,16 @@ class SavingsSettings(Page):
     path = "/savings/{pair:int}/settings"
     section = "Programs"
 
-    def build(self, asked: Asked) -> Download | None:
+    def build(self, request: PageRequest) -> Download | None:
         """Return TOML, or with form=lines, lines of a job script that work without Stripewise."""
-        form = asked.words.get("form", "toml")
+        form = request.words.get("form", "toml")
         if form not in ("toml", "lines"):
             raise UsageError(f"form={form[:40]!r}: settings come as toml or lines")
-        found = pair_settings(asked.connection, asked.viewer, int(asked.path["pair"]))
+        found = pair_settings(request.connection, request.viewer, int(request.path["pair"]))
         if found is None or (form == "lines" and not found.hints):
             return None
         key = found.row["id"]
-        is_anothers = asked.viewer.sight(found.row) is Sight.STAFF
+        is_anothers = request.viewer.sight(found.row) is Sight.STAFF
         audited = f"settings of pair {key}" if is_anothers else ""
         if form == "lines":
             name, text, media = f"stripewise-{key}.txt", found.hints + "\n", "text/plain"

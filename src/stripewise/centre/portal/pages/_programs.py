@@ -20,8 +20,8 @@ from stripewise.centre.database.queries import (
     survey,
 )
 from stripewise.centre.portal.pages._base import (
-    Asked,
     Page,
+    PageRequest,
     Spec,
     address,
     columns,
@@ -72,16 +72,16 @@ class ProgramsSummary(Page):
     path = "/programs/summary"
     section = "Programs"
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Build the page."""
-        period = Period.parse(asked.words, asked.now)
-        names = chosen(asked.words.get("programs", ""))
-        seen = {one.program: one for one in survey(asked.connection, asked.viewer, period)}
+        period = Period.parse(request.words, request.now)
+        names = chosen(request.words.get("programs", ""))
+        seen = {one.program: one for one in survey(request.connection, request.viewer, period)}
         if not names:
             largest = sorted(seen.values(), key=lambda one: -(one.node_seconds or 0.0))
             names = [one.program for one in largest[:USUAL_PROGRAMS]]
-        if not asked.viewer.is_staff:
-            for one in public_survey(asked.connection, asked.now):
+        if not request.viewer.is_staff:
+            for one in public_survey(request.connection, request.now):
                 seen.setdefault(one.program, one)
         shown = [seen[name] for name in names if name in seen]
         missing = [name for name in names if name not in seen]
@@ -89,7 +89,7 @@ class ProgramsSummary(Page):
         blocks: list[Block] = [
             period_search(self.path, period, [field]),
             _table(
-                "summary", "I/O profiling summary", _FIGURES, shown, _note(shown, missing, asked)
+                "summary", "I/O profiling summary", _FIGURES, shown, _note(shown, missing, request)
             ),
             _table("basis", "Behind these figures", _BASIS, shown, ""),
         ]
@@ -113,7 +113,7 @@ def chosen(text: str) -> list[str]:
     return names
 
 
-def _note(shown: Sequence[ProgramSurvey], missing: Sequence[str], asked: Asked) -> str:
+def _note(shown: Sequence[ProgramSurvey], missing: Sequence[str], request: PageRequest) -> str:
     text = (
         "Medians over the jobs with a profile. How many ran simultaneously is the median over the "
         f"time in which at least one job of the program ran. {OF_OPENED}"
@@ -121,7 +121,7 @@ def _note(shown: Sequence[ProgramSurvey], missing: Sequence[str], asked: Asked) 
     if public := [one.program for one in shown if one.is_everybody]:
         text += (
             f" Figures of {', '.join(public)} are over all users "
-            f"{public_period(asked.now).text}, rounded."
+            f"{public_period(request.now).text}, rounded."
         )
     if missing:
         text += f" There are no figures that you may see of {', '.join(missing)}."
@@ -224,14 +224,14 @@ class Programs(Page):
     path = "/programs"
     section = "Programs"
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Summarise each program."""
-        period = Period.parse(asked.words, asked.now)
-        sort = asked.words.get("sort") or USUAL_SORT
-        found = survey(asked.connection, asked.viewer, period)
+        period = Period.parse(request.words, request.now)
+        sort = request.words.get("sort") or USUAL_SORT
+        found = survey(request.connection, request.viewer, period)
         rows = in_order(map(row_of, found), sort, COLUMNS)
         words = {**period.words, "sort": sort}
-        shown, following = rows_of_page(rows, self.path, words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, words, request.words.get("from", ""))
         blocks: list[Block] = [
             period_search(self.path, period, kept={"sort": sort}),
             Table(
@@ -252,10 +252,10 @@ class Programs(Page):
                 note="A tenth of the jobs lies below the first figure, a tenth above the last.",
             ),
         ]
-        if not asked.viewer.is_staff:
-            blocks.append(_everybody(public_survey(asked.connection, asked.now), asked.now))
+        if not request.viewer.is_staff:
+            blocks.append(_everybody(public_survey(request.connection, request.now), request.now))
         blocks.append(_links(rows, period))
-        return Content("Programs", _lead(found, asked.viewer.is_staff), blocks)
+        return Content("Programs", _lead(found, request.viewer.is_staff), blocks)
 
 
 def _lead(found: Sequence[ProgramSurvey], is_staff: bool) -> str:
@@ -330,13 +330,13 @@ class Patterns(Page):
     path = "/patterns"
     section = "Programs"
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """List the patterns that lose most first."""
-        period = Period.parse(asked.words, asked.now)
-        wanted = PatternFilter.parse(asked.words)
+        period = Period.parse(request.words, request.now)
+        wanted = PatternFilter.parse(request.words)
         words = {name: str(value) for name, value in vars(wanted).items() if value is not None}
         least = words.get("least_lost_seconds", "")
-        rows = search_patterns(asked.connection, asked.viewer, wanted, period)
+        rows = search_patterns(request.connection, request.viewer, wanted, period)
         about = {**period.link_words, "least_lost_seconds": least}
         fields = [
             Field("pattern", "Pattern", words.get("pattern", ""), kind="search"),
@@ -353,8 +353,8 @@ class Patterns(Page):
                   empty="No job that you may see matches this search.",
                   total=f"{plural(len(rows), 'pattern')} {period.text}"),
         ]  # fmt: skip
-        if not asked.viewer.is_staff:
-            blocks.append(_everybody_patterns(asked, wanted))
+        if not request.viewer.is_staff:
+            blocks.append(_everybody_patterns(request, wanted))
         return Content("Patterns of access", _pattern_lead(rows, period), blocks)
 
 
@@ -371,10 +371,10 @@ def _pattern_lead(rows: Sequence[Mapping[str, Any]], period: Period) -> str:
     return f"{text} The most is lost in {first['form']}, {way}: {lost} in {jobs}."
 
 
-def _everybody_patterns(asked: Asked, wanted: PatternFilter) -> Table:
-    rows = public_patterns(asked.connection, wanted, asked.now)
+def _everybody_patterns(request: PageRequest, wanted: PatternFilter) -> Table:
+    rows = public_patterns(request.connection, wanted, request.now)
     least = public_seconds(wanted.least_lost_seconds)
-    when = public_period(asked.now).text
+    when = public_period(request.now).text
     note = (
         f"Jobs of all users {when}, of patterns with at least {FEWEST_USERS} users, and without "
         "what is mostly one user's; rounded, so that nobody's job can be told apart."

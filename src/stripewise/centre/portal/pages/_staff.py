@@ -21,9 +21,9 @@ from stripewise.centre.database.queries import (
     view_monitors,
 )
 from stripewise.centre.portal.pages._base import (
-    Asked,
     Audience,
     Page,
+    PageRequest,
     address,
     columns,
     not_estimated,
@@ -62,17 +62,17 @@ class Staff(Page):
     section = "Staff"
     audience = Audience.STAFF
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Summarise the last days."""
-        period = Period.parse(asked.words, asked.now, DAYS)
-        days = coverage(asked.connection, asked.viewer, period)
+        period = Period.parse(request.words, request.now, DAYS)
+        days = coverage(request.connection, request.viewer, period)
         jobs, profiled = (
             sum(row[name] for row in days) for name in ("job_count", "profiled_count")
         )
-        programs = costly_programs(asked.connection, asked.viewer, period)
+        programs = costly_programs(request.connection, request.viewer, period)
         avoidable = _avoidable(programs)
         spent = sum(row["node_seconds"] or 0.0 for row in programs)
-        sums = intake_sums(asked.connection, asked.viewer, period)
+        sums = intake_sums(request.connection, request.viewer, period)
         refused = sum(row["input_count"] for row in sums if row["outcome"] == "refused")
         last = max((row["last_at"] for row in sums), default=None)
         facts = [
@@ -89,8 +89,8 @@ class Staff(Page):
         blocks: list[Block] = [
             period_search(self.path, period),
             Facts("overview", "", facts, is_large=True),
-            *monitoring(asked),
-            _links(asked.viewer.is_admin),
+            *monitoring(request),
+            _links(request.viewer.is_admin),
         ]
         return Content("Staff", _lead(jobs, profiled, avoidable, period), blocks)
 
@@ -135,18 +135,20 @@ class StaffPrograms(Page):
     section = "Staff"
     audience = Audience.STAFF
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """List the programs."""
-        period = Period.parse(asked.words, asked.now)
+        period = Period.parse(request.words, request.now)
         rows = [
             {**row, "url": program_url(row["program"]),
              "avoidable_node_seconds": _avoidable([row]).value,
              "avoidable_share":
                  share_of(_avoidable([row]).value, row["profiled_node_seconds"]),
              "missing": _missing(row)}
-            for row in costly_programs(asked.connection, asked.viewer, period)
+            for row in costly_programs(request.connection, request.viewer, period)
         ]  # fmt: skip
-        shown, following = rows_of_page(rows, self.path, period.words, asked.words.get("from", ""))
+        shown, following = rows_of_page(
+            rows, self.path, period.words, request.words.get("from", "")
+        )
         specs = (
             ("program", "Program", "text"), ("area", "Research area", "text"),
             ("avoidable_node_seconds", "Avoidable node-hours", "node-hours"),
@@ -190,20 +192,20 @@ class StaffIgnored(Page):
     lists_others = True
     audience = Audience.STAFF
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """List the findings, most costly first."""
-        period = Period.parse(asked.words, asked.now)
-        word = asked.words.get("least_avoidable_seconds", "")
+        period = Period.parse(request.words, request.now)
+        word = request.words.get("least_avoidable_seconds", "")
         least = JobFilter.parse({"least_avoidable_seconds": word}).least_avoidable_seconds
         seconds = LEAST_SECONDS if least is None else least
         rows = [
             {**row, "url": program_url(row["program"]), "jobs_url": _jobs_url(row)}
             for row in ignored_advice(
-                asked.connection, asked.viewer, period, least_seconds=seconds
+                request.connection, request.viewer, period, least_seconds=seconds
             )
         ]
         words = {**period.words, "least_avoidable_seconds": word}
-        shown, following = rows_of_page(rows, self.path, words, asked.words.get("from", ""))
+        shown, following = rows_of_page(rows, self.path, words, request.words.get("from", ""))
         specs = (
             ("user", "User", "text"), ("program", "Program", "text"), ("code", "Finding", "code"),
             ("job_count", "Jobs in a row", "count"), ("since_at", "Since", "day"),
@@ -256,16 +258,16 @@ _COLUMNS = (
 )
 
 
-def monitoring(asked: Asked) -> list[Block]:
+def monitoring(request: PageRequest) -> list[Block]:
     """Return the state of the monitoring: in words, then the agents, silent ones first."""
-    found = view_monitors(asked.connection, asked.now)
-    missing = uncounted(asked.connection, asked.now)
+    found = view_monitors(request.connection, request.now)
+    missing = uncounted(request.connection, request.now)
     words = [*_agents_words(found), *_missing_words(missing)]
     is_bad = bool(missing) or any(one.is_silent for one in found)
     return [
         Notice("monitoring", "Monitoring", words, "warn" if is_bad else "good"),
         Table("agents", "Monitoring agents", _COLUMNS,
-              [_row(one, asked.now) for one in found[:MOST_AGENTS]],
+              [_row(one, request.now) for one in found[:MOST_AGENTS]],
               total=plural(len(found), "agent"), empty="No agent has delivered anything yet."),
     ]  # fmt: skip
 

@@ -26,9 +26,9 @@ from stripewise.centre.database.queries import (
     unrecorded_jobs,
 )
 from stripewise.centre.portal.pages._base import (
-    Asked,
     Audience,
     Page,
+    PageRequest,
     Spec,
     address,
     columns,
@@ -59,18 +59,18 @@ class StaffCoverage(Page):
     section = "Staff"
     audience = Audience.STAFF
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Build the page."""
-        period = Period.parse(asked.words, asked.now)
-        by = asked.words.get("by") or "day"
-        rows = list(map(_with_shares, coverage(asked.connection, asked.viewer, period, by)))
+        period = Period.parse(request.words, request.now)
+        by = request.words.get("by") or "day"
+        rows = list(map(_with_shares, coverage(request.connection, request.viewer, period, by)))
         choices = [(name, name) for name in GROUPS]
         blocks: list[Block] = [
             period_search(
                 self.path, period, [Field("by", "A row for each", by, choices, has_any=False)]
             ),
             *([_chart(rows)] if by == "day" else []),
-            _reasons(reasons(asked.connection, asked.viewer, period)),
+            _reasons(reasons(request.connection, request.viewer, period)),
             _table(rows, by),
         ]
         return Content("Coverage", _lead(rows, period), blocks)
@@ -153,13 +153,13 @@ class StaffIngest(Page):
     section = "Staff"
     audience = Audience.STAFF
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Show sums, the rate, and refused inputs."""
-        period = Period.parse(asked.words, asked.now, _DAYS)
-        sums = intake_sums(asked.connection, asked.viewer, period)
-        hours = intake_hours(asked.connection, asked.viewer, period)
+        period = Period.parse(request.words, request.now, _DAYS)
+        sums = intake_sums(request.connection, request.viewer, period)
+        hours = intake_hours(request.connection, request.viewer, period)
         refused = refused_inputs(
-            asked.connection, asked.viewer, after=asked.words.get("after", "")
+            request.connection, request.viewer, after=request.words.get("after", "")
         )
         following = address(self.path, {**period.words, "after": refused.next})
         specs = (
@@ -210,11 +210,11 @@ class StaffAudit(Page):
     section = "Staff"
     audience = Audience.ADMIN
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """List the entries, latest first."""
-        login = asked.words.get("login", "").strip()
+        login = request.words.get("login", "").strip()
         found = audit_trail(
-            asked.connection, asked.viewer, login=login, after=asked.words.get("after", "")
+            request.connection, request.viewer, login=login, after=request.words.get("after", "")
         )
         specs = (
             ("at", "When (UTC)", "moment"), ("login", "Who", "text"),
@@ -258,14 +258,14 @@ class StaffQuality(Page):
     lists_others = True
     audience = Audience.STAFF
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Compare the sources."""
-        about = (asked.connection, asked.viewer, Period.parse(asked.words, asked.now))
+        about = (request.connection, request.viewer, Period.parse(request.words, request.now))
         period = about[2]
-        word = asked.words.get("least_ratio", "")
+        word = request.words.get("least_ratio", "")
         ratio = _ratio(word)
         found = agreements(*about)
-        odd = disagreements(*about, least_ratio=ratio, after=asked.words.get("after", ""))
+        odd = disagreements(*about, least_ratio=ratio, after=request.words.get("after", ""))
         words = {**period.words, "least_ratio": word}
         apart, alone = clocks_apart(*about), unrecorded_jobs(*about)
         field = Field(

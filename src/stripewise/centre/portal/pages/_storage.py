@@ -22,7 +22,7 @@ from stripewise.centre.database.queries import (
     view_names,
     view_storage,
 )
-from stripewise.centre.portal.pages._base import Asked, Audience, Page, address, part
+from stripewise.centre.portal.pages._base import Audience, Page, PageRequest, address, part
 from stripewise.core.errors import StripewiseError
 from stripewise.core.inputs import SITE_ADVICE, read_input
 from stripewise.present import duration_text, plural, printable
@@ -82,13 +82,14 @@ class Storage(Page):
     section = "Storage"
     audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Build the page."""
-        states = view_storage(asked.connection, asked.now)
+        states = view_storage(request.connection, request.now)
         coarse = any(one.read.resolution_seconds > 3600 for one in states)
-        blocks: list[Block] = [*notices(states, asked.now)]
+        blocks: list[Block] = [*notices(states, request.now)]
         blocks += [
-            Table("load", "Health and load", _LOAD, [_load_row(one, asked.now) for one in states],
+            Table("load", "Health and load", _LOAD,
+                  [_load_row(one, request.now) for one in states],
                   note=_NOTE.format("hour, or day," if coarse else "hour"),
                   empty="No file system is known yet."),
             Table("space", "Space", _SPACE, [_space_row(one) for one in states],
@@ -99,7 +100,7 @@ class Storage(Page):
                 Link("Events", "/storage/events"),
             ]),
         ]  # fmt: skip
-        return Content("Storage", lead(states, asked.now), blocks)
+        return Content("Storage", lead(states, request.now), blocks)
 
 
 def lead(states: Sequence[FileSystemState], now: float) -> str:
@@ -185,14 +186,14 @@ class StoragePage(Page):
     section = "Storage"
     audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content | None:
+    def build(self, request: PageRequest) -> Content | None:
         """Return the content of the page, or None if there is no such file system."""
-        name = str(asked.path["name"])
-        key = find_file_system(asked.connection, name)
-        return None if key is None else self.build_for(asked, name, key)
+        name = str(request.path["name"])
+        key = find_file_system(request.connection, name)
+        return None if key is None else self.build_for(request, name, key)
 
     @abstractmethod
-    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+    def build_for(self, request: PageRequest, name: str, key: int) -> Content:
         """Return the content of the page for the file system with a name and key."""
 
 
@@ -354,10 +355,10 @@ class StorageAdvice(Page):
     section = "Storage"
     audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """Build the page."""
-        news = advice_now(asked.connection, asked.now)
-        text, problem = _text(asked.advice)
+        news = advice_now(request.connection, request.now)
+        text, problem = _text(request.advice)
         blocks: list[Block] = []
         if news:
             blocks.append(Notice("news", "Now", news))
@@ -393,14 +394,14 @@ class StorageEvents(Page):
     section = "Storage"
     audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content:
+    def build(self, request: PageRequest) -> Content:
         """List the events."""
-        wanted = EventFilter.parse(asked.words)
-        listing = list_events(asked.connection, wanted, after=asked.words.get("after", ""))
+        wanted = EventFilter.parse(request.words)
+        listing = list_events(request.connection, wanted, after=request.words.get("after", ""))
         words = {
-            name: asked.words.get(name, "") for name in ("file_system", "kind", "since", "until")
+            name: request.words.get(name, "") for name in ("file_system", "kind", "since", "until")
         }
-        names = view_names(asked.connection)
+        names = view_names(request.connection)
         following = address(self.path, {**words, "after": listing.next}) if listing.next else ""
         found = len(listing.rows)
         lead = (
@@ -412,7 +413,7 @@ class StorageEvents(Page):
             Field("file_system", "File system", words["file_system"],
                   [(name, name) for name in names]),
             Field("kind", "Kind", words["kind"],
-                  [(kind, kind) for kind in kinds_of_events(asked.connection)]),
+                  [(kind, kind) for kind in kinds_of_events(request.connection)]),
             Field("since", "From", words["since"], kind="date"),
             Field("until", "Before", words["until"], kind="date"),
         ])  # fmt: skip

@@ -17,7 +17,7 @@ from stripewise.centre.database.queries import (
     events_within,
     view_load,
 )
-from stripewise.centre.portal.pages._base import Asked, address
+from stripewise.centre.portal.pages._base import PageRequest, address
 from stripewise.centre.portal.pages._storage import (
     StoragePage,
     age_text,
@@ -91,20 +91,20 @@ class StorageLoad(StoragePage):
 
     path = "/storage/{name}"
 
-    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+    def build_for(self, request: PageRequest, name: str, key: int) -> Content:
         """Show the load."""
-        period = period_of(asked)
-        load = view_load(asked.connection, key, period, asked.now)
-        events = events_within(asked.connection, key, period.since, period.until)
+        period = period_of(request)
+        load = view_load(request.connection, key, period, request.now)
+        events = events_within(request.connection, key, period.since, period.until)
         spans = _spans(events, period)
         return Content(
             f"Load of {name}",
-            _lead(name, load, period, asked.now),
+            _lead(name, load, period, request.now),
             [
-                periods(path_of(name), period, asked.now, PERIODS),
+                periods(path_of(name), period, request.now, PERIODS),
                 *_charts(load, spans),
                 *_server_charts(load, spans),
-                *_tables(name, load, period, asked),
+                *_tables(name, load, period, request),
                 Table("events", "Events in this time", _EVENTS,
                       [dict(row._mapping) for row in events if row.kind != "advice"],
                       note="Events are shaded in the charts; one without an end has not ended.",
@@ -114,14 +114,14 @@ class StorageLoad(StoragePage):
         )  # fmt: skip
 
 
-def period_of(asked: Asked, default: str = "day") -> LoadPeriod:
+def period_of(request: PageRequest, default: str = "day") -> LoadPeriod:
     """Return the period that the parameters of a URL define.
 
     Raises:
         UsageError: They cannot be used.
     """
-    until = JobFilter.parse({"until": asked.words.get("until", "")}).until
-    return LoadPeriod.of(asked.words.get("period", "") or default, until, asked.now)
+    until = JobFilter.parse({"until": request.words.get("until", "")}).until
+    return LoadPeriod.of(request.words.get("period", "") or default, until, request.now)
 
 
 def periods(path: str, period: LoadPeriod, now: float, names: Iterable[str]) -> Links:
@@ -236,10 +236,12 @@ def _server_charts(load: FileSystemLoad, spans: Sequence[Span]) -> list[Block]:
     return found
 
 
-def _tables(name: str, load: FileSystemLoad, period: LoadPeriod, asked: Asked) -> Iterator[Table]:
+def _tables(
+    name: str, load: FileSystemLoad, period: LoadPeriod, request: PageRequest
+) -> Iterator[Table]:
     """Yield tables of the targets: of their bytes, their operations, their space."""
-    first = _place(asked.words.get("after", ""))
-    words = {"period": period.name, "until": asked.words.get("until", ""),
+    first = _place(request.words.get("after", ""))
+    words = {"period": period.name, "until": request.words.get("until", ""),
              "after": first + TARGETS_SHOWN}  # fmt: skip
     of_data = [one for one in load.targets if one.factor is not None or one.metadata is None]
     of_metadata = [one for one in load.targets if one.metadata is not None]

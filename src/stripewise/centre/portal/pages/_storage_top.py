@@ -10,14 +10,14 @@ from typing import Any
 from stripewise.centre.database.queries import (
     FEWEST_USERS,
     TOP_PERIODS,
-    Hurting,
+    DisturbingJob,
     LoadPeriod,
     Share,
     Top,
-    hurting_jobs,
+    disturbing_jobs,
     view_top,
 )
-from stripewise.centre.portal.pages._base import Asked, Audience, address
+from stripewise.centre.portal.pages._base import Audience, PageRequest, address
 from stripewise.centre.portal.pages._storage import StoragePage, pages_of, path_of
 from stripewise.centre.portal.pages._storage_load import period_of, periods
 from stripewise.core import NOTHING, Amount, total
@@ -52,20 +52,20 @@ class StorageTop(StoragePage):
     path = "/storage/{name}/top"
     audience = Audience.LOGIN
 
-    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+    def build_for(self, request: PageRequest, name: str, key: int) -> Content:
         """Show the sums, and the largest shares."""
-        period = period_of(asked)
-        top = view_top(asked.connection, asked.viewer, key, period)
+        period = period_of(request)
+        top = view_top(request.connection, request.viewer, key, period)
         words = {"since": period.since, "until": period.until}
-        is_staff = asked.viewer.is_staff
+        is_staff = request.viewer.is_staff
         blocks: list[Block] = [
-            periods(path_of(name, "top"), period, asked.now, TOP_PERIODS),
+            periods(path_of(name, "top"), period, request.now, TOP_PERIODS),
             _sums(top, is_staff),
             _people("users", "Users", top.users, top, words if is_staff else None),
             _people("groups", "Unix groups", top.groups, top, None),
             _people("projects", "Projects", top.projects, top, words),
             _jobs(top),
-            *hurting(asked, key),
+            *disturbing(request, key),
             pages_of(name),
         ]
         audited = f"who causes the load of {name}" if is_staff else ""
@@ -169,12 +169,12 @@ def _outside(top: Top) -> str:
 def _whole(top: Top, is_staff: bool) -> list[Fact]:
     """Return what the file system did for all, and for staff the part of unknown users."""
     whole, rest = top.whole, top.rest if is_staff else None
-    moved, asked = (whole.moved, _operations(whole)) if whole else (None, None)
+    moved, request = (whole.moved, _operations(whole)) if whole else (None, None)
     note = "" if whole else "too few samples in this time"
     items = [
         Fact("source", "Source of these figures", _source(top)),
         _fact("whole_bytes", "The whole file system moved", moved, "bytes", note),
-        _fact("whole_meta_operations", "Metadata operations of all", asked),
+        _fact("whole_meta_operations", "Metadata operations of all", request),
     ]
     if is_staff and top.by_servers:
         items += [
@@ -252,7 +252,7 @@ def _share(part: Amount, whole: Amount) -> Amount:
 
 # Jobs that did most of what a server did while it was slow.
 
-_HURTING_COLUMNS = (
+_DISTURBING_COLUMNS = (
     Column("raw_id", "Job", "id", link="url"),
     Column("user", "User"),
     Column("program", "Program"),
@@ -265,7 +265,7 @@ _HURTING_COLUMNS = (
     Column("at", "Hour (UTC)", "moment"),
     Column("hours", "Hours", "count"),
 )
-_HURTING_NOTE = (
+_DISTURBING_NOTE = (
     "In these hours of the last day, an operation of the server's targets took more than three "
     "times what was usual in the 28 days before, for storage targets a byte took longer too, and "
     "this job made more than half of all that the server did. That it was the cause is likely, "
@@ -273,10 +273,10 @@ _HURTING_NOTE = (
 )
 
 
-def hurting(asked: Asked, key: int) -> list[Block]:
+def disturbing(request: PageRequest, key: int) -> list[Block]:
     """Return the jobs that hurt others: all of them for staff, their own for users, if any."""
-    found = hurting_jobs(asked.connection, asked.viewer, key, asked.now)
-    is_staff = asked.viewer.is_staff
+    found = disturbing_jobs(request.connection, request.viewer, key, request.now)
+    is_staff = request.viewer.is_staff
     if not found and not is_staff:
         return []
     title = (
@@ -284,13 +284,13 @@ def hurting(asked: Asked, key: int) -> list[Block]:
         else "Your jobs with most of the load of a slow server"
     )  # fmt: skip
     return [
-        Table("hurting", title, _HURTING_COLUMNS, [_hurting_row(one) for one in found],
-              note=_HURTING_NOTE,
+        Table("hurting", title, _DISTURBING_COLUMNS, [_disturbing_row(one) for one in found],
+              note=_DISTURBING_NOTE,
               empty="No job made most of the load of a server that was slow in the last day.")
     ]  # fmt: skip
 
 
-def _hurting_row(one: Hurting) -> dict[str, Any]:
+def _disturbing_row(one: DisturbingJob) -> dict[str, Any]:
     return {
         **{name: one.job[name] for name in ("raw_id", "user", "program", "cluster")},
         "url": address(f"/jobs/{one.job['id']}"),

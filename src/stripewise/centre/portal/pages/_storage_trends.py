@@ -21,7 +21,7 @@ from stripewise.centre.database.queries import (
     find_file_system,
     storage_tempo,
 )
-from stripewise.centre.portal.pages._base import Asked, Audience, Page, address
+from stripewise.centre.portal.pages._base import Audience, Page, PageRequest, address
 from stripewise.centre.portal.pages._storage import (
     StoragePage,
     age_text,
@@ -101,10 +101,10 @@ class StoragePatterns(StoragePage):
 
     path = "/storage/{name}/patterns"
 
-    def build_for(self, asked: Asked, name: str, key: int) -> Content:
+    def build_for(self, request: PageRequest, name: str, key: int) -> Content:
         """Show the patterns of all days together, and of each day."""
-        days = _days_of(asked.words.get("days", ""))
-        found = storage_tempo(asked.connection, key, days, asked.now)
+        days = _days_of(request.words.get("days", ""))
+        found = storage_tempo(request.connection, key, days, request.now)
         choice = [
             Link(f"{number} days", address(path_of(name, "patterns"), {"days": number}),
                  "shown now" if number == days else "")
@@ -238,15 +238,15 @@ class StorageBenchmarks(Page):
     section = "Storage"
     audience = Audience.PUBLIC
 
-    def build(self, asked: Asked) -> Content | None:
+    def build(self, request: PageRequest) -> Content | None:
         """Build the page."""
-        name = str(asked.path["name"])
-        cases = benchmark_history(asked.connection, name)
-        if not cases and find_file_system(asked.connection, name) is None:
+        name = str(request.path["name"])
+        cases = benchmark_history(request.connection, name)
+        if not cases and find_file_system(request.connection, name) is None:
             return None
         blocks: list[Block] = []
         if cases:
-            blocks.append(_benchmark_chart(_chosen(cases, asked)))
+            blocks.append(_benchmark_chart(_chosen(cases, request)))
         blocks += [
             _case_table("bandwidth", "Bandwidth", "rate", name,
                    [one for one in cases if one.unit == _DATA]),
@@ -254,7 +254,7 @@ class StorageBenchmarks(Page):
                    [one for one in cases if one.unit != _DATA]),
             pages_of(name),
         ]  # fmt: skip
-        return Content(f"Benchmarks of {name}", _benchmark_lead(cases, asked.now), blocks)
+        return Content(f"Benchmarks of {name}", _benchmark_lead(cases, request.now), blocks)
 
 
 def _benchmark_lead(cases: Sequence[CaseHistory], now: float) -> str:
@@ -334,9 +334,9 @@ def verdict_text(one: CaseHistory) -> str:
     return f"{change}, beyond the spread"
 
 
-def _chosen(cases: Sequence[CaseHistory], asked: Asked) -> CaseHistory:
+def _chosen(cases: Sequence[CaseHistory], request: PageRequest) -> CaseHistory:
     """Return the requested case, else the first."""
-    words = asked.words
+    words = request.words
     for one in cases:
         case_key = (one.case, one.operation, str(one.nodes), str(one.ranks))
         wanted = tuple(words.get(name, "") for name in ("case", "operation", "nodes", "ranks"))

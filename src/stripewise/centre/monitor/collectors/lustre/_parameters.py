@@ -318,11 +318,11 @@ class Parameters:
         """Read in parts, so that many texts are not in memory at once."""
         apart = [name for name in names if name in self._apart]
         left_out = {*self._unreadable, *apart}
-        asked = [name for name in names if name not in left_out]
+        wanted = [name for name in names if name not in left_out]
         if apart:
             yield self._alone(host, apart)
-        for start in range(0, max(1, len(asked)), _MOST_NAMES):
-            yield self._part(host, asked[start : start + _MOST_NAMES])
+        for start in range(0, max(1, len(wanted)), _MOST_NAMES):
+            yield self._part(host, wanted[start : start + _MOST_NAMES])
         if denied := [name for name in names if name in self._unreadable]:
             yield {}, self._unreadable_problems(denied)
 
@@ -441,12 +441,12 @@ def split(output: str, names: Sequence[str]) -> dict[str, str] | None:
     """
     if not output.endswith("\n"):
         return None
-    asked = set(names)
+    wanted = set(names)
     starts: list[tuple[int, str]] = []
     lines = output.split("\n")
     for place, line in enumerate(lines):
         name, equals, _ = line.partition("=")
-        if equals and name in asked:
+        if equals and name in wanted:
             starts.append((place, name))
     if [name for _, name in starts] != list(names) or starts[0][0] != 0:
         return None
