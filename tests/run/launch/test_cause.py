@@ -56,15 +56,15 @@ PROGRAM, SIGNAL = FailureCause.PROGRAM, FailureCause.SIGNAL
     ],
 )
 def test_causes_of_exits(exit_code, said, cause):
-    outcome = Outcome(RunStatus.FAILED, exit_code, 1.0, 0.0, said=said)
+    outcome = Outcome(RunStatus.FAILED, exit_code, 1.0, 0.0, output=said)
     assert outcome.cause is cause
     assert outcome.cause.is_outside is (cause is not PROGRAM)
 
 
 def test_causes_of_other_ends():
-    assert Outcome(RunStatus.OK, 0, 1.0, 0.0, said=FULL).cause is FailureCause.NONE
+    assert Outcome(RunStatus.OK, 0, 1.0, 0.0, output=FULL).cause is FailureCause.NONE
     assert Outcome(RunStatus.TIMEOUT, None, 1.0, 0.0).cause is FailureCause.HANG
-    assert Outcome(RunStatus.TIMEOUT, None, 1.0, 0.0, said=FULL).cause is FailureCause.STORAGE
+    assert Outcome(RunStatus.TIMEOUT, None, 1.0, 0.0, output=FULL).cause is FailureCause.STORAGE
     assert Outcome(RunStatus.CANCELLED, None, 1.0, 0.0).cause is SIGNAL
     lost = Outcome(RunStatus.FAILED, 1, 1.0, 0.0, place_lost=True)
     assert lost.cause is FailureCause.STORAGE
@@ -99,7 +99,7 @@ def test_a_killed_mpi_program(runs, mpiexec, victim, monkeypatch, eventually):
     assert runs.launcher.wait(handle, 60)
     outcome = runs.launcher.collect(handle)
     assert outcome.status is RunStatus.FAILED
-    assert outcome.cause is SIGNAL, (outcome.exit_code, outcome.said)
+    assert outcome.cause is SIGNAL, (outcome.exit_code, outcome.output)
 
 
 def parent(name: str, pid: int) -> int:

@@ -84,6 +84,6 @@ def test_a_spool_that_the_node_does_not_see(jobs):
 
 def test_what_an_agent_says_fits_into_its_file_in_any_script(tmp_path):
     agent = Agent(str(tmp_path))
-    agent.said = {str(number): "\u6587" * 400 for number in range(1000, 1010)}
+    agent.errors = {str(number): "\u6587" * 400 for number in range(1000, 1010)}
     agent.tell(durable=True)
     assert "1009" in files.read(str(tmp_path / files.AGENT))["said"]

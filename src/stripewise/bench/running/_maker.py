@@ -212,7 +212,7 @@ class Maker:
 def _status(outcome: Outcome) -> str:
     if outcome.status is RunStatus.OK:
         return "ok"
-    if _NO_ROOM.search(outcome.said):
+    if _NO_ROOM.search(outcome.output):
         return "no-space"
     return "timeout" if outcome.status is RunStatus.TIMEOUT else "failed"
 
@@ -221,7 +221,7 @@ def _message(outcome: Outcome) -> str:
     """Return one line on why a run failed, preferring the program's last message."""
     if outcome.status is RunStatus.OK:
         return ""
-    lines = [line.strip() for line in outcome.said.splitlines() if line.strip()]
+    lines = [line.strip() for line in outcome.output.splitlines() if line.strip()]
     message = next(
         (line for line in lines if _NO_ROOM.search(line) or _NODE_DOWN.search(line)), ""
     )

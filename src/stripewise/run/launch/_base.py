@@ -98,7 +98,7 @@ class Outcome:
         containers: Container files to read.
         io_seconds / read_bytes / write_bytes: Figures of a replayed run without containers.
         message: One line of explanation if status is not OK.
-        said: End of its standard output and error if status is not OK.
+        output: End of its standard output and error if status is not OK.
         place_lost: Whether its working directory no longer existed when it ended.
         emulated: Figures recorded by the emulated storage; None without emulation.
         stage_in_seconds / stage_out_seconds: Times to copy its files to a burst buffer and back;
@@ -115,7 +115,7 @@ class Outcome:
     read_bytes: int | None = None
     write_bytes: int | None = None
     message: str = ""
-    said: str = ""
+    output: str = ""
     place_lost: bool = False
     emulated: EmulatedRun | None = None
     stage_in_seconds: float | None = None
@@ -237,7 +237,7 @@ _RANK_FAILED = re.compile(
 
 def failure_cause(run: Outcome) -> FailureCause:
     """Return the cause of a run's failure."""
-    output = run.said
+    output = run.output
     if run.status is RunStatus.OK:
         return FailureCause.NONE
     if run.status is RunStatus.CANCELLED:

@@ -193,7 +193,7 @@ def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
         started_unix_seconds=float(result["started"]),
         containers=tuple(containers),
         message=_message(directory, status, result),
-        said="" if status is RunStatus.OK else _last_output(directory),
+        output="" if status is RunStatus.OK else _last_output(directory),
         place_lost=result.get("place_lost", False),
         stage_in_seconds=result.get("stage_in_seconds"),
         stage_out_seconds=result.get("stage_out_seconds"),

@@ -111,7 +111,7 @@ class Slurm:
         try:
             text = self._commands.run("sbatch", words, directory)
         except CommandFailed as error:
-            raise refused(error.said) from None
+            raise refused(error.output) from None
         match = _PARSABLE.search(text)
         if match is None:
             raise SlurmError(f"sbatch did not say the number of the job: {text.strip()[:200]!r}")
@@ -158,7 +158,7 @@ class Slurm:
             words = [*self._on_cluster(), *map(str, sorted(jobs))]
             self._commands.run("scancel", words)
         except CommandFailed as error:
-            if not _NO_SUCH_JOB.search(error.said):
+            if not _NO_SUCH_JOB.search(error.output):
                 raise
         for number in jobs:  # its state has changed
             if number in self._known and not self._known[number].state.ended:
@@ -206,7 +206,7 @@ class Slurm:
             words = [*self._on_cluster(), "-o", "show", "job", str(job)]
             records = parse_records(self._commands.run("scontrol", words))
         except CommandFailed as error:
-            if not _NO_SUCH_JOB.search(error.said):
+            if not _NO_SUCH_JOB.search(error.output):
                 raise
             records = ()
         for record in records:

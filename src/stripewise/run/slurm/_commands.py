@@ -291,12 +291,12 @@ class CommandFailed(SlurmError):
     """A command ended with an exit code other than zero.
 
     Attributes:
-        said: Complete output of the command.
+        output: Complete output of the command.
     """
 
     def __init__(self, command: str, output: str, code: int) -> None:
         super().__init__(f"{command} failed: {one_line(output) or f'exit code {code}'}")
-        self.said = output
+        self.output = output
 
 
 # Limits on requests to the controller, which serves all users of the machine.

@@ -80,7 +80,7 @@ class _Files:
     path: str
     timed: list[Timed] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    said: str = ""
+    message: str = ""
 
 
 @dataclass
@@ -118,7 +118,7 @@ class _Run:
         elif line.strip() == "Finished":
             self.finished = True
         elif self.places and not self.places[-1].timed and _TROUBLE.search(line):
-            self.places[-1].said = self.places[-1].said or line.strip()
+            self.places[-1].message = self.places[-1].message or line.strip()
 
     def _time(self, match: re.Match[str], line: str) -> None:
         """Add a figure; its rate times its time is the size of the array."""
@@ -217,8 +217,8 @@ def _test(
         backend = next((one[1] for one in _FILES if word.startswith(one[0]) and one[1]), "")
     failed = ""
     if not place.timed:
-        said = f" ({shown(place.said, 120)!r})" if place.said else ""
-        failed = f"benchio printed no rate of it{said}"
+        detail = f" ({shown(place.message, 120)!r})" if place.message else ""
+        failed = f"benchio printed no rate of it{detail}"
     elif not backend:
         failed = "the name of its file contains no method of benchio"
     work = Data(backend or "posix", layout, mode, "array3d", shape=shape, sync=False)

@@ -63,7 +63,7 @@ class Agent:
         self.control: dict[str, Any] = {"orders": 0, "cancel": [], "stop": False}
         self.order, self.ended, self.served = 0, 0, 0
         self.phase, self.reason = "idle", ""
-        self.said: dict[str, str] = {}
+        self.errors: dict[str, str] = {}
         self.margin_seconds = float(self.state.get("margin_seconds", 95.0))
         self.copies_seconds = 0.0
         self.why_ended = ""
@@ -93,7 +93,7 @@ class Agent:
     def _take_over(self, before: dict[str, Any]) -> None:
         """Continue where this job was interrupted by a requeue or a failure of its node."""
         self.order, self.ended = int(before["order"]), int(before["ended"])
-        self.said = dict(before["said"])
+        self.errors = dict(before["said"])
         if self.order > self.ended:
             order = files.read(self._path(files.order_name(self.order)))
             if order is not None:
@@ -174,7 +174,7 @@ class Agent:
             "order": self.order,
             "ended": self.ended,
             "served": self.served,
-            "said": {number: text[:250] for number, text in list(self.said.items())[-2:]},
+            "said": {number: text[:250] for number, text in list(self.errors.items())[-2:]},
             "alive_seconds": round(self.late_seconds + time.monotonic() - self.begun, 3),
         }
 
@@ -240,7 +240,7 @@ class Agent:
 
     def _end_order(self, number: int, error: str) -> None:
         if error:
-            self.said[str(number)] = error
+            self.errors[str(number)] = error
         self.order = self.ended = number
         self.phase = "idle"
         self._needed_at = time.monotonic()
