@@ -4,7 +4,7 @@
 
 from stripewise.bench import CaseRun, Sample
 from stripewise.bench.campaign import find_suite
-from stripewise.bench.campaign._interference import partly_alone, seen_beside
+from stripewise.bench.campaign._interference import interference_circumstances, partly_alone
 from stripewise.bench.limits._cells import cells_of
 from stripewise.bench.runners import Printed
 from support.simulated_campaigns import simulated_campaign
@@ -16,13 +16,13 @@ def test_a_share_is_that_of_the_time_in_which_any_phase_of_the_other_ran():
         (Sample("create", 100, 2.0), Sample("stat", 100, 1.0)),
         spans={"stat": (4.0, 7.0), "create": (-1.0, 5.0), "remove": (9.0, 9.5)},
     )
-    seen = seen_beside(own, other)
+    seen = interference_circumstances(own, other)
     assert seen["beside"] == {"create": 50, "stat": 100}
     assert seen["beside_share"] == {"write": 0.75, "read": 0.0}
 
 
 def test_programs_that_do_not_tell_when_they_ran_leave_no_share():
-    assert seen_beside(Printed(()), Printed((Sample("write", 8, 2.0),))) == {
+    assert interference_circumstances(Printed(()), Printed((Sample("write", 8, 2.0),))) == {
         "beside": {"write": 4}
     }
 

@@ -16,8 +16,8 @@ from stripewise.run.launch import Outcome
 from support.study_fakes import KNOB, FakeLauncher, helped
 
 KILLED = {"exit_code": -signal.SIGKILL, "message": "ended by SIGKILL"}
-FULL = {"exit_code": 1, "message": "exit code 1", "said": "No space left on device"}
-NOT_UP = {"exit_code": 213, "message": "exit code 213", "said": "PMIX ERROR: NO-PERMISSIONS"}
+FULL = {"exit_code": 1, "message": "exit code 1", "output": "No space left on device"}
+NOT_UP = {"exit_code": 213, "message": "exit code 213", "output": "PMIX ERROR: NO-PERMISSIONS"}
 GONE = {"exit_code": 1, "message": "exit code 1", "place_lost": True}
 SUPERVISOR = {"status": RunStatus.CANCELLED, "exit_code": None, "message": "stopped"}
 OWN = {"exit_code": 3, "message": "exit code 3"}

@@ -22,7 +22,7 @@ from stripewise.study.plan._options import JobOptions
 from stripewise.study.runs import _job_evidence
 from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
 from stripewise.study.runs._local_tools import search_space
-from stripewise.study.runs._looking import look, look_first
+from stripewise.study.runs._looking import look, measure_first_run
 from stripewise.study.workspace import InputSnapshot, OutputSet, Place
 from support.cray_output import cray_output
 
@@ -146,7 +146,7 @@ def test_a_damaged_log_tells_nothing(run) -> None:
 
 def test_what_the_program_does_is_read_from_the_log_too(run) -> None:
     run.log()
-    seen = look_first(run.evidence.workspace, run.place, run.look(), job=run.evidence)
+    seen = measure_first_run(run.evidence.workspace, run.place, run.look(), job=run.evidence)
     assert not seen.problem
     assert not seen.facts.in_reach
     assert seen.facts.n_ranks == run.profile.n_ranks
@@ -182,7 +182,7 @@ def test_tables_in_the_output_belong_to_the_run(run) -> None:
     assert seen.mpiio[0].write.system_calls == 64
     assert seen.files[0].writers == 4
     assert seen.files[0].reported["striping_unit"] == "4194304"
-    first = look_first(run.evidence.workspace, run.place, seen, job=run.evidence)
+    first = measure_first_run(run.evidence.workspace, run.place, seen, job=run.evidence)
     assert first.facts.uses_cray_mpich
     assert first.facts.mpi_family == "mpich"
 

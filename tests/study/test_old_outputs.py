@@ -36,7 +36,7 @@ def with_old_outputs(launcher, tmp_path, **more) -> tuple[StudyResult, OldOutput
     tools = replace(
         fake_tools(launcher),
         workspace=workspace,
-        look_first=lambda place, run: FirstLook(facts, replaced_inputs=("out.dat",)),
+        measure_first_run=lambda place, run: FirstLook(facts, replaced_inputs=("out.dat",)),
     )
     options = StudyOptions(("prog",), tmp_path / "study", tmp_path, trials=1, **more)
     return run_study(options, None, lambda options, ledger: tools), workspace

@@ -177,7 +177,7 @@ def fake_tools(
         launcher=launcher,
         workspace=NoFiles(),
         look=look,
-        look_first=lambda place, measurement: FirstLook(known),
+        measure_first_run=lambda place, measurement: FirstLook(known),
         compare=compare,
         find_space=space,
         policy=policy or Policy(),

@@ -58,14 +58,14 @@ def serve_command(config: Path | None, database: str, host: str | None, port: in
 
     require("web", "the portal")
     from stripewise.centre.database import check, create_engine
-    from stripewise.centre.portal import Workers, create_app, make_room, make_server
+    from stripewise.centre.portal import Workers, connection_limits, create_app, make_server
 
     settings = _settings(config, host, port)
     server = settings.server
     engine = create_engine(database, server.database_connections)
     check(engine)
     _check_certificate(server.certificate, server.key)
-    room = make_room(server)
+    room = connection_limits(server)
     with _listening(server.host, server.port) as listener:
         if server.port == 0:
             number = listener.getsockname()[1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.core._amount import NOT_TOLD as NOT_TOLD
+    from stripewise.core._amount import NO_REASON as NO_REASON
     from stripewise.core._amount import NOTHING as NOTHING
     from stripewise.core._amount import Amount as Amount
     from stripewise.core._amount import Figured as Figured

@@ -15,7 +15,7 @@ from enum import IntFlag
 from typing import Any
 
 UNKNOWN = "unknown"
-NOT_TOLD = "not told"
+NO_REASON = "not told"
 _MOST_REASONS = 3
 
 
@@ -35,7 +35,7 @@ class Amount:
     def of(cls, known: float | None, why: str = "") -> Amount:
         """Create an amount from a known part; zero with a reason means that nothing is known."""
         if known is None or not math.isfinite(known) or (why and not known):
-            return cls(None, why or NOT_TOLD)
+            return cls(None, why or NO_REASON)
         return cls(known, why)
 
     @property

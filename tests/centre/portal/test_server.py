@@ -21,7 +21,7 @@ pytest.importorskip("uvicorn")
 import uvicorn
 
 from stripewise.centre.portal import _server
-from stripewise.centre.portal._server import Room, make_room
+from stripewise.centre.portal._server import ConnectionLimits, connection_limits
 from stripewise.centre.portal._settings import ServerSettings
 from stripewise.core.errors import ConfigurationError
 
@@ -72,7 +72,7 @@ class Served:
 def serving(
     connections: int = 100, certificate: Path | None = None, app: Any = application
 ) -> Iterator[Served]:
-    room = Room(connections, 10 * connections, 1000, 10)
+    room = ConnectionLimits(connections, 10 * connections, 1000, 10)
     settings = ServerSettings(certificate=certificate, key=certificate)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -266,19 +266,19 @@ def poll(is_so: Any) -> None:
 @pytest.mark.parametrize(
     ("soft", "hard", "wanted"),
     [
-        (1024, 524288, Room(1000, 1384, 1384, 64)),
-        (4096, 4096, Room(1000, 1384, 4096, 64)),
-        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, Room(1000, 1384, -1, 64)),
-        (256, resource.RLIM_INFINITY, Room(1000, 1384, 1384, 64)),
-        (256, 1024, Room(672, 1024, 1024, 56)),
-        (200, 200, Room(56, 200, 200, 4)),
+        (1024, 524288, ConnectionLimits(1000, 1384, 1384, 64)),
+        (4096, 4096, ConnectionLimits(1000, 1384, 4096, 64)),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, ConnectionLimits(1000, 1384, -1, 64)),
+        (256, resource.RLIM_INFINITY, ConnectionLimits(1000, 1384, 1384, 64)),
+        (256, 1024, ConnectionLimits(672, 1024, 1024, 56)),
+        (200, 200, ConnectionLimits(56, 200, 200, 4)),
     ],
 )
 def test_descriptors_are_bounded(
-    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: Room
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: ConnectionLimits
 ) -> None:
     limits(monkeypatch, soft, hard)
-    assert make_room(ServerSettings(requests_at_once=8)) == wanted
+    assert connection_limits(ServerSettings(requests_at_once=8)) == wanted
     assert resource.getrlimit(resource.RLIMIT_NOFILE) == (wanted.limit, hard)
 
 
@@ -287,7 +287,7 @@ def test_too_few_descriptors_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(
         ConfigurationError, match=r"^130 open files are too few.*1384.*LimitNOFILE"
     ):
-        make_room(ServerSettings(requests_at_once=8))
+        connection_limits(ServerSettings(requests_at_once=8))
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int) -> None:

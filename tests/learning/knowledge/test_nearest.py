@@ -17,8 +17,8 @@ from stripewise.learning.knowledge import (
     Case,
     Lesson,
     Store,
-    as_part,
     compare,
+    lesson_of_part,
     matches_of,
     parts_of,
 )
@@ -99,7 +99,7 @@ def test_a_class_of_files_is_found_by_itself(tmp_path):
     assert store.nearest(checks) == ([study], 1)
     (match,) = matches_of(checks, [study])
     assert (match.match, match.likeness.distance) == ("chk*.dat", 0)
-    assert match.lesson == as_part(study, "chk*.dat")
+    assert match.lesson == lesson_of_part(study, "chk*.dat")
 
 
 def test_what_is_forgotten_is_not_found(tmp_path, many):

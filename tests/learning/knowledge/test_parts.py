@@ -12,10 +12,10 @@ from lessons import KNOB, OTHER, case, lesson
 from stripewise.core import FileClass, PatternSummary
 from stripewise.core.errors import ConfigurationError
 from stripewise.learning.knowledge import (
-    as_part,
     compare,
     describe_case,
     import_lines,
+    lesson_of_part,
     lesson_to_json,
     parts_of,
     recall,
@@ -69,7 +69,7 @@ def test_what_is_learned_of_a_class_is_its_own() -> None:
     found = {KNOB: "disable", f"{OTHER}@plt*.h5": 1 << 20}
     ratios = {"plt*.h5": 0.25, "chk*.dat": 1.0}
     study = lesson(found, tried=(Tried(found, io_ratio=0.5, n_runs=2, class_ratios=ratios),))
-    plots, checks, whole = (as_part(study, match) for match in ("plt*.h5", "chk*.dat", ""))
+    plots, checks, whole = (lesson_of_part(study, match) for match in ("plt*.h5", "chk*.dat", ""))
     assert plots.candidate == {KNOB: "disable", OTHER: 1 << 20}
     assert plots.effect == Effect(4.0, pytest.approx(3.6), pytest.approx(4.4), 6)
     assert plots.tried[0].io_ratio == 0.25
@@ -77,7 +77,7 @@ def test_what_is_learned_of_a_class_is_its_own() -> None:
     assert not checks.improved
     assert (whole.candidate, whole.improved, whole.tried) == ({}, False, ())
     plain = lesson()
-    assert as_part(plain, "") == plain
+    assert lesson_of_part(plain, "") == plain
 
 
 def test_classes_and_scoped_settings_are_exchanged() -> None:

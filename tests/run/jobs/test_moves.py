@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from stripewise.run.jobs import Changes, JobScript, revert, rewrite
-from stripewise.run.shell import Lead, move_before, moves_to
-from stripewise.run.shell._moves import lead_of
+from stripewise.run.shell import MoveTarget, move_before, moves_to
+from stripewise.run.shell._moves import target_of_move
 
 ENVIRONMENT = {"HOME": "/home/me", "USER": "me", "SCRATCH": "/scratch/me", "SLURM_TMPDIR": "/t"}
 HERE = Path("/scratch/me/case")
@@ -26,48 +26,48 @@ def parsed(text: str, shell: str = "bash") -> JobScript:
 @pytest.mark.parametrize(
     ("text", "lead", "path"),
     [
-        ("cd $SLURM_SUBMIT_DIR", Lead.HERE, "."),
-        ('cd "${SLURM_SUBMIT_DIR}/run"', Lead.HERE, "."),
-        ("D=$SLURM_SUBMIT_DIR/x; cd $D", Lead.HERE, "."),
-        ("D=$(pwd); cd $D/x", Lead.HERE, "."),
-        ("cd `pwd`", Lead.HERE, "."),
-        ("cd $PWD", Lead.HERE, "."),
-        ("cd run_$i", Lead.HERE, "."),
-        ("cd ..", Lead.ELSEWHERE, "/scratch/me"),
-        ("cd ../case", Lead.NAMED, "."),
-        ("cd sub/../..", Lead.ELSEWHERE, "/scratch/me"),
-        ("cd $SLURM_SUBMIT_DIR/../case2", Lead.ELSEWHERE, "/scratch/me/case2"),
-        ('cd "$SLURM_SUBMIT_DIR/../case/sub"', Lead.NAMED, "sub"),
-        ("cd $SLURM_SUBMIT_DIR/sub/..", Lead.HERE, "."),
-        ("cd $DW_JOB_STRIPED/..", Lead.UNKNOWN, "."),
-        ("cd -", Lead.HERE, "."),
-        ("cd $DW_JOB_STRIPED/x", Lead.HERE, "."),
-        ("cd /scratch/me/case", Lead.NAMED, "."),
-        ("cd -P -- /scratch/me/./case/", Lead.NAMED, "."),
-        ('pushd "/scratch/me/case/a b" >/dev/null', Lead.NAMED, "a b"),
-        ("cd $SCRATCH/case/run", Lead.NAMED, "run"),
-        ("export W=/scratch/$USER\nR=$W/case\ncd ${R}/run || exit 1", Lead.NAMED, "run"),
-        ("cd /scratch/me/cases", Lead.ELSEWHERE, "/scratch/me/cases"),
-        ("cd /scratch/me/case/../other", Lead.ELSEWHERE, "/scratch/me/other"),
-        ("cd", Lead.ELSEWHERE, "/home/me"),
-        ("cd ~/run", Lead.ELSEWHERE, "/home/me/run"),
-        ("D=~/run; cd $D", Lead.ELSEWHERE, "/home/me/run"),
-        ("cd $WORK", Lead.UNKNOWN, "."),
-        ("cd $SLURM_TMPDIR", Lead.UNKNOWN, "."),
-        ("cd /scratch/$SLURM_JOB_ID", Lead.UNKNOWN, "."),
-        ("cd $1", Lead.UNKNOWN, "."),
-        ("cd ${1:-/scratch/me/case}", Lead.UNKNOWN, "."),
-        ("cd $(mktemp -d)", Lead.UNKNOWN, "."),
-        ("cd `mktemp -d`", Lead.UNKNOWN, "."),
-        ("for D in /a /b; do cd $D; done", Lead.UNKNOWN, "."),
-        ("cd '/scratch/$USER'", Lead.UNKNOWN, "."),
-        ("cd ~other", Lead.HERE, "."),
-        ("A=$B; B=$A; cd $A", Lead.UNKNOWN, "."),
+        ("cd $SLURM_SUBMIT_DIR", MoveTarget.HERE, "."),
+        ('cd "${SLURM_SUBMIT_DIR}/run"', MoveTarget.HERE, "."),
+        ("D=$SLURM_SUBMIT_DIR/x; cd $D", MoveTarget.HERE, "."),
+        ("D=$(pwd); cd $D/x", MoveTarget.HERE, "."),
+        ("cd `pwd`", MoveTarget.HERE, "."),
+        ("cd $PWD", MoveTarget.HERE, "."),
+        ("cd run_$i", MoveTarget.HERE, "."),
+        ("cd ..", MoveTarget.ELSEWHERE, "/scratch/me"),
+        ("cd ../case", MoveTarget.NAMED, "."),
+        ("cd sub/../..", MoveTarget.ELSEWHERE, "/scratch/me"),
+        ("cd $SLURM_SUBMIT_DIR/../case2", MoveTarget.ELSEWHERE, "/scratch/me/case2"),
+        ('cd "$SLURM_SUBMIT_DIR/../case/sub"', MoveTarget.NAMED, "sub"),
+        ("cd $SLURM_SUBMIT_DIR/sub/..", MoveTarget.HERE, "."),
+        ("cd $DW_JOB_STRIPED/..", MoveTarget.UNKNOWN, "."),
+        ("cd -", MoveTarget.HERE, "."),
+        ("cd $DW_JOB_STRIPED/x", MoveTarget.HERE, "."),
+        ("cd /scratch/me/case", MoveTarget.NAMED, "."),
+        ("cd -P -- /scratch/me/./case/", MoveTarget.NAMED, "."),
+        ('pushd "/scratch/me/case/a b" >/dev/null', MoveTarget.NAMED, "a b"),
+        ("cd $SCRATCH/case/run", MoveTarget.NAMED, "run"),
+        ("export W=/scratch/$USER\nR=$W/case\ncd ${R}/run || exit 1", MoveTarget.NAMED, "run"),
+        ("cd /scratch/me/cases", MoveTarget.ELSEWHERE, "/scratch/me/cases"),
+        ("cd /scratch/me/case/../other", MoveTarget.ELSEWHERE, "/scratch/me/other"),
+        ("cd", MoveTarget.ELSEWHERE, "/home/me"),
+        ("cd ~/run", MoveTarget.ELSEWHERE, "/home/me/run"),
+        ("D=~/run; cd $D", MoveTarget.ELSEWHERE, "/home/me/run"),
+        ("cd $WORK", MoveTarget.UNKNOWN, "."),
+        ("cd $SLURM_TMPDIR", MoveTarget.UNKNOWN, "."),
+        ("cd /scratch/$SLURM_JOB_ID", MoveTarget.UNKNOWN, "."),
+        ("cd $1", MoveTarget.UNKNOWN, "."),
+        ("cd ${1:-/scratch/me/case}", MoveTarget.UNKNOWN, "."),
+        ("cd $(mktemp -d)", MoveTarget.UNKNOWN, "."),
+        ("cd `mktemp -d`", MoveTarget.UNKNOWN, "."),
+        ("for D in /a /b; do cd $D; done", MoveTarget.UNKNOWN, "."),
+        ("cd '/scratch/$USER'", MoveTarget.UNKNOWN, "."),
+        ("cd ~other", MoveTarget.HERE, "."),
+        ("A=$B; B=$A; cd $A", MoveTarget.UNKNOWN, "."),
     ],
 )
-def test_leads(text: str, lead: Lead, path: str) -> None:
+def test_leads(text: str, lead: MoveTarget, path: str) -> None:
     (move,) = parsed(text).moves
-    assert lead_of(move, HERE, ENVIRONMENT, ["DW_JOB_STRIPED"]) == (lead, Path(path))
+    assert target_of_move(move, HERE, ENVIRONMENT, ["DW_JOB_STRIPED"]) == (lead, Path(path))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_leads(text: str, lead: Lead, path: str) -> None:
     ],
 )
 def test_leads_of_moves_after_others(text: str, leads: str) -> None:
-    found = [lead_of(move, HERE, ENVIRONMENT)[0] for move in parsed(text).moves]
+    found = [target_of_move(move, HERE, ENVIRONMENT)[0] for move in parsed(text).moves]
     assert "".join(lead.name[0].lower() for lead in found) == leads
 
 
@@ -118,7 +118,7 @@ def test_what_decides_where_the_program_works(text: str, decisive: str | None) -
 
 def test_csh() -> None:
     script = parsed("set w = /scratch/$USER\ncd $w/case/run", "tcsh")
-    moves = moves_to(script.moves, Lead.NAMED, HERE, ENVIRONMENT)
+    moves = moves_to(script.moves, MoveTarget.NAMED, HERE, ENVIRONMENT)
     assert list(moves.values()) == [Path("run")]
     assert b'\ncd "$SLURM_SUBMIT_DIR"/run\n' in rewrite(script, Changes(moved=moves))
 
@@ -132,7 +132,7 @@ def test_a_link_to_the_directory_names_it(tmp_path: Path) -> None:
     (tmp_path / "case").mkdir()
     (tmp_path / "link").symlink_to("case")
     (move,) = parsed(f"cd {tmp_path}/link/sub").moves
-    assert lead_of(move, tmp_path / "case", {}) == (Lead.NAMED, Path("sub"))
+    assert target_of_move(move, tmp_path / "case", {}) == (MoveTarget.NAMED, Path("sub"))
 
 
 @pytest.mark.parametrize("shell", ["bash", "sh"])
@@ -149,7 +149,7 @@ def test_the_script_works_in_the_other_directory(tmp_path: Path, shell: str) -> 
         f"if cd {quoted}; then srun ./a $(cd {quoted}/'a b'\n pwd); fi\n"
     )
     script = JobScript.parse(f'#!/bin/{shell}\nsrun() {{ echo "$@"; }}\n{text}'.encode())
-    moves = moves_to(script.moves, Lead.NAMED, here, {})
+    moves = moves_to(script.moves, MoveTarget.NAMED, here, {})
     assert len(moves) == 5
     changed = rewrite(script, Changes(moved=moves, wrap=("w",)))
     assert revert(changed) == script.data

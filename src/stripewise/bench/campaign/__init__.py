@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from stripewise.bench.campaign._figures import coverage_of as coverage_of
     from stripewise.bench.campaign._import import import_campaign as import_campaign
     from stripewise.bench.campaign._interference import flags_of_campaign as flags_of_campaign
-    from stripewise.bench.campaign._interference import seen_beside as seen_beside
+    from stripewise.bench.campaign._interference import (
+        interference_circumstances as interference_circumstances,
+    )
     from stripewise.bench.campaign._suite import Suite as Suite
     from stripewise.bench.campaign._suite import bytes_of as bytes_of
     from stripewise.bench.campaign._suite import find_suite as find_suite

@@ -134,7 +134,7 @@ LEAST_SHARE = 0.8
 """Share of an operation's time below which its figure is partly that of one workload (chosen)."""
 
 
-def seen_beside(own: Printed, other: Printed) -> dict[str, Any]:
+def interference_circumstances(own: Printed, other: Printed) -> dict[str, Any]:
     """Return the circumstances of a run with another workload beside it.
 
     Args:

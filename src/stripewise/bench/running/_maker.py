@@ -17,7 +17,7 @@ from typing import Any
 
 import stripewise
 from stripewise.bench._case import Case, CaseRun
-from stripewise.bench.campaign import seen_beside
+from stripewise.bench.campaign import interference_circumstances
 from stripewise.bench.runners import Printed, Runner, find_runner
 from stripewise.bench.running._places import Places
 from stripewise.bench.running._plan import CampaignOptions, OpenRun, PlannedRun
@@ -188,7 +188,7 @@ class Maker:
         self._learn(printed)
         around = dict(run.circumstances)
         if beside is not None:
-            around |= seen_beside(printed, beside)
+            around |= interference_circumstances(printed, beside)
         written = sum(int(one.amount) for one in printed.samples if one.operation == "write")
         return replace(
             run, samples=printed.samples, hints=dict(printed.hints), written_bytes=written,

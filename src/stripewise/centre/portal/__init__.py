@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stripewise.centre.portal._gate import Gate as Gate
     from stripewise.centre.portal._gate import Guest as Guest
     from stripewise.centre.portal._serve_page import PAGES as PAGES
-    from stripewise.centre.portal._server import make_room as make_room
+    from stripewise.centre.portal._server import connection_limits as connection_limits
     from stripewise.centre.portal._server import make_server as make_server
     from stripewise.centre.portal._settings import PortalSettings as PortalSettings
     from stripewise.centre.portal._settings import ServerSettings as ServerSettings

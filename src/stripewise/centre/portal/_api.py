@@ -23,13 +23,13 @@ from stripewise.centre.database.queries import (
     MOST_ROWS,
     PERIODS,
     SORTS,
+    AccessReason,
     Curve,
     EventFilter,
     JobFilter,
     JobView,
     LoadPeriod,
     Period,
-    Sight,
     Viewer,
     benchmark_history,
     find_file_system,
@@ -116,11 +116,11 @@ class Routes(ABC):
                 raise HTTPException(401, headers={"WWW-Authenticate": "Bearer"})
             yield connection, viewer
 
-    def note_look(
-        self, connection: Connection, viewer: Viewer, sight: Sight | None, job: int
+    def record_access(
+        self, connection: Connection, viewer: Viewer, access_reason: AccessReason | None, job: int
     ) -> None:
         """Record in the audit trail that staff looked at another user's job."""
-        if sight is Sight.STAFF:
+        if access_reason is AccessReason.STAFF:
             self.desk.audit(connection, viewer, f"job {job}")
 
 
@@ -255,7 +255,7 @@ class JobRoutes(Routes):
             found = view_job(connection, viewer, job)
             if found is None:
                 raise HTTPException(404)
-            self.note_look(connection, viewer, found.sight, job)
+            self.record_access(connection, viewer, found.access_reason, job)
             return _detail(found, job)
 
     def files(
@@ -267,7 +267,7 @@ class JobRoutes(Routes):
             row = find_job(connection, viewer, job)
             if found is None or row is None:
                 raise HTTPException(404)
-            self.note_look(connection, viewer, viewer.sight(row), job)
+            self.record_access(connection, viewer, viewer.access_reason(row), job)
             items = [FileItem(**only(row, FileItem)) for row in found.rows]
             return FilePage(items=items, next=found.next or None)
 
@@ -278,7 +278,7 @@ class JobRoutes(Routes):
             row = find_job(connection, viewer, job)
             if found is None or row is None:
                 raise HTTPException(404)
-            self.note_look(connection, viewer, viewer.sight(row), job)
+            self.record_access(connection, viewer, viewer.access_reason(row), job)
             return finite(found)
 
 

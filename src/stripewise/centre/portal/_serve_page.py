@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from stripewise.centre.database import transaction
-from stripewise.centre.database.accounts import note_look
+from stripewise.centre.database.accounts import record_access
 from stripewise.centre.database.queries import Viewer
 from stripewise.centre.database.tables import Ledger
 from stripewise.centre.portal._gate import Gate, Guest
@@ -164,7 +164,7 @@ class Desk:
     def audit(self, connection: Connection, viewer: Viewer, target: str) -> None:
         """Record that a viewer looked at another user's data; reads before it end first."""
         with transaction(connection, writing=True):
-            note_look(connection, viewer.login, target)
+            record_access(connection, viewer.login, target)
 
 
 def menu_of(viewer: Viewer) -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ _FULL = _plain("503 Service Unavailable", "Too many connections: try again in a 
 
 
 @dataclass(frozen=True)
-class Room:
+class ConnectionLimits:
     """Number of connections that fit below the limit on descriptors.
 
     Attributes:
@@ -72,7 +72,7 @@ class Room:
     at_once: int
 
 
-def make_room(settings: ServerSettings) -> Room:
+def connection_limits(settings: ServerSettings) -> ConnectionLimits:
     """Raise the soft limit on descriptors as needed, or reduce the connections to fit.
 
     Raises:
@@ -94,7 +94,7 @@ def make_room(settings: ServerSettings) -> Room:
             f"{soft} open files are too few for the portal: let this user open "
             f"{wanted} (ulimit -n, LimitNOFILE), or lower requests_at_once in [server]"
         )
-    return Room(connections, connections + _ROUNDS * at_once + fixed, soft, at_once)
+    return ConnectionLimits(connections, connections + _ROUNDS * at_once + fixed, soft, at_once)
 
 
 class BoundedProtocol(H11Protocol):
@@ -106,7 +106,7 @@ class BoundedProtocol(H11Protocol):
     a new one.
     """
 
-    room: Room
+    room: ConnectionLimits
     loop: asyncio.AbstractEventLoop
 
     def __init__(self, coming: WeakSet[asyncio.Protocol], **words: Any) -> None:
@@ -224,7 +224,7 @@ class BoundedProtocol(H11Protocol):
 class _Server(uvicorn.Server):
     """A server that also limits TLS handshakes in time and in number."""
 
-    def __init__(self, config: uvicorn.Config, room: Room) -> None:
+    def __init__(self, config: uvicorn.Config, room: ConnectionLimits) -> None:
         super().__init__(config)
         self._room = room
         self._coming: WeakSet[asyncio.Protocol] = WeakSet()
@@ -259,13 +259,13 @@ class _Server(uvicorn.Server):
         return made
 
 
-def make_server(app: Any, settings: ServerSettings, room: Room) -> uvicorn.Server:
+def make_server(app: Any, settings: ServerSettings, room: ConnectionLimits) -> uvicorn.Server:
     """Return the server of an application; its `run` takes the listening sockets.
 
     Args:
         app: The portal.
         settings: Settings of the server.
-        room: Result of `make_room`.
+        room: Result of `connection_limits`.
     """
     protocol = type("Protocol", (BoundedProtocol,), {"room": room})
     config = uvicorn.Config(

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge._records import Stack as Stack
     from stripewise.learning.knowledge._records import Tried as Tried
     from stripewise.learning.knowledge._records import TriedState as TriedState
-    from stripewise.learning.knowledge._records import as_part as as_part
+    from stripewise.learning.knowledge._records import lesson_of_part as lesson_of_part
     from stripewise.learning.knowledge._records import parts_of as parts_of
     from stripewise.learning.knowledge._report import lesson_lines as lesson_lines
     from stripewise.learning.knowledge._report import lessons_table as lessons_table

@@ -24,7 +24,7 @@ from stripewise.learning.knowledge._records import (
     Lesson,
     Machine,
     Stack,
-    as_part,
+    lesson_of_part,
     parts_of,
 )
 from stripewise.settings.formats import get, load_configuration
@@ -254,7 +254,7 @@ def export_pairs(lessons: Iterable[Lesson], directory: Path) -> Exported:
         raise StorageError(f"{directory}: {error.strerror or error}: name a directory") from error
     for study in lessons:
         for number, (match, case) in enumerate(parts_of(study.case).items()):
-            lesson = as_part(study, match)
+            lesson = lesson_of_part(study, match)
             if not lesson.improved or not lesson.candidate:
                 continue
             written = h5tuner.write(build_configuration(lesson.candidate, _facts(study.case)))

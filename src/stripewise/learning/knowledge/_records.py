@@ -270,7 +270,7 @@ def parts_of(case: Case) -> dict[str, Case]:
     return {WHOLE: case, **classes}
 
 
-def as_part(lesson: Lesson, match: str) -> Lesson:
+def lesson_of_part(lesson: Lesson, match: str) -> Lesson:
     """Return a study's lesson for one part of its program, without settings for other files.
 
     The effect of each trial on a class of files is known.  A winner with settings for only some

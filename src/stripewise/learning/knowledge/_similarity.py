@@ -24,7 +24,7 @@ from stripewise.learning.knowledge._records import (
     Lesson,
     Machine,
     Stack,
-    as_part,
+    lesson_of_part,
     parts_of,
 )
 
@@ -267,7 +267,7 @@ class Match:
         """
         if self.likeness.same_program and self.match == WHOLE:
             return self.study
-        return as_part(self.study, self.match)
+        return lesson_of_part(self.study, self.match)
 
     @property
     def order(self) -> tuple[float, bool, float]:

@@ -23,7 +23,7 @@ from stripewise.run.jobs._on_tier import (
 )
 from stripewise.run.jobs._script import JobScript, missing_cpus
 from stripewise.run.jobs._systems import scripts_in
-from stripewise.run.shell import Lead, Move, Surroundings, check_inside, moves_to
+from stripewise.run.shell import Move, MoveTarget, Surroundings, check_inside, moves_to
 from stripewise.run.slurm import Slurm, SlurmError, SlurmMissingError, nodes_of_persistent
 from stripewise.run.tiers import (
     Pool,
@@ -147,13 +147,13 @@ def convert_script(
 
 def _moved(script: JobScript, here: Path, say: Say) -> dict[Move, Path]:
     """Return the moves that name this directory, and report those that leave the burst buffer."""
-    for lead, verb in ((Lead.ELSEWHERE, "leaves"), (Lead.UNKNOWN, "may leave")):
+    for lead, verb in ((MoveTarget.ELSEWHERE, "leaves"), (MoveTarget.UNKNOWN, "may leave")):
         for move in moves_to(script.moves, lead, here, os.environ):
             say(
                 f"{script.name}, line {move.line}: `{printable(move.text)}` {verb} the burst "
                 "buffer, where the job works: use $SLURM_SUBMIT_DIR there"
             )
-    return moves_to(script.moves, Lead.NAMED, here, os.environ)
+    return moves_to(script.moves, MoveTarget.NAMED, here, os.environ)
 
 
 def _check_own(script: JobScript, own: TierRequest, wanted: Wanted) -> None:

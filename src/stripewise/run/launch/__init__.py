@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stripewise.run.launch._script_jobs import HINTS_VARIABLE as HINTS_VARIABLE
     from stripewise.run.launch._script_jobs import ScriptJobs as ScriptJobs
     from stripewise.run.launch._script_jobs import cray_variables as cray_variables
-    from stripewise.run.launch._script_jobs import links_replaced as links_replaced
+    from stripewise.run.launch._script_jobs import links_replaced_in_run as links_replaced_in_run
     from stripewise.run.launch._slurm import SlurmLauncher as SlurmLauncher
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -268,7 +268,7 @@ class ScriptJobs(JobPlan):
         return _with_words(self.script.sbatch_arguments(drop), words)
 
 
-def links_replaced(record_directory: Path) -> tuple[str, ...]:
+def links_replaced_in_run(record_directory: Path) -> tuple[str, ...]:
     """Return the files of a run whose links to the burst buffer the program replaced."""
     return replaced_links(record_directory / LINKS)
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from stripewise.run.shell._launches import is_launcher_word as is_launcher_word
     from stripewise.run.shell._launches import read_launches as read_launches
     from stripewise.run.shell._moves import SUBMITTED_FROM as SUBMITTED_FROM
-    from stripewise.run.shell._moves import Lead as Lead
     from stripewise.run.shell._moves import Move as Move
-    from stripewise.run.shell._moves import lead_of as lead_of
+    from stripewise.run.shell._moves import MoveTarget as MoveTarget
     from stripewise.run.shell._moves import move_before as move_before
     from stripewise.run.shell._moves import moves_to as moves_to
     from stripewise.run.shell._moves import read_moves as read_moves
+    from stripewise.run.shell._moves import target_of_move as target_of_move
     from stripewise.run.shell._remote_data import is_remote as is_remote
     from stripewise.run.shell._remote_data import is_remote_within as is_remote_within
     from stripewise.run.shell._shell import Reading as Reading

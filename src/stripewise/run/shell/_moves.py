@@ -51,7 +51,7 @@ class Move:
     before: str = field(default="", repr=False)
 
 
-class Lead(Enum):
+class MoveTarget(Enum):
     """The kind of target of a move."""
 
     HERE = "a directory of the job, wherever it works"
@@ -113,9 +113,9 @@ class _DirectoryTracker:
         return before
 
 
-def lead_of(
+def target_of_move(
     move: Move, here: Path, environment: Mapping[str, str], ours: Collection[str] = ()
-) -> tuple[Lead, Path]:
+) -> tuple[MoveTarget, Path]:
     """Return the kind of target of a move, and the directory.
 
     Args:
@@ -130,51 +130,56 @@ def lead_of(
     """
     target = move.target
     if not target or target[0] in "/$":
-        return _lead_to(target, here, environment, ours)
+        return _target_of(target, here, environment, ours)
     if ".." not in target.split("/") or not move.before:
-        return Lead.HERE, Path()
-    before = _lead_to(move.before, here, environment, ours)[0]
-    lead, path = _lead_to(f"{move.before}/{target}", here, environment, ours)
-    is_told = before not in (Lead.HERE, Lead.NAMED) and lead is not Lead.NAMED
-    return (Lead.HERE, Path()) if is_told else (lead, path)
+        return MoveTarget.HERE, Path()
+    before = _target_of(move.before, here, environment, ours)[0]
+    target_kind, path = _target_of(f"{move.before}/{target}", here, environment, ours)
+    is_known = (
+        before not in (MoveTarget.HERE, MoveTarget.NAMED) and target_kind is not MoveTarget.NAMED
+    )
+    return (MoveTarget.HERE, Path()) if is_known else (target_kind, path)
 
 
-def _lead_to(
+def _target_of(
     target: str, here: Path, environment: Mapping[str, str], ours: Collection[str]
-) -> tuple[Lead, Path]:
+) -> tuple[MoveTarget, Path]:
     """Return the kind of a directory that is absolute or begins with a variable."""
     nowhere = Path()
     first = _VARIABLE.match(target)
     if first and first[1] in (SUBMITTED_FROM, *ours):
         below = os.path.normpath(target[first.end() :].lstrip("/") or ".")
         if below.split("/")[0] != "..":
-            return Lead.HERE, nowhere
+            return MoveTarget.HERE, nowhere
         if first[1] != SUBMITTED_FROM:
-            return Lead.UNKNOWN, nowhere
+            return MoveTarget.UNKNOWN, nowhere
         target = f"{here}/{below}"
     names = _VARIABLE.findall(target)
     if not target or any(name.startswith("SLURM_") or name not in environment for name in names):
-        return Lead.UNKNOWN, nowhere
+        return MoveTarget.UNKNOWN, nowhere
     path = os.path.normpath(_VARIABLE.sub(lambda found: environment[found[1]], target))
     if not path.startswith("/"):
-        return Lead.HERE, nowhere
+        return MoveTarget.HERE, nowhere
     whole = (os.path.realpath(path), os.path.realpath(here))  # a link may point to either
     for one, top in ((path, os.path.normpath(here)), whole):
         if Path(one).is_relative_to(top):
-            return Lead.NAMED, Path(one).relative_to(top)
-    return Lead.ELSEWHERE, Path(path)
+            return MoveTarget.NAMED, Path(one).relative_to(top)
+    return MoveTarget.ELSEWHERE, Path(path)
 
 
 def moves_to(
     moves: Sequence[Move],
-    lead: Lead,
+    target_kind: MoveTarget,
     here: Path,
     environment: Mapping[str, str],
     ours: Collection[str] = (),
 ) -> dict[Move, Path]:
-    """Return the moves of a kind, each with its directory; for other arguments see `lead_of`."""
-    leads = {move: lead_of(move, here, environment, ours) for move in moves}
-    return {move: path for move, (kind, path) in leads.items() if kind is lead}
+    """Return the moves of a kind, each with its directory.
+
+    For the other arguments see `target_of_move`.
+    """
+    targets = {move: target_of_move(move, here, environment, ours) for move in moves}
+    return {move: path for move, (kind, path) in targets.items() if kind is target_kind}
 
 
 def move_before(moves: Sequence[Move], place: int) -> Move | None:

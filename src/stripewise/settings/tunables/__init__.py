@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from stripewise.settings.tunables._registry import get as get
     from stripewise.settings.tunables._registry import hint_text as hint_text
     from stripewise.settings.tunables._registry import key_of as key_of
-    from stripewise.settings.tunables._registry import said_of_files as said_of_files
     from stripewise.settings.tunables._registry import scoped as scoped
     from stripewise.settings.tunables._registry import scopes as scopes
     from stripewise.settings.tunables._registry import setting_name as setting_name
+    from stripewise.settings.tunables._registry import settings_by_files as settings_by_files
     from stripewise.settings.tunables._registry import settings_on as settings_on
     from stripewise.settings.tunables._registry import settings_text as settings_text
     from stripewise.settings.tunables._registry import split_scope as split_scope

@@ -142,7 +142,7 @@ def settings_on(settings: Mapping[str, Value], match: str) -> dict[str, Value]:
     return of_all | {tunable: value for tunable, glob, value in split if glob == match}
 
 
-def said_of_files(settings: Mapping[str, Value], say: Callable[[str, Value], str]) -> str:
+def settings_by_files(settings: Mapping[str, Value], say: Callable[[str, Value], str]) -> str:
     """Join the settings for all files and those for some: "a=1 for plt*.h5: a=2 b=3"."""
     texts: list[str] = []
     for match in ("", *scopes(settings)):
@@ -157,7 +157,7 @@ def settings_text(settings: Mapping[str, Value]) -> str:
 
     Settings for some files come last: `io=romio321 for plt*.h5: cb_nodes=4`.
     """
-    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={hint_text(v)}")
+    return settings_by_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={hint_text(v)}")
 
 
 def hint_text(value: Value) -> str:
@@ -174,7 +174,7 @@ def format_settings(settings: Mapping[str, Value]) -> str:
 
     Settings for some files come last: "io=romio321 for plt*.h5: cb_nodes=4".
     """
-    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={value_text(v)}")
+    return settings_by_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={value_text(v)}")
 
 
 def setting_name(name: str) -> str:

@@ -51,10 +51,10 @@ class SimulatedProgram:
     def tunables(self) -> frozenset[str]:
         """Names of the settings whose effect is simulated."""
         stacks = {self.stack} if self.stack else _stacks(self.facts)
-        looked_at = {name for stack in stacks for name in find_stack(stack).tunables}
+        read_settings = {name for stack in stacks for name in find_stack(stack).tunables}
         known = {one.name for one in all_tunables()}
         layout = frozenset() if self.private else LAYOUT_SETTINGS
-        return frozenset({*looked_at, *layout, TRANSFER, MPIIO, *(self._variables & known)})
+        return frozenset({*read_settings, *layout, TRANSFER, MPIIO, *(self._variables & known)})
 
     @property
     def _variables(self) -> frozenset[str]:
@@ -73,13 +73,13 @@ class SimulatedProgram:
         complete = with_implied(settings, self.facts)
         known = {n: v for n, v in complete.items() if n not in (TRANSFER, MPIIO)}
         stack = self.stack or stack_of(self.facts, settings.get(MPIIO))
-        looked_at = find_stack(stack).tunables | LAYOUT_SETTINGS
+        read_settings = find_stack(stack).tunables | LAYOUT_SETTINGS
         try:
             return simulate(
                 self.storage,
                 _transferred(self.workload, settings.get(TRANSFER)),
                 stack,
-                {name: value for name, value in known.items() if name in looked_at},
+                {name: value for name, value in known.items() if name in read_settings},
                 self._transport(settings),
                 capacity_bytes=self.capacity_bytes,
                 private=self.private,

@@ -21,7 +21,7 @@ from stripewise.storage.simulation._trace_rows import (
     own_files,
     own_request_rows,
 )
-from stripewise.storage.stacks import Stretch, TracedCalls, Turns, looked_at
+from stripewise.storage.stacks import Stretch, TracedCalls, Turns, sampled_processes
 
 # A traced program's time in stretches, in each of which ranks repeat the same calls. Calls are of
 # one kind if they have the same operation, sizes within a factor of two, and files that the same
@@ -305,7 +305,7 @@ def _calls(of_kind: Sequence[tuple[int, Part]], ranks_per_node: int) -> TracedCa
     first, number = parts[0], sum(part.number for part in parts)
     beside = [(rank, part) for rank, part in of_kind if part.file == first.file]
     together = len(beside)
-    chosen = [beside[place] for place in looked_at(together)]
+    chosen = [beside[place] for place in sampled_processes(together)]
     return TracedCalls(
         writing=first.what == Operation.WRITE,
         processes=len(of_kind),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from stripewise.storage.stacks._base import Layout as Layout
     from stripewise.storage.stacks._base import Setup as Setup
     from stripewise.storage.stacks._base import Stack as Stack
-    from stripewise.storage.stacks._base import looked_at as looked_at
+    from stripewise.storage.stacks._base import sampled_processes as sampled_processes
     from stripewise.storage.stacks._posix import traced_phases as traced_phases
     from stripewise.storage.stacks._registry import STACKS as STACKS
     from stripewise.storage.stacks._registry import find_stack as find_stack

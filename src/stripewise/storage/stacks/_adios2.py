@@ -12,7 +12,15 @@ import numpy as np
 
 from stripewise.core.errors import UsageError
 from stripewise.evidence.patterns import Pattern, PatternKind, generate
-from stripewise.storage.stacks._base import PAGE, Ints, Setup, Stack, at_once, looked_at, spread
+from stripewise.storage.stacks._base import (
+    PAGE,
+    Ints,
+    Setup,
+    Stack,
+    at_once,
+    sampled_processes,
+    spread,
+)
 from stripewise.storage.stacks._hints import first_of_groups, number
 from stripewise.storage.stacks._pieces import (
     Ranges,
@@ -231,7 +239,7 @@ def _flow(
             files=files, objects=objects, objects_per_process=objects,
         )  # fmt: skip
     mates = -(-processes // files)
-    chosen = looked_at(mates)
+    chosen = sampled_processes(mates)
     begins = (chosen * each).astype(np.int64) // PAGE * PAGE
     meet = at_once(begins, size, chosen * nodes // processes, mates, layout)
     apart = spread(meet, count, size, each, objects, layout.stripe_size)

@@ -96,7 +96,7 @@ def opens(files: int, ranks: int, *, writing: bool) -> dict[str, int]:
 # distances of these parts are a multiple of all stripes, all processes are at the same object at
 # once, however many objects the file has.
 
-MOST_LOOKED_AT = 1024
+MOST_SAMPLED = 1024
 """Maximum number of processes that are examined; of more, this number evenly spread over all."""
 
 
@@ -115,11 +115,11 @@ class AtOnce:
     nodes: float
 
 
-def looked_at(processes: int) -> Ints:
+def sampled_processes(processes: int) -> Ints:
     """Return the numbers of the processes that are examined."""
-    if processes <= MOST_LOOKED_AT:
+    if processes <= MOST_SAMPLED:
         return np.arange(processes, dtype=np.int64)
-    return np.linspace(0, processes - 1, MOST_LOOKED_AT).astype(np.int64)
+    return np.linspace(0, processes - 1, MOST_SAMPLED).astype(np.int64)
 
 
 def at_once(begins: Ints, size: float, node: Ints, processes: int, layout: Layout) -> AtOnce:
@@ -187,7 +187,7 @@ def begins_of(pattern: Pattern, base: int) -> tuple[Ints, Ints]:
     """
     grid = pattern.grid
     places = int(np.prod(grid))
-    chosen = looked_at(places)
+    chosen = sampled_processes(places)
     coordinates = np.unravel_index(chosen, grid)
     begin = np.full(chosen.size, base, np.int64)
     pitch = pattern.element_bytes

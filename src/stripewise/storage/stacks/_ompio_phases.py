@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.evidence.patterns import Distribution, Pattern, PatternKind, sets_of
-from stripewise.storage.stacks._base import at_once, begins_of, looked_at, spread
+from stripewise.storage.stacks._base import at_once, begins_of, sampled_processes, spread
 from stripewise.storage.stacks._geometry import geometry_of, strides_of
 from stripewise.storage.stacks._hints import first_of_groups
 from stripewise.storage.stacks._ompio_settings import (
@@ -94,7 +94,7 @@ def evenly(job: Job, count: int) -> list[Phase]:
     parts = _shares(low, end, share, count)
     fill = shape.total_bytes / shape.span_bytes
     rounds = max(1, *(math.ceil(sum(sizes) * fill / cycle) for sizes in parts))
-    chosen = looked_at(count)
+    chosen = sampled_processes(count)
     node = chosen * job.work.ranks // count // job.work.ranks_per_node
     meet = at_once(low + chosen * share, min(cycle / fill, share), node, count, job.layout)
     written: list[Flow] = []
@@ -164,7 +164,7 @@ def by_stripes(job: Job) -> Phase:
     calls = max(float(stripes) + cuts, float(active))
     size = shape.total_bytes / calls
     each = Calls(calls / active, size, rounds)
-    chosen = looked_at(active)
+    chosen = sampled_processes(active)
     node = chosen * ranks // active // job.work.ranks_per_node
     meet = at_once(low // stripe * stripe + chosen * stripe, size, node, active, job.layout)
     if job.layout.stripe_size == stripe:

@@ -22,8 +22,8 @@ from stripewise.storage.stacks._base import (
     Setup,
     Stack,
     at_once,
-    looked_at,
     opens,
+    sampled_processes,
     spread,
 )
 from stripewise.storage.stacks._pieces import (
@@ -179,7 +179,7 @@ class PosixNode(_Posix):
         count = calls_of(shape)
         size = shape.rank_bytes / count
         mates = -(-shape.ranks // shape.nodes)
-        chosen = looked_at(mates)
+        chosen = sampled_processes(mates)
         begins = (chosen * shape.rank_bytes).astype(np.int64)
         meet = at_once(begins, size, np.zeros_like(chosen), mates, setup.layout)
         flow = met_flow(

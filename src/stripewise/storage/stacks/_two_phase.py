@@ -17,7 +17,7 @@ from stripewise.storage.stacks._base import (
     Layout,
     at_once,
     handovers,
-    looked_at,
+    sampled_processes,
 )
 from stripewise.storage.stacks._geometry import Regular
 from stripewise.storage.stacks._hints import Aggregators
@@ -181,7 +181,7 @@ class _Meeting(AtOnce):
 def _meeting(call: EvenCall, ends: Ints) -> _Meeting:
     """Return where aggregators meet: at one object if shares are all stripes apart."""
     used = np.flatnonzero(np.diff(ends) > 0)
-    chosen = used[looked_at(used.size)]
+    chosen = used[sampled_processes(used.size)]
     size = float(min(call.buffer, np.diff(ends).max()))
     nodes = call.aggregators.node(chosen)
     meet = at_once(ends[chosen], size, nodes, used.size, call.layout)

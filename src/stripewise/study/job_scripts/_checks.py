@@ -20,11 +20,11 @@ from stripewise.run.shell import (
     Effect,
     Effects,
     LaunchLine,
-    Lead,
     Move,
-    lead_of,
+    MoveTarget,
     move_before,
     moves_to,
+    target_of_move,
 )
 from stripewise.run.slurm import (
     Partition,
@@ -33,7 +33,7 @@ from stripewise.run.slurm import (
     parse_seconds,
     variable_of_option,
 )
-from stripewise.study.plan import StudyOptions, is_allowed, is_nobodys
+from stripewise.study.plan import StudyOptions, is_allowed, is_device_or_temporary
 
 _OURS = ("job-name", "output", "error", "open-mode", "signal", "requeue", "no-requeue")
 """Options that allocations always set, whatever the script and the environment say."""
@@ -243,8 +243,8 @@ def check_place(
         if os.path.realpath(here / target) != os.path.realpath(here):
             raise _elsewhere(script, f"#SBATCH --chdir={target}", here / target)
     if move := move_before(script.moves, launch.start):
-        lead, path = lead_of(move, here, os.environ, ours)
-        if lead is Lead.ELSEWHERE:
+        target_kind, path = target_of_move(move, here, os.environ, ours)
+        if target_kind is MoveTarget.ELSEWHERE:
             raise _elsewhere(script, f"line {move.line}: {move.text}", path)
     words = [text for text, _ in launch.known]
     for word, following in zip(words, [*words[1:], ""], strict=True):
@@ -289,7 +289,7 @@ def _check_outer(script: JobScript, allowed: Collection[Path], effect: Effect) -
     what = f"line {effect.line}: {effect.text}"
     if os.path.normpath(effect.path) == os.path.normpath(effect.known):
         raise _elsewhere(script, what, Path(effect.path))
-    if not is_allowed(effect.known, allowed) and not is_nobodys(effect):
+    if not is_allowed(effect.known, allowed) and not is_device_or_temporary(effect):
         option = f"--allow-outside {shlex.quote(effect.known)}"
         allow = f"if they may do so, give {option}, otherwise " if effect.known != "/" else ""
         raise UsageError(
@@ -322,16 +322,20 @@ def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:
         variable: Variable with the tier's directory.
     """
     move = move_before(script.moves, launch.start)
-    lead = lead_of(move, Path("/"), os.environ, [variable])[0] if move else Lead.HERE
-    return bool(move and (lead is Lead.UNKNOWN or move.target.startswith(f"${{{variable}}}")))
+    target_kind = (
+        target_of_move(move, Path("/"), os.environ, [variable])[0] if move else MoveTarget.HERE
+    )
+    return bool(
+        move and (target_kind is MoveTarget.UNKNOWN or move.target.startswith(f"${{{variable}}}"))
+    )
 
 
 def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Iterator[str]:
     """Yield a warning for each command that changes, or may change, to a shared directory."""
-    away = moves_to(script.moves, Lead.ELSEWHERE, here, os.environ, ours)
+    away = moves_to(script.moves, MoveTarget.ELSEWHERE, here, os.environ, ours)
     unknown = moves_to(
         [move for move in script.moves if _reaches_a_launch(script, move)],
-        Lead.UNKNOWN,
+        MoveTarget.UNKNOWN,
         here,
         os.environ,
         ours,

@@ -23,7 +23,7 @@ from stripewise.run.jobs import (
     sharing_note,
 )
 from stripewise.run.launch import ScriptJobs
-from stripewise.run.shell import LaunchLine, Lead, check_inside, moves_to
+from stripewise.run.shell import LaunchLine, MoveTarget, check_inside, moves_to
 from stripewise.run.slurm import Slurm, options_of_variables
 from stripewise.study.job_scripts._checks import (
     allocation_seconds,
@@ -179,7 +179,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         nodes=_nodes(script, launch),
         wall_seconds=wall_seconds_of(script, partition, given),
         beside=own is not None and not works_on_tier(script, launch, ours[0]),
-        moved=moves_to(script.moves, Lead.NAMED, here, os.environ, ours),
+        moved=moves_to(script.moves, MoveTarget.NAMED, here, os.environ, ours),
     )
     check_node_hours(options.node_hours, jobs.nodes)
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))

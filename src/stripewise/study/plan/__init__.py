@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from stripewise.study.plan._outside import check_commands as check_commands
     from stripewise.study.plan._outside import checked_command as checked_command
     from stripewise.study.plan._outside import is_allowed as is_allowed
-    from stripewise.study.plan._outside import is_nobodys as is_nobodys
+    from stripewise.study.plan._outside import is_device_or_temporary as is_device_or_temporary
     from stripewise.study.plan._outside import outside_of_script as outside_of_script
     from stripewise.study.plan._outside import use_text as use_text
     from stripewise.study.plan._slot import Observer as Observer

@@ -150,7 +150,7 @@ def check_commands(options: StudyOptions) -> None:
 
 
 def _judged(effects: Effects, options: StudyOptions, name: str) -> Outside:
-    outer = [one for one in effects.outer if not (is_nobodys(one) or _is_mail(one))]
+    outer = [one for one in effects.outer if not (is_device_or_temporary(one) or _is_mail(one))]
     uses = tuple(
         OutsideUse(e.line, e.script, e.text, e.verb, e.path, _is_allowed(e.known, options))
         for e in outer
@@ -175,7 +175,7 @@ def is_allowed(path: str, allowed: Iterable[Path]) -> bool:
     )
 
 
-def is_nobodys(effect: Effect) -> bool:
+def is_device_or_temporary(effect: Effect) -> bool:
     """Return whether a path is a device, or a temporary file that does not exist yet."""
     path = effect.known
     if any(Path(path).is_relative_to(top) for top in _NOBODYS):

@@ -252,7 +252,7 @@ def _output_file_of(context: CaseContext, measurement: Measurement) -> str:
 
 
 def _first_look(context: CaseContext, measurement: Measurement) -> FirstLook:
-    look = context.tools.look_first
+    look = context.tools.measure_first_run
     context.remember(
         "first-look", lambda: to_json(look(context.executor.place(measurement), measurement))
     )

@@ -11,7 +11,7 @@ from random import Random
 
 from stripewise.core import Proposal, Reference, RunRole, Trial, TrialState, Value
 from stripewise.present import ratio_text
-from stripewise.settings.tunables import said_of_files
+from stripewise.settings.tunables import settings_by_files
 from stripewise.study.plan import (
     LOOKS,
     BudgetSpentError,
@@ -94,7 +94,7 @@ def judge_winner(context: Context, search: SearchResult) -> Verdict:
 def _without_pairs(context: Context, trial: Trial) -> Verdict:
     """Return the verdict that a candidate's pairs would exceed the budget."""
     why = context.budget.why_no_pairs(context.run_seconds) or "the budget is spent"
-    shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
+    shown = settings_by_files(trial.settings, lambda name, value: f"{name}={value}")
     left_open = (
         f"trial {trial.number} ({shown}) was {ratio_text(1 / trial.io_ratio)}x faster in its "
         f"trial, but no fresh pairs could be run to confirm it: {why}; continue with "
@@ -183,7 +183,7 @@ def _record_proof(context: Context, verdict: Verdict) -> None:
 
 
 def _announce(context: Context, trial: Trial) -> None:
-    shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
+    shown = settings_by_files(trial.settings, lambda name, value: f"{name}={value}")
     context.decide(
         f"candidate/{trial.number}",
         f"trial {trial.number} ({shown}) is the candidate, {ratio_text(1 / trial.io_ratio)}x so "

@@ -33,7 +33,7 @@ from stripewise.present import finite
 from stripewise.settings.tunables import (
     SafetyClass,
     key_of,
-    said_of_files,
+    settings_by_files,
     settings_class,
     tunable_of,
 )
@@ -248,7 +248,7 @@ class Search:
         if verification.status is VerificationStatus.DIFFERENT:
             state, text = TrialState.REJECTED, "its output differs from the baseline's"
             text = f"{text}: {file}: {what}"
-            shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
+            shown = settings_by_files(trial.settings, lambda name, value: f"{name}={value}")
             case.context.decide(name, f"trial {trial.number} REJECTED: {text}")
             case.context.warn(f"REJECTED {shown}: {text}; do not use these settings")
         else:

@@ -94,7 +94,7 @@ def tune_simulated(
         launcher=launcher,
         workspace=NoFiles(),
         look=look,
-        look_first=lambda place, measurement: FirstLook(facts),
+        measure_first_run=lambda place, measurement: FirstLook(facts),
         compare=_nothing_written,
         find_space=lambda found: find_space(
             found, only=sorted(program.tunables), ladders=options.ladders

@@ -27,7 +27,7 @@ from stripewise.study.runs import (
     Interrupts,
     comparable,
     look,
-    look_first,
+    measure_first_run,
     open_workspace,
 )
 from stripewise.study.workspace import STUDY_SUFFIX
@@ -83,7 +83,7 @@ class SingleRuns:
             if measurement.status not in (RunStatus.OK, RunStatus.UNSEEN):
                 raise ProgramError(f"the program fails unchanged ({measurement.message})")
             place = self._workspace.find(run_id)
-            seen = look_first(self._workspace, place, measurement, self._storage)
+            seen = measure_first_run(self._workspace, place, measurement, self._storage)
             if seen.problem or measurement.total_amount == NOTHING:
                 raise ProgramError(seen.problem or "the program did no I/O that can be seen")
         self._workspace.first_run_known(

@@ -29,7 +29,7 @@ from stripewise.core import (
 from stripewise.evidence.facts import cannot_act
 from stripewise.present import plural, size_text
 from stripewise.settings.formats import matches
-from stripewise.settings.tunables import hint_text, said_of_files, scopes, split_scope
+from stripewise.settings.tunables import hint_text, scopes, settings_by_files, split_scope
 from stripewise.study.plan import TRIAL_RUNS, RunSlot, Steps, failure_text
 from stripewise.study.procedure._context import Baseline, Context, weighted_mean
 
@@ -430,7 +430,7 @@ def without_effect(
     ):
         yield (
             "what reaches the storage looks the same with and without "
-            f"{said_of_files(trial.settings, lambda name, _: name)}: the gain comes from "
+            f"{settings_by_files(trial.settings, lambda name, _: name)}: the gain comes from "
             "what happens before (copying, communication, locks)"
         )
 

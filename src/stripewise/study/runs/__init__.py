@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stripewise.study.runs._looking import REFUSED as REFUSED
     from stripewise.study.runs._looking import comparable as comparable
     from stripewise.study.runs._looking import look as look
-    from stripewise.study.runs._looking import look_first as look_first
+    from stripewise.study.runs._looking import measure_first_run as measure_first_run
     from stripewise.study.runs._tools import FirstLook as FirstLook
     from stripewise.study.runs._tools import Tools as Tools
 else:

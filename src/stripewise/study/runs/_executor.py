@@ -17,7 +17,14 @@ from uuid import uuid4
 
 from stripewise.core import Configuration, Measurement, ProgramFacts, RunRole, RunStatus, Value
 from stripewise.present import printable
-from stripewise.run.launch import Handle, Launcher, Resources, RunRequest, links_replaced, sweep
+from stripewise.run.launch import (
+    Handle,
+    Launcher,
+    Resources,
+    RunRequest,
+    links_replaced_in_run,
+    sweep,
+)
 from stripewise.settings.tunables import build_configuration
 from stripewise.study.plan import (
     Budget,
@@ -219,7 +226,7 @@ class Executor:
     def _warn_replaced(self, run_id: str) -> None:
         """Warn about files that a program replaced, so that they left the burst buffer."""
         record = self._tools_of(run_id).workspace.find(run_id).record_directory
-        if names := links_replaced(record):
+        if names := links_replaced_in_run(record):
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             self.ledger.warn(
                 f"the program replaces the links of {', '.join(map(printable, names[:3]))}{more}: "

@@ -52,7 +52,7 @@ from stripewise.study.job_scripts import (
 )
 from stripewise.study.plan import CLASSES, NO_MACHINE, Ledger, StudyOptions, checked_command
 from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
-from stripewise.study.runs._looking import look, look_first, what_was_written
+from stripewise.study.runs._looking import look, measure_first_run, what_was_written
 from stripewise.study.runs._tools import Compare, Tools
 from stripewise.study.strategies import FILES, find_strategy
 from stripewise.study.verify import BaselineOutputs, unreadable
@@ -91,8 +91,8 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         launcher=launcher,
         workspace=workspace,
         look=partial(look, job=evidence),
-        look_first=partial(
-            look_first,
+        measure_first_run=partial(
+            measure_first_run,
             workspace,
             storage=storage,
             striping=striping(options, known),

@@ -194,7 +194,7 @@ def refusal(profile: RunProfile) -> str:
     return _refused_text(Guarded(tuple(old), tuple(m[2] for m in found if m[1] == "make")))
 
 
-def look_first(
+def measure_first_run(
     workspace: Workspace,
     place: Place,
     measurement: Measurement,

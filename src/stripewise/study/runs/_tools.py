@@ -59,7 +59,7 @@ class Tools:
     Attributes:
         launcher: Runs commands.
         workspace: Creates the places of runs.
-        look / look_first: Read evidence.
+        look / measure_first_run: Read evidence.
         compare: Verifies outputs.
         models: Reads the trained models of the user and the site, when one may be used.
         ground: Ground to which models must apply; None to derive it from storage and facts.
@@ -82,7 +82,7 @@ class Tools:
     launcher: Launcher
     workspace: Workspace
     look: Look
-    look_first: LookFirst
+    measure_first_run: LookFirst
     compare: Compare
     find_space: Callable[[ProgramFacts], Space]
     policy: Policy

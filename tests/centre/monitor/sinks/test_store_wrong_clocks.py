@@ -174,7 +174,7 @@ def test_no_time_is_told_twice(plan: list[tuple[int, float]], restarts: set[int]
             begin = max(until, clock.floor, clock.wall(since))
             if not clock.is_held and end > begin:
                 assert clock.wall(monotonic) >= until, "its own time never goes back"
-                told.append((begin - clock.lead_of(end), end - clock.lead_of(end)))
+                told.append((begin - clock.target_of_move(end), end - clock.target_of_move(end)))
                 until, since = end, monotonic
                 clock.note_cut()
     told.sort()

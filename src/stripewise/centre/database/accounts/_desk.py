@@ -202,7 +202,7 @@ def hashed(secret: str) -> str:
 # The audit trail: who changed rights, logged in, or looked at what belongs to others.
 
 
-def note_look(connection: Connection, login: str, target: str) -> None:
+def record_access(connection: Connection, login: str, target: str) -> None:
     """Record that staff looked at what belongs to others, within a transaction of the caller.
 
     Args:

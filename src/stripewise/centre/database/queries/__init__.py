@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._gains import NextRun as NextRun
     from stripewise.centre.database.queries._gains import Saving as Saving
     from stripewise.centre.database.queries._gains import SavingsLedger as SavingsLedger
-    from stripewise.centre.database.queries._gains import is_of_pattern as is_of_pattern
+    from stripewise.centre.database.queries._gains import may_apply_to as may_apply_to
     from stripewise.centre.database.queries._gains import next_run as next_run
     from stripewise.centre.database.queries._gains import pair_settings as pair_settings
     from stripewise.centre.database.queries._gains import pairs_of_job as pairs_of_job
@@ -32,15 +32,17 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._history import list_runs as list_runs
     from stripewise.centre.database.queries._history import typical as typical
     from stripewise.centre.database.queries._job import MOST_SOURCES as MOST_SOURCES
-    from stripewise.centre.database.queries._job import AskedSizes as AskedSizes
     from stripewise.centre.database.queries._job import JobView as JobView
+    from stripewise.centre.database.queries._job import RequestSizes as RequestSizes
     from stripewise.centre.database.queries._job import Served as Served
     from stripewise.centre.database.queries._job import Source as Source
-    from stripewise.centre.database.queries._job import asked_of as asked_of
     from stripewise.centre.database.queries._job import find_job as find_job
     from stripewise.centre.database.queries._job import full_profile as full_profile
     from stripewise.centre.database.queries._job import list_files as list_files
     from stripewise.centre.database.queries._job import list_sources as list_sources
+    from stripewise.centre.database.queries._job import (
+        requests_by_direction as requests_by_direction,
+    )
     from stripewise.centre.database.queries._job import served_of as served_of
     from stripewise.centre.database.queries._job import view_job as view_job
     from stripewise.centre.database.queries._jobs import BEFORE_DAYS as BEFORE_DAYS
@@ -125,8 +127,8 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._storage_top import view_top as view_top
     from stripewise.centre.database.queries._viewer import FEWEST_USERS as FEWEST_USERS
     from stripewise.centre.database.queries._viewer import NOBODY as NOBODY
+    from stripewise.centre.database.queries._viewer import AccessReason as AccessReason
     from stripewise.centre.database.queries._viewer import Role as Role
-    from stripewise.centre.database.queries._viewer import Sight as Sight
     from stripewise.centre.database.queries._viewer import Viewer as Viewer
     from stripewise.centre.database.queries._viewer import veiled as veiled
     from stripewise.centre.database.queries._viewer import viewer_of as viewer_of

@@ -368,7 +368,7 @@ def pairs_of_job(connection: Connection, viewer: Viewer, job: Row) -> Sequence[R
     return rows
 
 
-def is_of_pattern(pair: Row, job: Row) -> bool:
+def may_apply_to(pair: Row, job: Row) -> bool:
     """Return whether a proved speed-up may apply to a job, unless their patterns differ."""
     return not pair["pattern"] or not job["pattern"] or pair["pattern"] == job["pattern"]
 
@@ -504,7 +504,7 @@ def next_run(view: JobView, pairs: Sequence[Row]) -> NextRun | None:
     if not view.shows_names:
         return None
     for pair in pairs:
-        if pair["configuration"] is None or not is_of_pattern(pair, view.row):
+        if pair["configuration"] is None or not may_apply_to(pair, view.row):
             continue
         proved = recipe_of_study(pair["configuration"], pair["hints"])
         if proved is not None:

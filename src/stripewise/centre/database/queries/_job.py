@@ -15,7 +15,7 @@ from stripewise.centre.database.queries._jobs import join_names
 from stripewise.centre.database.queries._paging import MOST_ROWS, Listing, Order, page
 from stripewise.centre.database.queries._viewer import (
     HIDDEN,
-    Sight,
+    AccessReason,
     Viewer,
     jobs_of,
     veiled,
@@ -82,13 +82,13 @@ class JobView:
 
     Attributes:
         row: All columns of `tables.Job`, and the names of cluster, user, project and program.
-        sight: Reason why the viewer may see it.
+        access_reason: Reason why the viewer may see it.
         shows_names: Whether names of files are shown.
         sources: The `MOST_SOURCES` sources with most I/O time, sorted by time.
     """
 
     row: Row
-    sight: Sight
+    access_reason: AccessReason
     shows_names: bool
     sources: Sequence[Source]
 
@@ -112,8 +112,8 @@ def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | N
     row = find_job(connection, viewer, job_id)
     if row is None:
         return None
-    sight = viewer.sight(row)
-    assert sight is not None
+    access_reason = viewer.access_reason(row)
+    assert access_reason is not None
     shows = viewer.reads_names(row)
     query = (
         select(*_ABOUT_SOURCE, JobSource.document)
@@ -127,7 +127,7 @@ def view_job(connection: Connection, viewer: Viewer, job_id: int) -> JobView | N
     ]
     _mark_counted(sources)
     sources.sort(key=lambda one: (one.about["start_at"] or 0.0, one.about["id"]))
-    return JobView(row, sight, shows, sources)
+    return JobView(row, access_reason, shows, sources)
 
 
 def _mark_counted(sources: Sequence[Source]) -> None:
@@ -305,7 +305,7 @@ def _is_size(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class AskedSizes:
+class RequestSizes:
     """Calls of a job's programs in one direction, by size.
 
     Attributes:
@@ -372,7 +372,7 @@ def _times(connection: Connection, key: int) -> dict[tuple[int, str], tuple[floa
     }
 
 
-def asked_of(connection: Connection, view: JobView) -> dict[str, AskedSizes]:
+def requests_by_direction(connection: Connection, view: JobView) -> dict[str, RequestSizes]:
     """Return the calls of a job's programs by direction, if profiles report all of them.
 
     Sizes are summed over all files, as the programs requested them at the highest interface that
@@ -395,12 +395,12 @@ def asked_of(connection: Connection, view: JobView) -> dict[str, AskedSizes]:
     }
 
 
-def _requested_sizes(direction: str, files: Sequence[Mapping[str, Any]]) -> AskedSizes:
+def _requested_sizes(direction: str, files: Sequence[Mapping[str, Any]]) -> RequestSizes:
     lists = [one.get(f"{direction}_sizes") or () for one in files]
     width = max((len(one) for one in lists), default=0)
     counts = [sum(one[place] for one in lists if len(one) > place) for place in range(width)]
     fits = width == len(SIZE_EDGES) and any(counts)
-    return AskedSizes(
+    return RequestSizes(
         direction,
         sum(one.get(f"{direction}_calls") or 0 for one in files),
         sum(one.get(f"{direction}_bytes") or 0 for one in files),

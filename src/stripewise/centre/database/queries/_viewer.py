@@ -50,7 +50,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-class Sight(StrEnum):
+class AccessReason(StrEnum):
     """Reason why a viewer may see a job."""
 
     OWNER = "owner"
@@ -87,7 +87,7 @@ class Viewer:
         """Return whether this viewer may change accounts and rights."""
         return self.role is Role.ADMIN
 
-    def sight(self, job: Mapping[str, Any]) -> Sight | None:
+    def access_reason(self, job: Mapping[str, Any]) -> AccessReason | None:
         """Return why this viewer may see a job, or None if they may not.
 
         Args:
@@ -96,16 +96,16 @@ class Viewer:
         if self.role is None:
             return None
         if self.person_id is not None and job["person_id"] == self.person_id:
-            return Sight.OWNER
+            return AccessReason.OWNER
         if job["project_id"] is not None and job["project_id"] in self.managed:
-            return Sight.MANAGER
-        return Sight.STAFF if self.is_staff else None
+            return AccessReason.MANAGER
+        return AccessReason.STAFF if self.is_staff else None
 
     def reads_names(self, job: Mapping[str, Any]) -> bool:
         """Return whether names of files of a job may be shown to this viewer."""
         if not self.may_read_names:
             return False
-        return self.is_staff or self.sight(job) is Sight.OWNER
+        return self.is_staff or self.access_reason(job) is AccessReason.OWNER
 
 
 NOBODY = Viewer()

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, select, update
 from stripewise.centre.database._records import Row, known_amount, unpack
 from stripewise.centre.database.store._jobs import Names, fitted, reason
 from stripewise.centre.database.tables._jobs import FindingRow, Job, JobPattern, JobSource
-from stripewise.core import NOT_TOLD, Amount, reasons, total
+from stripewise.core import NO_REASON, Amount, reasons, total
 from stripewise.present import plural
 
 _OF_TOTALS = (
@@ -245,7 +245,7 @@ def totals(sources: Sequence[SourceFigures]) -> dict[str, Any]:
     row["missing"] = {
         name: amount.why
         for name, amount in found.items()
-        if amount.why and not (name in _RATIOS and amount.why == NOT_TOLD)
+        if amount.why and not (name in _RATIOS and amount.why == NO_REASON)
     }
     row["rank_count"] = max(one.figures.get("n_ranks") or 0 for one in counted) or None
     row["finding_count"] = sum(len(one.findings) for one in counted)

@@ -32,7 +32,7 @@ from stripewise.centre.monitor.sinks._store_series import (
     SeriesSample,
     SetBack,
     SinkClock,
-    lead_of,
+    target_of_move,
     was_set_right,
 )
 from stripewise.core.errors import ConfigurationError, StorageError, StripewiseError, UsageError
@@ -245,7 +245,7 @@ class StoreSink(Sink):
             mark = json.loads(self._mark) if self._mark else first
             told_at, memory = float(mark["at"]), mark.get("clock", {"begin": mark["at"]})
             is_right_again = was_set_right(found.at, told_at, memory)
-            lead_seconds = 0 if is_right_again else lead_of(memory)
+            lead_seconds = 0 if is_right_again else target_of_move(memory)
             at = max(found.at + lead_seconds, told_at)  # a reset clock is accepted later, or never
             books = Books(
                 limits, one.file_systems, self._state or {}, replace(found, at=at), told_at
@@ -427,7 +427,7 @@ def on_told_clock(batch: Batch, clock: SinkClock) -> Batch:
 
 
 def _moved(one: _Cut, clock: SinkClock) -> _Cut:
-    return one._replace(at=one.at - clock.lead_of(one.at + one.seconds))
+    return one._replace(at=one.at - clock.target_of_move(one.at + one.seconds))
 
 
 def set_back_words(server: str, one: SetBack) -> str:

@@ -381,7 +381,7 @@ class SinkClock:
         found, self._set_back = self._set_back, []
         return found
 
-    def lead_of(self, end: float) -> int:
+    def target_of_move(self, end: float) -> int:
         """Return how much earlier an interval is reported that ended at a time of this clock."""
         begin, lead_seconds = self._earlier
         return self.lead_seconds if end >= begin else lead_seconds
@@ -410,7 +410,7 @@ class SinkClock:
             ValueError: The data are not such a memory.
             TypeError: The data are not such a memory.
         """
-        self.lead_seconds = lead_of(memory)
+        self.lead_seconds = target_of_move(memory)
         self._begin = float(memory.get("begin", self._begin))
         self._spans = [(float(begin), float(end)) for begin, end in memory.get("spans", ())]
         if memory.get("earlier") is not None:
@@ -418,7 +418,7 @@ class SinkClock:
             self._earlier = (float(begin), int(lead_seconds))
 
 
-def lead_of(memory: Mapping[str, Any]) -> int:
+def target_of_move(memory: Mapping[str, Any]) -> int:
     """Return how far the clock of an agent that has ended was ahead of its reported times."""
     return int(memory.get("lead", 0))
 
@@ -434,5 +434,5 @@ def was_set_right(at: float, told_at: float, memory: Mapping[str, Any]) -> bool:
         told_at: Time of the previous agent's last report, by its clock.
         memory: Memory of that agent's clock.
     """
-    lead_seconds = lead_of(memory)
+    lead_seconds = target_of_move(memory)
     return FORGET_SECONDS - lead_seconds < at - told_at <= FORGET_SECONDS

@@ -9,14 +9,14 @@ from typing import Any
 
 from stripewise.centre.database.queries import (
     MOST_SOURCES,
+    AccessReason,
     JobView,
-    Sight,
-    asked_of,
     facts_of_runs,
     list_runs,
     loads_beside,
     next_run,
     pairs_of_job,
+    requests_by_direction,
     served_of,
     view_job,
 )
@@ -57,7 +57,7 @@ class Job(Page):
         runs = list_runs(request.connection, request.viewer, view.row)
         facts = facts_of_runs(request.connection, request.viewer, runs)
         served = served_of(request.connection, view)
-        sizes = asked_of(request.connection, view) if served else {}
+        sizes = requests_by_direction(request.connection, view) if served else {}
         blocks: list[Block] = [
             figures(view),
             *_jobs.missing(view, is_served=bool(served)),
@@ -83,7 +83,7 @@ class Job(Page):
 
 def audited(view: JobView) -> str:
     """Return the audit entry for a look at a job, or "" for the viewer's own job."""
-    return f"job {view.row['id']}" if view.sight is Sight.STAFF else ""
+    return f"job {view.row['id']}" if view.access_reason is AccessReason.STAFF else ""
 
 
 # Facts of a job: its figures, its owner, where it ran, and its sources.

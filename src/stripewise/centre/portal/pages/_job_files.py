@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stripewise.centre.database.queries import (
-    AskedSizes,
+    AccessReason,
     JobView,
     Listing,
+    RequestSizes,
     Served,
-    Sight,
     Statement,
     find_job,
     list_files,
@@ -78,7 +78,7 @@ class JobFiles(Page):
         )
         if not request.viewer.reads_names(row):
             lead += f" {_jobs.HIDDEN}"
-        is_staff = request.viewer.sight(row) is Sight.STAFF
+        is_staff = request.viewer.access_reason(row) is AccessReason.STAFF
         return Content(name, lead, [table], f"files of job {key}" if is_staff else "")
 
 
@@ -208,7 +208,7 @@ _NOTE = (
 
 
 def served(
-    view: JobView, found: Sequence[Served], request: Mapping[str, AskedSizes]
+    view: JobView, found: Sequence[Served], request: Mapping[str, RequestSizes]
 ) -> list[Block]:
     """Return what servers counted for a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
@@ -224,7 +224,7 @@ def served(
 
 
 def _storage_blocks(
-    name: str, rows: Sequence[Served], request: Mapping[str, AskedSizes], ending: str
+    name: str, rows: Sequence[Served], request: Mapping[str, RequestSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
     said = [words for one in rows for words in (_conclusion(one, request.get(one.kind)),) if words]
@@ -252,7 +252,7 @@ def _row(one: Served) -> dict[str, Any]:
     }
 
 
-def _conclusion(one: Served, request: AskedSizes | None) -> str:
+def _conclusion(one: Served, request: RequestSizes | None) -> str:
     """Return a sentence on what became of the program's calls, or "" if nothing is known."""
     size = one.request_bytes
     if one.kind not in _DONE or not size:
@@ -296,7 +296,7 @@ def _sizes(one: Served, ending: str) -> list[Block]:
     return [Bars(name, title, labels, list(one.sizes.values()), "requests", note)]
 
 
-def _asked_bars(request: Mapping[str, AskedSizes]) -> list[Block]:
+def _asked_bars(request: Mapping[str, RequestSizes]) -> list[Block]:
     note = "From the profile, over all files and file systems."
     return [
         size_bars(f"asked_{kind}_sizes", f"Sizes of the programs' calls: {_TITLES[kind].lower()}",

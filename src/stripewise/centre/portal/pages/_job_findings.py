@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stripewise.centre.database.queries import (
+    AccessReason,
     JobView,
     NextRun,
-    Sight,
     Source,
     find_job,
     full_profile,
-    is_of_pattern,
+    may_apply_to,
     next_run,
     pairs_of_job,
     view_job,
@@ -96,7 +96,7 @@ def seconds(view: JobView) -> list[Block]:
 
 def proof_of(job: Row, pairs: Sequence[Row]) -> str:
     """Return in words what pairs of runs of the job's program proved, or "" if there are none."""
-    pair = next((one for one in pairs if is_of_pattern(one, job)), None)
+    pair = next((one for one in pairs if may_apply_to(one, job)), None)
     return "" if pair is None else proof_words(pair)
 
 
@@ -212,7 +212,7 @@ class JobProfile(Page):
         row = find_job(request.connection, request.viewer, job)
         if profile is None or row is None:
             return None
-        is_staff = request.viewer.sight(row) is Sight.STAFF
+        is_staff = request.viewer.access_reason(row) is AccessReason.STAFF
         return Download(
             f"profile-{job}-{source}.json",
             json.dumps(profile, indent=2, ensure_ascii=True, allow_nan=False) + "\n",
@@ -242,7 +242,7 @@ class _Settings(Page):
             f"settings-{view.row['raw_id']}.{self.suffix}",
             "".join(f"# {printable(line)}\n" for line in _head(view.row, found)) + text,
             self.media_type,
-            f"settings of job {key}" if view.sight is Sight.STAFF else "",
+            f"settings of job {key}" if view.access_reason is AccessReason.STAFF else "",
         )
 
     @abstractmethod

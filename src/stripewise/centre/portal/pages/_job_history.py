@@ -9,9 +9,9 @@ from typing import Any
 
 from stripewise.centre.database.queries import (
     MOST_RUNS,
+    AccessReason,
     Change,
     RunFacts,
-    Sight,
     are_close,
     changes,
     facts_of_runs,
@@ -214,7 +214,7 @@ class CompareJobs(Page):
             rows.append(row)
         facts = facts_of_runs(request.connection, request.viewer, rows)
         first, second = (facts[row["id"]] for row in rows)
-        looked = [row for row in rows if request.viewer.sight(row) is Sight.STAFF]
+        looked = [row for row in rows if request.viewer.access_reason(row) is AccessReason.STAFF]
         names = [_jobs.job_id(row) for row in rows]
         return Content(
             f"Jobs {names[0]} and {names[1]}",

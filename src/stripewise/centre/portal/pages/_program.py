@@ -9,11 +9,11 @@ from typing import Any
 
 from stripewise.centre.database.queries import (
     FEWEST_USERS,
+    AccessReason,
     Period,
     ProgramSurvey,
     Saving,
     SavingsLedger,
-    Sight,
     find_program,
     job_times,
     median_job,
@@ -79,12 +79,14 @@ class OneProgram(Page):
         if job or public:
             blocks.append(case_table(job, whole, public))
         blocks += _details(request, program_id, name, period)
-        sight = None if job is None else request.viewer.sight(job)
+        access_reason = None if job is None else request.viewer.access_reason(job)
         return Content(
             name,
             _lead(name, whole, period),
             blocks,
-            audited=f"job {job['id']}" if job is not None and sight is Sight.STAFF else "",
+            audited=f"job {job['id']}"
+            if job is not None and access_reason is AccessReason.STAFF
+            else "",
         )
 
 
@@ -438,7 +440,7 @@ class SavingsSettings(Page):
         if found is None or (form == "lines" and not found.hints):
             return None
         key = found.row["id"]
-        is_anothers = request.viewer.sight(found.row) is Sight.STAFF
+        is_anothers = request.viewer.access_reason(found.row) is AccessReason.STAFF
         audited = f"settings of pair {key}" if is_anothers else ""
         if form == "lines":
             name, text, media = f"stripewise-{key}.txt", found.hints + "\n", "text/plain"
