@@ -75,7 +75,7 @@ class _Document(_Strict):
     hybrid: Literal["links", "redirect"] | None = None
     pack_keys: list[Annotated[str, AfterValidator(_key)]] = Field(default_factory=list)
     reports: Annotated[str, AfterValidator(_absolute)] | None = None
-    # Policies of earlier versions call this table "tunables".
+    # Policies of earlier versions call this table "knobs".
     tunables: _Tunables = Field(
         default_factory=_Tunables, validation_alias=AliasChoices("tunables", "knobs")
     )
