@@ -26,13 +26,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "native" / "bench")
 from figures import Figure, difference, options_of, show
 
 from stripewise.learning.knowledge import (
-    Case,
     Effect,
     Fingerprint,
     Lesson,
+    LibraryVersions,
     Profiles,
-    Stack,
     Store,
+    StudiedCase,
     describe_machine,
 )
 
@@ -90,7 +90,7 @@ def _learn(store: Path, directory: Path) -> None:
     profiles.forget()
     digest = profiles.digest_of(Path(shutil.which(PROGRAM_OF_STARTS[0]) or ""))
     print_ = Fingerprint(PROGRAM_OF_STARTS[0], digest)
-    case = Case(describe_machine(directory), Stack("mpich"), print_)
+    case = StudiedCase(describe_machine(directory), LibraryVersions("mpich"), print_)
     effect = Effect(2.0, 1.9, 2.1, 6)
     settings = {"mpiio.cb_nodes": 2, "mpiio.romio_cb_write": "enable"}
     lesson = Lesson("0" * 32, time.time(), case, True, settings, effect)

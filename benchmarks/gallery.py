@@ -27,7 +27,7 @@ from gallery_pictures import MOST_BYTES, draw, together
 from stripewise.bench.campaign import Campaign
 from stripewise.bench.running import read_campaign
 from stripewise.core.errors import StripewiseError
-from stripewise.storage.machines import Evidence, Figure, description_text, find_storage
+from stripewise.storage.machines import Figure, FigureOrigin, description_text, find_storage
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-c", "from stripewise.cli import main; main()")
@@ -65,7 +65,7 @@ class Campaigns:
             return str(spec.get("on", ""))
         storage = find_storage(spec["on"])
         source = "changed for the gallery"
-        given = {key: Figure(float(value), Evidence.ASSUMED, source)
+        given = {key: Figure(float(value), FigureOrigin.ASSUMED, source)
                  for key, value in spec["figures"].items()}  # fmt: skip
         changed = replace(storage, name=name, figures={**storage.figures, **given})
         path = self._work / f"{name}.toml"

@@ -131,7 +131,7 @@ class Case:
         return _seconds(self.place.storage, self.place.stack, self.work, settings)
 
     @cached_property
-    def known(self) -> knowledge.Case:
+    def known(self) -> knowledge.StudiedCase:
         """Case as which a study of it would be remembered."""
         storage = _storage(self.place.storage)
         facts = simulated_workload(storage, self.work, self.place.stack).facts

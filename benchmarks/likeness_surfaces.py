@@ -20,14 +20,14 @@ from pathlib import Path
 from scipy.stats import spearmanr
 from surfaces import Landscape
 
-from stripewise.learning.knowledge import Case, Machine, compare, describe_case
+from stripewise.learning.knowledge import Machine, StudiedCase, compare, describe_case
 from stripewise.study.training import Surface
 
 EMULATED = Path(__file__).resolve().parent / "surfaces" / "emulated"
 Times = dict[tuple[tuple[str, str], ...], float]
 
 
-def read(path: Path) -> tuple[str, Case, Times]:
+def read(path: Path) -> tuple[str, StudiedCase, Times]:
     """Return the storage of a surface, its case, and the median of each configuration."""
     surface = Surface.load(path)
     where = surface.provenance["emulated"]

@@ -25,13 +25,13 @@ from pathlib import Path
 
 from stripewise.core import PatternSummary
 from stripewise.learning.knowledge import (
-    Case,
     Effect,
     Fingerprint,
     Lesson,
+    LibraryVersions,
     Machine,
-    Stack,
     Store,
+    StudiedCase,
     Tried,
 )
 
@@ -55,7 +55,7 @@ print(json.dumps([imported - began, done - imported, len(found), known, busy]))
 """
 
 
-def a_case(seed: int) -> Case:
+def a_case(seed: int) -> StudiedCase:
     """Return a random program on a machine."""
     chance = random.Random(seed)
     ranks = 2 ** chance.randint(3, 13)
@@ -83,7 +83,7 @@ def a_case(seed: int) -> Case:
         f"{chance.randint(0, 3):016x}",
     )
     mpi = f"{chance.randint(3, 4)}.{chance.randint(0, 3)}.{chance.randint(0, 4)}"
-    return Case(machine, Stack("mpich", mpi, "romio", "so.310"), fingerprint)
+    return StudiedCase(machine, LibraryVersions("mpich", mpi, "romio", "so.310"), fingerprint)
 
 
 def _pattern(chance: random.Random, ranks: int, share: float) -> PatternSummary:

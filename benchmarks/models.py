@@ -31,9 +31,9 @@ from stripewise.core import ProgramFacts, Value
 from stripewise.learning.performance import (
     REGRESSION,
     Ground,
-    Sample,
     Term,
     Training,
+    TrainingSample,
     Way,
     class_of_program,
     fit,
@@ -103,12 +103,12 @@ class Case:
         """Facts of its first run."""
         return self.described.facts
 
-    def samples(self, number: int, random: Random) -> Iterator[Sample]:
+    def samples(self, number: int, random: Random) -> Iterator[TrainingSample]:
         """Yield samples at random points, with noise."""
         for settings in random.sample(self.points, min(number, len(self.points))):
             seconds, cv = self.real.seconds(settings) or 0.0, self.real.storage.value("noise.cv")
             times = tuple(seconds / noise_factor(random, cv) for _ in range(3))
-            yield Sample(self.facts, settings, times, self.name)
+            yield TrainingSample(self.facts, settings, times, self.name)
 
 
 def main() -> None:
@@ -198,7 +198,7 @@ def simulated_rows(name: str, wrong: bool) -> list[Row]:
 
 def recorded_rows(place: Path) -> Iterator[Row]:
     """Yield rows for the surfaces in a directory, with each left out in turn."""
-    grounds: dict[object, list[Sample]] = {}
+    grounds: dict[object, list[TrainingSample]] = {}
     cost: dict[object, tuple[int, float]] = {}
     for one in find_evidence(place)[0]:
         named = [replace(sample, name=one.path.stem) for sample in one.samples]
@@ -240,7 +240,7 @@ def told(
     ]
 
 
-def others(samples: Sequence[Sample], name: str) -> tuple[Sample, ...]:
+def others(samples: Sequence[TrainingSample], name: str) -> tuple[TrainingSample, ...]:
     """Return the samples of the same class of patterns, without those of one program."""
     of = next(class_of_program(one.facts) for one in samples if one.name == name)
     return tuple(one for one in samples if one.name != name and class_of_program(one.facts) == of)

@@ -28,7 +28,7 @@ from experiments_output import table
 
 from stripewise.core import ProgramFacts, Value
 from stripewise.learning import adoption
-from stripewise.learning.knowledge import Case, Lesson, Machine, describe_case
+from stripewise.learning.knowledge import Lesson, Machine, StudiedCase, describe_case
 from stripewise.learning.performance import Ground, Model, Training, fit, ground_of, load_models
 from stripewise.settings import Policy
 from stripewise.storage.machines import description_digest, find_storage
@@ -39,7 +39,7 @@ from stripewise.storage.simulation import (
 )
 from stripewise.storage.stacks import Workload
 from stripewise.study.procedure import simulated_workload
-from stripewise.study.training import Evidence, find_evidence, lessons_of
+from stripewise.study.training import TrainingEvidence, find_evidence, lessons_of
 
 MACHINES, CORES, TRAINED = ("hopper", "edison"), (512, 4096), (512, 1024, 2048)
 RANKS_PER_NODE = 16
@@ -118,14 +118,14 @@ def trained(machine: str, home: Path) -> Sequence[Model]:
     return load_models().models
 
 
-def plain_models(found: Sequence[Evidence]) -> Sequence[Model]:
+def plain_models(found: Sequence[TrainingEvidence]) -> Sequence[Model]:
     """Fit what was measured without a description of the storage: the published regression."""
     ground = Ground(found[0].ground.storage, "", found[0].ground.stack)
     samples = tuple(sample for one in found for sample in one.samples)
     return fit(Training(ground, samples, way=found[0].way))
 
 
-def case_of(facts: ProgramFacts, program: str, provenance: Mapping[str, str]) -> Case:
+def case_of(facts: ProgramFacts, program: str, provenance: Mapping[str, str]) -> StudiedCase:
     """Return the case of a program on a described storage."""
     digest = provenance.get("simulated digest") or provenance.get("emulated digest", "")
     name = provenance.get("simulated") or provenance.get("emulated", "")

@@ -26,7 +26,7 @@ from stripewise.core import Measurement, ObservedFile, StudyResult
 from stripewise.run.launch import Outcome
 from stripewise.study.plan import Observer, StudyOptions
 from stripewise.study.procedure import run_study
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.strategy_suite import romio_facts
@@ -51,7 +51,7 @@ NOISES: dict[str, Noise] = {
 }
 
 
-def look_of_the_same(run_id: str, place: Place, outcome: Outcome) -> Measurement:
+def look_of_the_same(run_id: str, place: RunLocation, outcome: Outcome) -> Measurement:
     """Return a run's measurement with requests to the storage that are equal in all runs."""
     seen = ObservedFile("out.dat", writers=2, system_writes=8, system_write_bytes=1 << 26)
     return replace(look(run_id, place, outcome), files=(seen,))

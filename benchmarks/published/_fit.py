@@ -15,7 +15,7 @@ from published._plans import REASONS, Free
 from published._predict import Predictor
 from published._tables import Cell, Table, load_table
 from stripewise.storage.fit._fit import STEP, Vector, minimised, with_values
-from stripewise.storage.machines import SPEC_OF, Evidence, Figure, Storage
+from stripewise.storage.machines import SPEC_OF, Figure, FigureOrigin, Storage
 
 REPEATED, SINGLE = 0.12, 0.2
 """Relative error of a published number: a median of repeats, or one run or the best.  Assumed."""
@@ -72,7 +72,7 @@ def fit_published(
     assert best is not None
     spread = spreads_at(partial(_residuals, Predictor(), storage, free, cells), best[0])
     fitted = described(storage, free, best[0], spread, tables)
-    told = [one for one in free if fitted.figures[one.name].kind is Evidence.MEASURED]
+    told = [one for one in free if fitted.figures[one.name].kind is FigureOrigin.MEASURED]
     if len(told) in (0, len(free)):
         return fitted, best[1]
     return fit_published(fitted, tables, told, starts=starts, seed=seed)
@@ -121,13 +121,13 @@ def described(
     fitted = f"fitted to the marked cells of {', '.join(tables)}, docs/validation.md"
     for one, value, width in zip(free, place, spread, strict=True):
         if width > TOLD * one.spread:
-            kind = Evidence.DOCUMENTED if one.source else Evidence.ASSUMED
+            kind = FigureOrigin.DOCUMENTED if one.source else FigureOrigin.ASSUMED
             source = one.source or f"{UNTOLD}, because {REASONS[one.name]}"
             figures[one.name] = Figure(one.value, kind, source)
             continue
         low, middle, high = (float(np.exp(value + side * WIDTH * width)) for side in (-1, 0, 1))
         most = SPEC_OF[one.name].most
         figures[one.name] = Figure(
-            min(middle, most), Evidence.MEASURED, fitted, low, min(high, most)
+            min(middle, most), FigureOrigin.MEASURED, fitted, low, min(high, most)
         )
     return replace(storage, figures=figures)

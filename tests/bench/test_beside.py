@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What ran beside a case, and for how much of its time."""
 
-from stripewise.bench import CaseRun, Sample
+from stripewise.bench import CaseRun, RunFigure
 from stripewise.bench.campaign import find_suite
 from stripewise.bench.campaign._interference import interference_circumstances, partly_alone
 from stripewise.bench.limits._cells import cells_of
@@ -13,7 +13,7 @@ from support.simulated_campaigns import simulated_campaign
 def test_a_share_is_that_of_the_time_in_which_any_phase_of_the_other_ran():
     own = Printed((), spans={"write": (0.0, 10.0), "read": (10.0, 12.0)})
     other = Printed(
-        (Sample("create", 100, 2.0), Sample("stat", 100, 1.0)),
+        (RunFigure("create", 100, 2.0), RunFigure("stat", 100, 1.0)),
         spans={"stat": (4.0, 7.0), "create": (-1.0, 5.0), "remove": (9.0, 9.5)},
     )
     seen = interference_circumstances(own, other)
@@ -22,7 +22,7 @@ def test_a_share_is_that_of_the_time_in_which_any_phase_of_the_other_ran():
 
 
 def test_programs_that_do_not_tell_when_they_ran_leave_no_share():
-    assert interference_circumstances(Printed(()), Printed((Sample("write", 8, 2.0),))) == {
+    assert interference_circumstances(Printed(()), Printed((RunFigure("write", 8, 2.0),))) == {
         "beside": {"write": 4}
     }
 

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import pytest
 
-from stripewise.bench import CaseRun, Sample
+from stripewise.bench import CaseRun, RunFigure
 from stripewise.bench.campaign import parse_suite
 from stripewise.bench.running import CampaignObserver, CampaignOptions
 from stripewise.bench.running._maker import Maker
-from stripewise.bench.running._plan import Ledger, OpenRun
+from stripewise.bench.running._plan import CampaignLedger, OpenRun
 from stripewise.bench.running._run import CampaignRuns
 from stripewise.core.errors import ProgramError
 from stripewise.run.launch import Handle
@@ -50,7 +50,7 @@ class Ended:
     def ended(self, run: OpenRun, case: Any, handle: Handle) -> tuple[CaseRun, bool]:
         end = next(self.ends)
         if end == "ok":
-            return CaseRun(run.key, run.repeat, "ok", (Sample("write", 1.0, 1.0),)), False
+            return CaseRun(run.key, run.repeat, "ok", (RunFigure("write", 1.0, 1.0),)), False
         return CaseRun(run.key, run.repeat, "failed", message=end), end == SLOW
 
     def release(self, run: OpenRun, case: Any) -> None:
@@ -70,7 +70,7 @@ def carry_out(tmp_path: Path) -> Carry:
     def made(*ends: str) -> list[str]:
         suite = parse_suite(SUITE, "one.toml")
         options = CampaignOptions(suite, tmp_path / "one.campaign", tmp_path)
-        ledger = Ledger.opened(tmp_path / "journal.jsonl")
+        ledger = CampaignLedger.opened(tmp_path / "journal.jsonl")
         fake = Ended(iter(ends))
         try:
             ledger.begin(suite, {}, {})

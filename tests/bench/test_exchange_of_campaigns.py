@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench import Case, CaseRun, RunFigure
 from stripewise.bench.campaign import (
     Campaign,
-    Place,
+    DirectoryStriping,
     Suite,
     anonymised,
     campaign_json,
@@ -43,7 +43,12 @@ PLAIN = made_campaign(usual_cases(2), usual_rate)
 
 @pytest.mark.parametrize(
     ("form", "kind"),
-    [(CaseForm, Case), (RunForm, CaseRun), (SampleForm, Sample), (PlaceForm, Place)],
+    [
+        (CaseForm, Case),
+        (RunForm, CaseRun),
+        (SampleForm, RunFigure),
+        (PlaceForm, DirectoryStriping),
+    ],
 )
 def test_the_form_has_every_field(form, kind) -> None:
     assert set(form.model_fields) - {"key"} == {one.name for one in fields(kind)} - {"key"}
@@ -121,7 +126,7 @@ def test_no_mutation_crashes_the_reader() -> None:
 
 
 def _salted_run(key: str, repeat: int, word: str) -> CaseRun:
-    sample = Sample(word, 1.0, 2.0, {word: 1.0, "open": 1.0}, {word: 1.0, "50": 1.0})
+    sample = RunFigure(word, 1.0, 2.0, {word: 1.0, "open": 1.0}, {word: 1.0, "50": 1.0})
     return CaseRun(
         key, repeat, word, (sample,), word,
         hints={word: "1", "cb_nodes": word, "cb_buffer_size": "4"},
@@ -138,7 +143,14 @@ def salted(word: str) -> Campaign:
         cache=word, sharing=word, beside=word,
     )  # fmt: skip
     plain = Case("MPI-IO", directory="striped")
-    suite = Suite(word, word, word, {word: Place(), "striped": Place(4)}, (case, plain), word)
+    suite = Suite(
+        word,
+        word,
+        word,
+        {word: DirectoryStriping(), "striped": DirectoryStriping(4)},
+        (case, plain),
+        word,
+    )
     runs = (*(_salted_run(one.key, 1, word) for one in (case, plain)), _salted_run(word, 1, word))
     about = {
         "launcher": word, "system": word, "memory_bytes": 7, "stack": word, "targets": 12,
@@ -173,7 +185,7 @@ def test_cells_stay_apart_without_their_names() -> None:
         for series in ("Anna's", "series no.1", "Bob's")
         for value in ("host1:1", "host2:1")
     )
-    suite = Suite("mine", "t", "", {"default": Place()}, cases)
+    suite = Suite("mine", "t", "", {"default": DirectoryStriping()}, cases)
     found = anonymised(Campaign("c", suite, ()))
     assert len({one.key for one in found.suite.cases}) == len(cases)
     assert len(parse_campaign(campaign_text(found), "x").suite.cases) == len(cases)

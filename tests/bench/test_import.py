@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.bench import Case
-from stripewise.bench.campaign import Campaign, Place, figures_of, import_campaign
+from stripewise.bench.campaign import Campaign, DirectoryStriping, figures_of, import_campaign
 from stripewise.core.errors import UsageError
 
 DATA = Path(__file__).parents[1] / "storage/fit" / "readers" / "data"
@@ -69,7 +69,8 @@ def test_mdtest_becomes_metadata() -> None:
 def test_benchio_becomes_the_suite_array3d() -> None:
     campaign = imported("benchio-methods.txt", "benchio-failed.txt")
     assert dict(campaign.suite.directories) == {
-        "unstriped": Place(1), "striped": Place(), "fullstriped": Place(-1),
+        "unstriped": DirectoryStriping(1), "striped": DirectoryStriping(),
+        "fullstriped": DirectoryStriping(-1),
     }  # fmt: skip
     series = list(dict.fromkeys(case.series for case in campaign.suite.cases))
     assert series == ["serial", "file per process", "file per node", "MPI-IO", "HDF5", "NetCDF"]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.bench import Case, CaseRun, Sample
-from stripewise.bench.campaign import Campaign, Place, Suite
+from stripewise.bench import Case, CaseRun, RunFigure
+from stripewise.bench.campaign import Campaign, DirectoryStriping, Suite
 from stripewise.bench.limits._cells import cells_of
 from stripewise.bench.limits._plateaus import chosen_target, plateaus, saturation, server_limits
 from support.storages import GIB
@@ -41,10 +41,12 @@ def test_the_order_of_the_points_does_not_matter(points):
 
 
 def campaign_of(cells, directories=None):
-    places = directories or {"default": Place()}
+    places = directories or {"default": DirectoryStriping()}
     suite = Suite("test", "Test", "", places, tuple(case for case, _ in cells))
     runs = tuple(
-        CaseRun(case.key, number, "ok", tuple(Sample(one, 1.0, 1 / rate) for one, rate in rates))
+        CaseRun(
+            case.key, number, "ok", tuple(RunFigure(one, 1.0, 1 / rate) for one, rate in rates)
+        )
         for case, repeats in cells
         for number, rates in enumerate(repeats, 1)
     )
@@ -65,7 +67,7 @@ def test_process_node_target_and_whole():
         *(written(2 * GIB * min(n, 1), directory="one", nodes=n, ranks_per_node=2)
           for n in (2, 4)),
     ]  # fmt: skip
-    places = {"default": Place(-1), "one": Place(1)}
+    places = {"default": DirectoryStriping(-1), "one": DirectoryStriping(1)}
     found = {
         one.figure: one for one in plateaus(cells_of(campaign_of(cells, places), ""), "write")
     }
@@ -83,7 +85,7 @@ def test_files_that_were_put_on_one_target_tell_of_it():
         written(2 * GIB, directory="first", layout="per-process", nodes=n, ranks_per_node=2)
         for n in (1, 2, 4)
     ]
-    cells_found = cells_of(campaign_of(cells, {"first": Place(1, 0, 0)}), "romio")
+    cells_found = cells_of(campaign_of(cells, {"first": DirectoryStriping(1, 0, 0)}), "romio")
     assert all(one.pinned and not one.in_model for one in cells_found)
     found = {one.figure: one for one in plateaus(cells_found, "write")}
     assert found["servers.target_write"].value == pytest.approx(2 * GIB)
@@ -131,7 +133,7 @@ def on_first_target(rate, mib, nodes):
 
 
 def of_chosen(cells):
-    places = {"first": Place(1, target=0)}
+    places = {"first": DirectoryStriping(1, target=0)}
     return chosen_target(cells_of(campaign_of(cells, places), ""), "write")
 
 

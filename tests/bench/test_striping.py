@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.bench.campaign import Place
+from stripewise.bench.campaign import DirectoryStriping
 from stripewise.bench.running._places import (
     EmulatedStripes,
     LustreStripes,
@@ -47,10 +47,10 @@ lmm_stripe_offset: 3
 
 
 def test_what_lfs_says_of_directories_and_files() -> None:
-    assert parse_directory(DIRECTORY) == Place(4, 1 << 20, -1)
+    assert parse_directory(DIRECTORY) == DirectoryStriping(4, 1 << 20, -1)
     assert parse_files(FILE) == [(2, 1 << 20, (7, 0)), (1, 4 << 20, (3,))]
     assert parse_files("") == []
-    assert parse_directory("nonsense") == Place(0, 0, -1)
+    assert parse_directory("nonsense") == DirectoryStriping(0, 0, -1)
 
 
 @pytest.fixture
@@ -69,28 +69,28 @@ def lfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_directory_that_is_not_striped_as_asked_is_refused(lfs: Path, tmp_path: Path) -> None:
     places = Places(tmp_path, "x.campaign", LustreStripes())
-    places.prepare({"four": Place(4, 1 << 20)})
+    places.prepare({"four": DirectoryStriping(4, 1 << 20)})
     assert "setstripe -c 4 -S 1048576 --" in (lfs / "asked").read_text()
     with pytest.raises(StorageError, match="has a stripe count of 4, and the suite asks for -1"):
-        places.prepare({"all": Place(-1)})
+        places.prepare({"all": DirectoryStriping(-1)})
 
 
 def test_a_storage_that_refuses(lfs: Path, tmp_path: Path) -> None:
     (lfs / "lfs").write_text("#!/bin/sh\necho 'error: setstripe: Disk quota exceeded' >&2; exit 1")
     with pytest.raises(StorageError, match=r"refuses .*: error: setstripe: Disk quota exceeded"):
-        Places(tmp_path, "x.campaign", LustreStripes()).prepare({"all": Place(-1)})
+        Places(tmp_path, "x.campaign", LustreStripes()).prepare({"all": DirectoryStriping(-1)})
     (lfs / "lfs").unlink()
     with pytest.raises(StorageError, match="client commands"):
-        Places(tmp_path, "x.campaign", LustreStripes()).prepare({"all": Place(-1)})
+        Places(tmp_path, "x.campaign", LustreStripes()).prepare({"all": DirectoryStriping(-1)})
 
 
 def test_emulated_layouts(tmp_path: Path) -> None:
     storage = EmulatedStorage.find(EmulationOptions("archer2-hdd"))
     places = Places(tmp_path, "x.campaign", EmulatedStripes(storage))
-    places.prepare({"all": Place(-1), "one": Place(1, 2 << 20, 7)})
-    assert places.striping.found(places.path / "one") == Place(1, 2 << 20, 7)
+    places.prepare({"all": DirectoryStriping(-1), "one": DirectoryStriping(1, 2 << 20, 7)})
+    assert places.striping.found(places.path / "one") == DirectoryStriping(1, 2 << 20, 7)
     made = places.make("one", 3)
-    assert places.striping.found(made) == Place(1, 2 << 20, 7)
+    assert places.striping.found(made) == DirectoryStriping(1, 2 << 20, 7)
 
 
 # ---- what is removed ---------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_emulated_layouts(tmp_path: Path) -> None:
 
 def test_only_what_the_campaign_made_is_removed(tmp_path: Path) -> None:
     places = Places(tmp_path, "x.campaign", NoStripes("ext4"))
-    places.prepare({"one": Place()})
+    places.prepare({"one": DirectoryStriping()})
     mine = places.make("one", 1) / "data.dat"
     mine.write_text("mine")
     other = tmp_path / "other"
@@ -122,7 +122,7 @@ def test_a_directory_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
 
 def test_what_an_earlier_try_left_is_removed_before_a_run(tmp_path: Path) -> None:
     places = Places(tmp_path, "x.campaign", NoStripes("ext4"))
-    places.prepare({"one": Place()})
+    places.prepare({"one": DirectoryStriping()})
     (places.make("one", 1) / "half").write_text("x")
     assert list(places.make("one", 1).iterdir()) == []
     assert places.free_bytes() > 0

@@ -13,21 +13,21 @@ from click.testing import CliRunner
 from stripewise.cli import main
 from stripewise.core import PatternSummary
 from stripewise.learning.knowledge import (
-    Case,
     Effect,
     Fingerprint,
     Lesson,
+    LibraryVersions,
     Machine,
-    Stack,
     Store,
+    StudiedCase,
     Tried,
     TriedState,
     own_store,
 )
 
-CASE = Case(
+CASE = StudiedCase(
     Machine("x86_64", "CPU", 8, 1 << 34, "6.1", "ext4", "virtual"),
-    Stack("openmpi", "4.1.4", "ompio", hdf5="so.103"),
+    LibraryVersions("openmpi", "4.1.4", "ompio", hdf5="so.103"),
     Fingerprint("flash_io", "ab" * 32, 4, independent_share=1.0, noncontiguous=True),
 )
 
@@ -37,7 +37,9 @@ def lesson(program="flash_io", improved=True, at=1.79e9):
     return Lesson(
         uuid.uuid4().hex,
         at,
-        Case(CASE.machine, CASE.stack, Fingerprint(program)) if program != "flash_io" else CASE,
+        StudiedCase(CASE.machine, CASE.stack, Fingerprint(program))
+        if program != "flash_io"
+        else CASE,
         improved,
         settings if improved else {},
         Effect(4.8, 4.1, 5.6, 6) if improved else None,

@@ -14,18 +14,18 @@ from minisign import KeyPair
 
 from stripewise.cli import main
 from stripewise.learning.knowledge import (
-    Case,
     Effect,
     Fingerprint,
     Lesson,
+    LibraryVersions,
     Machine,
-    Stack,
+    StudiedCase,
     own_store,
 )
 
-CASE = Case(
+CASE = StudiedCase(
     Machine("x86_64", "CPU", 8, 1 << 34, "6.1", "lustre", "network"),
-    Stack("mpich", "4.1", "romio"),
+    LibraryVersions("mpich", "4.1", "romio"),
     Fingerprint("flash_io", "ab" * 32, 4, collective_share=1.0),
 )
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from stripewise.cli import _machine_fit, _profile, main
-from stripewise.storage.machines import Evidence, Figure
+from stripewise.storage.machines import Figure, FigureOrigin
 from stripewise.study.procedure import TriedLines
 
 BLOCK = """\
@@ -142,7 +142,7 @@ def test_a_finding_without_a_claim_is_not_held_to_one_of_zero(
 
 
 def test_a_fitted_figure_without_an_interval_has_none_from_zero_on():
-    figures = {"client.process_write": Figure(5e8, Evidence.MEASURED, "fit")}
+    figures = {"client.process_write": Figure(5e8, FigureOrigin.MEASURED, "fit")}
     fitted = SimpleNamespace(
         storage=SimpleNamespace(figures=figures),
         fitted_names=list(figures),

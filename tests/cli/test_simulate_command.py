@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from stripewise.cli import main
 from stripewise.core.errors import UsageError
-from stripewise.storage.simulation import Job, workload_of
+from stripewise.storage.simulation import SimulatedJob, workload_of
 
 NOTATION = "<3D,(BLOCK,BLOCK,BLOCK),(64,64,128)>"
 
@@ -109,7 +109,7 @@ def test_the_workload_of_a_trace(tmp_path, site):
     assert data["patterns"] == ["<2D, (BLOCK, *), (12, 24)>"]
     assert (data["ranks"], data["bytes"]) == (2, 24 * 24 * 4)
     with pytest.raises(UsageError, match="is of 2 ranks, not of 8"):
-        workload_of(Job(str(trace), 2, 4))
+        workload_of(SimulatedJob(str(trace), 2, 4))
 
 
 @pytest.mark.parametrize("option", ["--read", "--independent", "--steps=2"])

@@ -13,7 +13,7 @@ from emulated_hosts import Emulation
 from native_hosts import Host, Programs
 
 from emulated_machine import Machine, near
-from stripewise.storage.machines import Evidence, Figure, Storage
+from stripewise.storage.machines import Figure, FigureOrigin, Storage
 from stripewise.storage.stacks import REQUEST_DTYPE, Layout
 from support.player import play
 
@@ -43,7 +43,7 @@ Move = tuple[int, int]
 
 def stored(figures: dict[str, float]) -> Storage:
     """The same for the player."""
-    found = {name: Figure(value, Evidence.ASSUMED, "test") for name, value in figures.items()}
+    found = {name: Figure(value, FigureOrigin.ASSUMED, "test") for name, value in figures.items()}
     return Storage("test", "", "lustre", "romio-generic", found)
 
 

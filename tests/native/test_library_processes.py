@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.core import Part
+from stripewise.core import ReportedPart
 from stripewise.evidence.trace import Op, ProcessFlag
 
 SCRIPT = """
@@ -164,8 +164,12 @@ def test_second_preloaded_tool(host: Host, programs: Programs, order: str) -> No
     assert operations(record, Op.WRITE) == 10
     profile = host.profile
     assert profile.processes[0]["lost_calls"] == 0
-    assert not profile.why_missing(Part.BYTES | Part.SECONDS), "what the tool asks moves no data"
-    assert bool(profile.why_missing(Part.CALLS)) == (order == "before"), "its fstat is not counted"
+    assert not profile.why_missing(ReportedPart.BYTES | ReportedPart.SECONDS), (
+        "what the tool asks moves no data"
+    )
+    assert bool(profile.why_missing(ReportedPart.CALLS)) == (order == "before"), (
+        "its fstat is not counted"
+    )
 
 
 @pytest.mark.parametrize("order", ["before", "after"])

@@ -10,30 +10,31 @@ import subprocess
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.core import Part
+from stripewise.core import ReportedPart
 from stripewise.evidence.trace import FileFlag, IoLayer, Op, ProcessFlag
 
-READ, WRITE, BYTES = Part.READ_BYTES, Part.WRITE_BYTES, Part.BYTES
+READ, WRITE, BYTES = ReportedPart.READ_BYTES, ReportedPart.WRITE_BYTES, ReportedPart.BYTES
 
 
-def lacks(host: Host, name: str) -> Part:
+def lacks(host: Host, name: str) -> ReportedPart:
     """Which bytes of a file are not known; those of the run must not be then either."""
     profile = host.profile
     file = next(i for i, path in enumerate(profile.paths) if path.endswith(f"/{name}"))
-    found = Part(0)
+    found = ReportedPart(0)
     for part in (READ, WRITE):
         if profile.why_missing(part, file):
             assert profile.why_missing(part)
-            assert profile.why_missing(Part.SECONDS, file)
+            assert profile.why_missing(ReportedPart.SECONDS, file)
             found |= part
     return found
 
 
 @pytest.mark.parametrize(
-    ("way", "unknown"), [("map", READ), ("private", READ), ("both", BYTES), ("code", Part(0))]
+    ("way", "unknown"),
+    [("map", READ), ("private", READ), ("both", BYTES), ("code", ReportedPart(0))],
 )
 def test_mappings_leave_a_file_unknown(
-    host: Host, programs: Programs, way: str, unknown: Part
+    host: Host, programs: Programs, way: str, unknown: ReportedPart
 ) -> None:
     (host.directory / "given").write_bytes(bytes(4096))
     host.check(programs.executable("unseen"), way)

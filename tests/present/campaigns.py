@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 
-from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench import Case, CaseRun, RunFigure
 from stripewise.bench.campaign import (
     Campaign,
     CaseFigures,
@@ -45,7 +45,7 @@ def run(case: Case, repeat: int, rates: dict[str, float], place: int = 0, **more
         amount = 256 * MIB * case.ranks if data else float(max(case.files, 1) * case.ranks)
         percentiles = {} if data else _percentiles(case.ranks / rate)
         phases = {"open": 0.01, "transfer": amount / rate, "close": 0.002} if data else {}
-        samples.append(Sample(operation, amount, amount / rate, phases, percentiles))
+        samples.append(RunFigure(operation, amount, amount / rate, phases, percentiles))
     given = {
         "started_unix_seconds": START + 30 * place, "elapsed_seconds": 20.0,
         "node_seconds": 20.0 * case.nodes, "written_bytes": int(256 * MIB * case.ranks),
@@ -173,10 +173,10 @@ def metadata(nodes=(1, 2, 4, 8)) -> Campaign:
 
 
 def suite_of(cases: Iterable[Case], name: str = "own") -> Suite:
-    from stripewise.bench.campaign import Place
+    from stripewise.bench.campaign import DirectoryStriping
 
     cases = tuple(cases)
-    places = {case.directory: Place() for case in cases}
+    places = {case.directory: DirectoryStriping() for case in cases}
     return Suite(name, f"Suite {name}", "", places, cases)
 
 

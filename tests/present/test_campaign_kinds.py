@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stripewise.bench import Case
-from stripewise.bench.campaign import Place, figures_of
+from stripewise.bench.campaign import DirectoryStriping, figures_of
 from stripewise.bench.report import chart_kinds
 from stripewise.bench.report._axes import axes_of, striping_words
 from stripewise.bench.report._charts import chart_sections
@@ -103,8 +103,8 @@ def test_what_only_tells_series_apart_is_no_axis():
 
 def test_directories_of_stripe_sizes_are_a_measure_and_others_are_names():
     cases = [Case("A", directory=name) for name in ("a", "b")]
-    sizes = {"a": Place(4, 1 << 20), "b": Place(4, 4 << 20)}
-    counts = {"a": Place(-1), "b": Place(1)}
+    sizes = {"a": DirectoryStriping(4, 1 << 20), "b": DirectoryStriping(4, 4 << 20)}
+    counts = {"a": DirectoryStriping(-1), "b": DirectoryStriping(1)}
     assert axes_of(cases, sizes)[0].values == (1 << 20, 4 << 20)
     by_count = axes_of(cases, counts)[0]
     assert [by_count.text(value) for value in by_count.values] == ["b (1 stripe)",
@@ -113,7 +113,7 @@ def test_directories_of_stripe_sizes_are_a_measure_and_others_are_names():
 
 def test_directories_of_targets_are_numbered():
     cases = [Case("A", directory=name) for name in ("x", "y", "z")]
-    axis = axes_of(cases, {name: Place(1, 0, n) for n, name in enumerate("xyz")})[0]
+    axis = axes_of(cases, {name: DirectoryStriping(1, 0, n) for n, name in enumerate("xyz")})[0]
     assert (axis.title, axis.values) == ("target", (0, 1, 2))
     assert axis.labelled_value(cases[2]) == "2"
 
@@ -121,11 +121,11 @@ def test_directories_of_targets_are_numbered():
 @pytest.mark.parametrize(
     ("place", "words"),
     [
-        (Place(), ""),
-        (Place(-1), "all targets"),
-        (Place(4, 1 << 20), "4 stripes of 1 MiB"),
-        (Place(0, 4 << 20), "stripes of 4 MiB"),
-        (Place(1, 0, 7), "1 stripe from target 7"),
+        (DirectoryStriping(), ""),
+        (DirectoryStriping(-1), "all targets"),
+        (DirectoryStriping(4, 1 << 20), "4 stripes of 1 MiB"),
+        (DirectoryStriping(0, 4 << 20), "stripes of 4 MiB"),
+        (DirectoryStriping(1, 0, 7), "1 stripe from target 7"),
     ],
 )
 def test_striping_in_words(place, words):
@@ -149,7 +149,7 @@ def cell(draw):
 @given(st.lists(st.composite(cell)(), min_size=1, max_size=30, unique=True))
 def test_every_figure_is_in_exactly_one_panel_of_curves_and_no_panel_has_too_many_lines(cases):
     found = made_of(cases)
-    places = {"one": Place(1), "all": Place(-1)}
+    places = {"one": DirectoryStriping(1), "all": DirectoryStriping(-1)}
     found = replace(found, suite=replace(found.suite, directories=places))
     figures = figures_of(found)
     curves = [one for one in chart_kinds(found, figures) if one.kind == "curves"]

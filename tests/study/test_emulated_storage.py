@@ -21,7 +21,7 @@ from stripewise.study.plan._options import (
     with_storage,
 )
 from stripewise.study.runs._looking import look
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 
 ON = EmulationOptions("archer2-hdd@1/64")
 SEEN = EmulatedRun(
@@ -35,7 +35,7 @@ def options(storage: EmulationOptions | None = ON) -> StudyOptions:
 
 def run_of(emulated: EmulatedRun, tmp_path: Path):
     outcome = Outcome(RunStatus.OK, 0, 2.0, 1.0, io_seconds=1.0, emulated=emulated)
-    return look("id", Place(tmp_path, tmp_path), outcome)
+    return look("id", RunLocation(tmp_path, tmp_path), outcome)
 
 
 def test_the_journal_keeps_the_storage_and_its_description(tmp_path: Path) -> None:

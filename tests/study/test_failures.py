@@ -126,23 +126,23 @@ def test_mixed_failures(run_fake, no_fsync, failures, state):
 
 
 def test_nothing_is_learned_of_a_lost_trial(run_fake, no_fsync):
-    from stripewise.learning.knowledge import Case
+    from stripewise.learning.knowledge import StudiedCase
     from stripewise.learning.knowledge._memory import learn
 
     lost = run_fake(Failing(helped, failures=always(KILLED)), trials=4, strategy="rules")
-    tried = learn(lost, Case(), "id").tried
+    tried = learn(lost, StudiedCase(), "id").tried
     assert len(tried) == len(lost.trials) - 1
     assert not any(one.state.is_bad for one in tried)
 
 
 def test_nothing_is_learned_of_a_pair_that_was_killed(run_fake, no_fsync):
-    from stripewise.learning.knowledge import Case
+    from stripewise.learning.knowledge import StudiedCase
     from stripewise.learning.knowledge._memory import learn
 
     failures = dict.fromkeys(range(2, 100), KILLED)
     result = run_fake(Failing(helped, failures=failures), trials=2, strategy="rules")
     assert any("given up" in d.text for d in result.decisions)
-    assert not any(one.state.is_bad for one in learn(result, Case(), "id").tried)
+    assert not any(one.state.is_bad for one in learn(result, StudiedCase(), "id").tried)
 
 
 @pytest.mark.parametrize("failure", OUTSIDE)

@@ -21,7 +21,7 @@ from stripewise.settings.tunables import Space, find_space, get, scopes, setting
 from stripewise.study.plan import Observer, StudyOptions
 from stripewise.study.procedure import run_study
 from stripewise.study.report import render_html, result_to_json, summary_lines, write_outputs
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 from support.strategy_suite import romio_facts
 from support.study_fakes import FakeLauncher, fake_tools, lognormal, look, no_noise
 
@@ -53,7 +53,7 @@ class TwoClasses(FakeLauncher):
         self.of_run[request.run_id] = dict(request.settings)
         return super().submit(request)
 
-    def look(self, run_id: str, place: Place, outcome: Outcome) -> Measurement:
+    def look(self, run_id: str, place: RunLocation, outcome: Outcome) -> Measurement:
         settings = self.of_run[run_id]
         factor = (outcome.io_seconds or 0.0) / whole(settings)
         times = {m: seconds(m, settings) * factor / 2 for m in (CHECK, PLOT)}

@@ -23,7 +23,7 @@ from stripewise.study.runs import _job_evidence
 from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
 from stripewise.study.runs._local_tools import search_space
 from stripewise.study.runs._looking import look, measure_first_run
-from stripewise.study.workspace import InputSnapshot, OutputSet, Place
+from stripewise.study.workspace import InputSnapshot, OutputSet, RunLocation
 from support.cray_output import cray_output
 
 JOB = 4373053
@@ -57,7 +57,9 @@ class Run:
         self.profile = read_evidence(real).profile
         self.begin = self.profile.start - 3
         self.elapsed = self.profile.elapsed_seconds + 5
-        self.place = Place(directory / "run", directory / "record", command=("srun", "./prog"))
+        self.place = RunLocation(
+            directory / "run", directory / "record", command=("srun", "./prog")
+        )
         for folder in (self.place.directory, self.place.record_directory, self.logs):
             folder.mkdir()
         self.record("result.json", job_id=JOB, directory=WORKED_IN)

@@ -12,7 +12,14 @@ import pytest
 
 from stripewise.core import Configuration, Speedup, StudyResult, Trial, TrialState
 from stripewise.core import Reference as Pairs
-from stripewise.learning.knowledge import Case, Machine, Memory, Store, compare, tier_machine
+from stripewise.learning.knowledge import (
+    Machine,
+    Memory,
+    Store,
+    StudiedCase,
+    compare,
+    tier_machine,
+)
 from stripewise.settings.tunables import find_space
 from stripewise.study.job_scripts import JobPlaces
 from stripewise.study.plan import JobOptions, StudyOptions
@@ -183,7 +190,9 @@ def test_places_are_storages_that_are_not_alike() -> None:
         ]
         for place, one in enumerate(known):
             for other in known[place + 1 :]:
-                assert not compare(Case(one), Case(other)).is_near, (one, other)
+                assert not compare(StudiedCase(one), StudiedCase(other)).is_near, (one, other)
     assert tier_machine(MACHINE, "datawarp", 2, ("wlm_pool",)) == ON_2
-    pool = compare(Case(ON_2), Case(tier_machine(MACHINE, "datawarp", 2, ("small",))))
+    pool = compare(
+        StudiedCase(ON_2), StudiedCase(tier_machine(MACHINE, "datawarp", 2, ("small",)))
+    )
     assert "another machine" in pool.words, "as two file systems of one type are"

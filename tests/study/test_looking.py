@@ -13,7 +13,7 @@ from stripewise.core import FailureCause, RunStatus
 from stripewise.evidence.trace import MpiFamily, PluginState, ProcessFlag
 from stripewise.run.launch import Outcome, read_guarded
 from stripewise.study.runs._looking import _guard_warnings, look
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 from support.containers import FakeProcess, build_container
 
 
@@ -34,7 +34,7 @@ def died(tmp_path: Path) -> Outcome:
 
 
 def test_a_script_that_goes_on_hides_no_dead_rank(died, tmp_path):
-    seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), died)
+    seen = look("run", RunLocation(tmp_path, tmp_path, command=("srun", "/a")), died)
     assert (seen.status, seen.cause) == (RunStatus.FAILED, FailureCause.LAUNCH)
     assert "1 of 4 ranks died in MPI_Init" in seen.message
     assert "LD_PRELOAD" not in seen.message
@@ -42,14 +42,14 @@ def test_a_script_that_goes_on_hides_no_dead_rank(died, tmp_path):
 
 def test_a_crash_of_mpi_is_not_the_programs(died, tmp_path):
     crashed = replace(died, status=RunStatus.FAILED, exit_code=139, message="exit code 139: srun")
-    seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), crashed)
+    seen = look("run", RunLocation(tmp_path, tmp_path, command=("srun", "/a")), crashed)
     assert (seen.status, seen.cause) == (RunStatus.FAILED, FailureCause.LAUNCH)
     assert "exit code 139" in seen.message
 
 
 def test_a_run_that_was_ended_from_outside_stays_one(died, tmp_path):
     ended = replace(died, status=RunStatus.CANCELLED, exit_code=None, message="stopped: x")
-    seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), ended)
+    seen = look("run", RunLocation(tmp_path, tmp_path, command=("srun", "/a")), ended)
     assert (seen.status, seen.cause) == (RunStatus.CANCELLED, FailureCause.SIGNAL)
     assert seen.message == "stopped: x"
 
@@ -60,7 +60,7 @@ REFUSED_THERE = b"c/home/me/data\0n/home/me/new\0c/home/me/data\0s/bin/busybox\0
 def test_what_the_guard_refused_is_told_as_the_cause(tmp_path):
     (tmp_path / "refused").write_bytes(REFUSED_THERE)
     failed = Outcome(RunStatus.FAILED, 1, 2.0, 1.0, message="exit code 1")
-    seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), failed)
+    seen = look("run", RunLocation(tmp_path, tmp_path, command=("srun", "/a")), failed)
     for text in (
         "Stripewise refused to change /home/me/data, which existed before the run",
         "(and 1 other path)",
@@ -73,7 +73,7 @@ def test_what_the_guard_refused_is_told_as_the_cause(tmp_path):
 def test_a_run_that_was_ended_is_not_blamed_on_the_guard(tmp_path):
     (tmp_path / "refused").write_bytes(REFUSED_THERE)
     ended = Outcome(RunStatus.TIMEOUT, None, 2.0, 1.0, message="took too long")
-    seen = look("run", Place(tmp_path, tmp_path, command=("srun", "/a")), ended)
+    seen = look("run", RunLocation(tmp_path, tmp_path, command=("srun", "/a")), ended)
     assert "refused" not in seen.message
 
 

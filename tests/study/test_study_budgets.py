@@ -13,7 +13,7 @@ from stripewise.core import RunStatus
 from stripewise.core.errors import PolicyError, UsageError
 from stripewise.run.launch import Outcome
 from stripewise.settings import Policy
-from stripewise.study.plan import JobOptions, Journal, Ledger, StudyOptions
+from stripewise.study.plan import JobOptions, Journal, StudyLedger, StudyOptions
 from stripewise.study.plan._budget import check_node_hours, make_budget, most_trials
 from stripewise.study.plan._options import extended_budgets
 from stripewise.study.plan._statistics import LOOKS
@@ -170,7 +170,7 @@ def test_a_budget_without_room_for_jobs_is_refused():
 )
 def test_so_many_trials_are_within_the_limits(tmp_path, limits, trials):
     options = StudyOptions(("a",), tmp_path, **limits)
-    with closing(Ledger(Journal(tmp_path / "journal"))) as ledger:
+    with closing(StudyLedger(Journal(tmp_path / "journal"))) as ledger:
         assert make_budget(options, Policy(), ledger, nodes=2).trials_within(10.0) == trials
 
 

@@ -14,7 +14,7 @@ from stripewise.core import Configuration
 from stripewise.run.jobs import revert
 from stripewise.run.tiers import TierRequest
 from stripewise.study.job_scripts._tuned_script import COPIES_FILE, TASK_FILE
-from stripewise.study.workspace._snapshot import Entry
+from stripewise.study.workspace._snapshot import SnapshotEntry
 from support.job_scripts import HOSTILE_NAMES
 from support.tuned_scripts import (
     HINTS,
@@ -114,7 +114,7 @@ def test_hostile_names_on_a_directory_of_the_nodes(tmp_path, name) -> None:
     left = Left(tmp_path, f"w{name}" if name != "-dash" else name, f"{name}.sh")
     left.study = tmp_path / f"study {name}"
     left.study.mkdir()
-    left.entries[name] = Entry("file")
+    left.entries[name] = SnapshotEntry("file")
     (left.work / name).write_text("in")
     left._program(left.work / "solve", '#!/bin/sh\nfor i in ./*; do cp "$i" "$i-new"; done\n')
     made = left.write(job(burst_buffer_nodes=1), **on_fast())

@@ -22,7 +22,7 @@ from stripewise.study.job_scripts._prepared import PreparedJob
 from stripewise.study.job_scripts._tools import leave_script
 from stripewise.study.job_scripts._tuned_script import COPIES_FILE, LINKS_FILE, TASK_FILE
 from stripewise.study.plan import JobOptions, StudyOptions
-from stripewise.study.workspace._snapshot import Entry
+from stripewise.study.workspace._snapshot import SnapshotEntry
 from support.job_scripts import HOSTILE_NAMES
 from support.strategy_suite import romio_facts
 from support.tuned_scripts import (
@@ -278,7 +278,7 @@ def test_hostile_names_of_linked_outputs(tmp_path, name) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_names_of_inputs(left, name) -> None:
-    left.entries[name] = Entry("file")
+    left.entries[name] = SnapshotEntry("file")
     (left.work / name).write_text("in")
     (left.work / f"d{name}").mkdir()
     (left.work / f"d{name}" / name).write_text("deep")

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.core import Amount, FailureCause, Gap, Measurement, Part, RunStatus
+from stripewise.core import Amount, FailureCause, Gap, Measurement, ReportedPart, RunStatus
 from stripewise.core.errors import PolicyError, ProgramError
 from stripewise.evidence.trace import ProcessFlag, RunProfile
 from stripewise.run.launch import Outcome
@@ -21,7 +21,7 @@ from stripewise.study.report._progress import run_line
 from stripewise.study.report._summary import figures_phrase
 from stripewise.study.runs._job_evidence import _missing
 from stripewise.study.runs._looking import look
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 from support.containers import FakeFile, FakeProcess, build_container
 from support.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, helped
@@ -116,7 +116,7 @@ def test_a_container_tells_what_is_missing(tmp_path):
     container = tmp_path / "node.sw"
     container.write_bytes(build_container([mapped]))
     outcome = Outcome(RunStatus.OK, 0, 2.0, 1.0, containers=(container,))
-    seen = look("run", Place(tmp_path, tmp_path, command=("/a",)), outcome)
+    seen = look("run", RunLocation(tmp_path, tmp_path, command=("/a",)), outcome)
     assert set(seen.missing) == {"io_seconds", "read_bytes", "write_bytes"}
     assert "mappings" in seen.missing["write_bytes"]
     assert seen.bandwidth == Amount(None, seen.missing["io_seconds"])
@@ -125,14 +125,14 @@ def test_a_container_tells_what_is_missing(tmp_path):
 
 def test_nothing_is_known_of_a_run_that_left_nothing(tmp_path):
     outcome = Outcome(RunStatus.FAILED, 1, 2.0, 1.0)
-    seen = look("run", Place(tmp_path, tmp_path, command=("/a",)), outcome)
+    seen = look("run", RunLocation(tmp_path, tmp_path, command=("/a",)), outcome)
     assert seen.total_amount.value is None
     assert seen.amount("io_seconds").value is None
 
 
 def test_logs_add_up_with_what_each_of_them_lacks():
-    one = RunProfile("log", gaps=(Gap(Part.SECONDS, "a"),))
-    other = RunProfile("log", gaps=(Gap(Part.SECONDS | Part.READ_BYTES, "b"),))
+    one = RunProfile("log", gaps=(Gap(ReportedPart.SECONDS, "a"),))
+    other = RunProfile("log", gaps=(Gap(ReportedPart.SECONDS | ReportedPart.READ_BYTES, "b"),))
     assert _missing([one, other]) == {"io_seconds": "a; b", "read_bytes": "b"}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench import Case, CaseRun, RunFigure
 from stripewise.bench.campaign import Campaign, Suite
 
 GIB = float(1 << 30)
@@ -24,7 +24,7 @@ def campaign(
     for place, (case, rates) in enumerate(cells):
         for number in range(max(map(len, rates.values()))):
             samples = tuple(
-                Sample(name, amount, amount / each[number]) for name, each in rates.items()
+                RunFigure(name, amount, amount / each[number]) for name, each in rates.items()
             )
             begin = 1e9 + number * len(cells) + place
             runs.append(CaseRun(case.key, number + 1, "ok", samples, started_unix_seconds=begin))

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from stripewise.bench import Case, CaseRun, Sample
-from stripewise.bench.campaign import Campaign, Place, Suite
+from stripewise.bench import Case, CaseRun, RunFigure
+from stripewise.bench.campaign import Campaign, DirectoryStriping, Suite
 
 GIB = float(1 << 30)
 Rate = Callable[[Case, str], float]
@@ -36,11 +36,11 @@ def made_campaign(
             for operation in operations:
                 amount = GIB if operation in ("write", "read") else 1000.0
                 speed = rate(case, operation) * float(np.exp(chance.normal(0, noise)))
-                samples.append(Sample(operation, amount, amount / speed))
+                samples.append(RunFigure(operation, amount, amount / speed))
             runs.append(
                 CaseRun(case.key, repeat, "ok", tuple(samples), started_unix_seconds=started)
             )
-    places = {one.directory: Place() for one in cases}
+    places = {one.directory: DirectoryStriping() for one in cases}
     suite = Suite("made", "A suite of a test", "", places, tuple(cases))
     return Campaign(name, suite, tuple(runs), "made", started_unix_seconds=started)
 
@@ -103,10 +103,10 @@ def target_campaign(
                 for one in range(targets)
             ]
             slowest = min(float(one["bytes_per_second"]) for one in files)  # type: ignore[arg-type]
-            sample = Sample("write", targets * GIB, GIB / slowest)
+            sample = RunFigure("write", targets * GIB, GIB / slowest)
             layout = {"targets": list(range(targets)), "by_file": files}
             runs.append(CaseRun(case.key, repeat, "ok", (sample,), layout=layout))
-        suite = Suite("made", "t", "", {"default": Place(1)}, (case,))
+        suite = Suite("made", "t", "", {"default": DirectoryStriping(1)}, (case,))
         return Campaign("made", suite, tuple(runs), started_unix_seconds=started)
     single = [
         Case("one target", directory=f"target{one}", repeats=repeats) for one in range(targets)
@@ -120,9 +120,11 @@ def target_campaign(
         for repeat in range(1, repeats + 1):
             drawn = chance.choice(targets, 4, replace=False).tolist()
             touched = [place] if place < targets else drawn
-            sample = Sample("write", GIB, GIB / rate(touched))
+            sample = RunFigure("write", GIB, GIB / rate(touched))
             layout = {"targets": touched, "stripe_count": len(touched)}
             runs.append(CaseRun(case.key, repeat, "ok", (sample,), layout=layout))
-    places = {f"target{one}": Place(1, 0, one) for one in range(targets)} | {"striped": Place(4)}
+    places = {f"target{one}": DirectoryStriping(1, 0, one) for one in range(targets)} | {
+        "striped": DirectoryStriping(4)
+    }
     suite = Suite("made", "t", "", places, (*single, *striped))
     return Campaign("made", suite, tuple(runs), started_unix_seconds=started)

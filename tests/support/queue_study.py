@@ -18,7 +18,7 @@ from stripewise.core import Measurement
 from stripewise.settings.tunables import Dimension, Space, get
 from stripewise.study.plan import Observer, StudyOptions
 from stripewise.study.procedure import NoFiles, run_study
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -41,15 +41,15 @@ class Places(NoFiles):
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def prepare(self, run_id: str) -> Place:
+    def prepare(self, run_id: str) -> RunLocation:
         place = self.find(run_id)
         place.directory.mkdir(parents=True)
         place.record_directory.mkdir(parents=True)
         return place
 
-    def find(self, run_id: str) -> Place:
+    def find(self, run_id: str) -> RunLocation:
         command = ("/bin/sh", "-c", SCRIPT, str(self._folder / "log"))
-        return Place(
+        return RunLocation(
             self._folder / "work" / run_id, self._folder / "runs" / run_id, command=command
         )
 
@@ -57,7 +57,7 @@ class Places(NoFiles):
         """Leave everything."""
 
 
-def by_settings(run_id: str, place: Place, outcome: object) -> Measurement:
+def by_settings(run_id: str, place: RunLocation, outcome: object) -> Measurement:
     """Return what a run gave, with the times that its settings have."""
     settings = json.loads((place.record_directory / "request.json").read_text())["settings"]
     seconds = helped(settings)

@@ -13,7 +13,7 @@ import pytest
 
 from stripewise.bench.advice import RULES, rule_names
 from stripewise.bench.advice.rules import Advice, Basis, Rule
-from stripewise.storage.machines import Evidence, Figure, Storage, find_storage, preset_names
+from stripewise.storage.machines import Figure, FigureOrigin, Storage, find_storage, preset_names
 
 UNITS = ("bytes per second", "operations per second", "nodes", "seconds")
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "advise-users.md"
@@ -24,7 +24,7 @@ def bare_storage(kind: str = "lustre") -> Storage:
     """Return a storage of which only the size is known."""
     known = {"machine.nodes": 64.0, "machine.ranks_per_node": 16.0, "servers.targets": 8.0,
              "servers.target_write": 1e15, "servers.target_read": 1e15}  # fmt: skip
-    figures = {name: Figure(one, Evidence.ASSUMED, "nothing") for name, one in known.items()}
+    figures = {name: Figure(one, FigureOrigin.ASSUMED, "nothing") for name, one in known.items()}
     return Storage("bare", "A storage of which nothing is known", kind, "romio", figures)
 
 

@@ -20,7 +20,7 @@ from random import Random
 
 import pytest
 
-from stripewise.bench import Case, Sample
+from stripewise.bench import Case, RunFigure
 from stripewise.bench.runners import Printed, Runner, find_runner, runner_names
 from stripewise.core.errors import UsageError
 from stripewise.storage.stacks import find_stack
@@ -160,7 +160,7 @@ class RunnerSuite:
         for _ in range(_MUTATIONS):
             record = {name: _broken(random, text) for name, text in self.record.items()}
             message = ""
-            samples: tuple[Sample, ...] = ()
+            samples: tuple[RunFigure, ...] = ()
             try:
                 samples = self.printed(
                     tmp_path / "r", _broken(random, self.stdout), record

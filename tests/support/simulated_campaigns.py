@@ -9,8 +9,8 @@ from dataclasses import replace
 from math import inf
 from random import Random
 
-from stripewise.bench import Case, CaseRun, Sample
-from stripewise.bench.campaign import Campaign, Place, Suite, parse_suite
+from stripewise.bench import Case, CaseRun, RunFigure
+from stripewise.bench.campaign import Campaign, DirectoryStriping, Suite, parse_suite
 from stripewise.bench.runners import find_runner
 from stripewise.bench.running._run import storage_of_place
 from stripewise.storage.machines import Storage, find_storage
@@ -58,7 +58,7 @@ def _run(
     return CaseRun(case.key, repeat, "ok", samples, layout=_layout(truth, place))
 
 
-def _layout(truth: Storage, place: Place) -> dict[str, int]:
+def _layout(truth: Storage, place: DirectoryStriping) -> dict[str, int]:
     targets = int(truth.value("servers.targets"))
     count = {0: int(truth.value("layout.stripe_count")), -1: targets}
     return {
@@ -67,7 +67,9 @@ def _layout(truth: Storage, place: Place) -> dict[str, int]:
     }
 
 
-def _samples(truth: Storage, place: Place, case: Case, way: str) -> Iterator[Sample]:
+def _samples(
+    truth: Storage, place: DirectoryStriping, case: Case, way: str
+) -> Iterator[RunFigure]:
     if case.operation == "metadata":
         yield from _metadata(truth, place, case)
         return
@@ -86,10 +88,10 @@ def _samples(truth: Storage, place: Place, case: Case, way: str) -> Iterator[Sam
         moved = replace(work, patterns=patterns)
         reads = runner.read_settings(case, stack) if operation == "read" else {}
         found = simulate(storage_of_place(truth, place), moved, stack, {**reads, **settings}, way)
-        yield Sample(operation, found.bytes, found.seconds)
+        yield RunFigure(operation, found.bytes, found.seconds)
 
 
-def _metadata(truth: Storage, place: Place, case: Case) -> Iterator[Sample]:
+def _metadata(truth: Storage, place: DirectoryStriping, case: Case) -> Iterator[RunFigure]:
     """Yield what one server does: each process waits for its way, and all for the server."""
     stripes = _layout(truth, place)["stripe_count"]
     for operation, figure in OPERATIONS.items():
@@ -98,4 +100,4 @@ def _metadata(truth: Storage, place: Place, case: Case) -> Iterator[Sample]:
             service += truth.value("metadata.object") * stripes
         alone = service + truth.value("metadata.latency")
         seconds = case.files * max(alone, case.ranks * service)
-        yield Sample(operation, float(case.files * case.ranks), seconds)
+        yield RunFigure(operation, float(case.files * case.ranks), seconds)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stripewise.run import Answer
+from stripewise.run import CommandResult
 from stripewise.run.runtime import MpiInstallation
 from stripewise.run.site import Host
 
@@ -18,15 +18,15 @@ SECRET_NAMES = ("login7.example.org", "login7", "mustermann")
 """Of the hosts and of their user; they are in many answers."""
 
 
-def said(text: str = "", error: str = "", code: int = 0) -> Answer:
-    return Answer(code, text, error)
+def said(text: str = "", error: str = "", code: int = 0) -> CommandResult:
+    return CommandResult(code, text, error)
 
 
 @dataclass
 class FakeHost(Host):
     """Answers from a table: the longest beginning of the command that is in it."""
 
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, CommandResult]
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     directories: tuple[Path, ...] = ()
@@ -38,7 +38,7 @@ class FakeHost(Host):
 
     def ask(
         self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> CommandResult:
         self.asked.append(command)
         self.texts.append(text)
         if command[0] == "cat":
@@ -49,7 +49,7 @@ class FakeHost(Host):
         for length in range(len(words), 0, -1):
             if found := self.answers.get(" ".join(words[:length])):
                 return found
-        return Answer(problem="not on PATH")
+        return CommandResult(problem="not on PATH")
 
     def which(self, name: str) -> str:
         there = any(key.split()[0] == name for key in self.answers)
@@ -68,7 +68,7 @@ class FakeHost(Host):
         return self.library
 
 
-def looked(real: str, clock: tuple[float, float, float] = (100.0, 100.0, 100.1)) -> Answer:
+def looked(real: str, clock: tuple[float, float, float] = (100.0, 100.0, 100.1)) -> CommandResult:
     found = {"real": real, "free_bytes": 1 << 40, "total_bytes": 1 << 50, "clock": list(clock)}
     return said(json.dumps(found))
 
@@ -176,7 +176,7 @@ def cluster() -> FakeHost:
             ),
             "scontrol show burst": said("No burst buffers found\n"),
             "sacct": said(error="Slurm accounting storage is disabled\n", code=1),
-            "sinfo": Answer(problem="no answer within 10 s"),
+            "sinfo": CommandResult(problem="no answer within 10 s"),
             "beegfs-ctl": said("EntryID: 0\nStripe pattern details:\n+ Type: RAID0\n"),
             "look /beegfs": looked("/beegfs", (100.0, 107.5, 100.1)),
             "look /lustre": looked("/lustre"),

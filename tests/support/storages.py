@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf
 
-from stripewise.storage.machines import Evidence, Figure, Storage, Transport
+from stripewise.storage.machines import Figure, FigureOrigin, Storage, Transport
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -34,4 +34,4 @@ def described(
 
 def figure(value: float) -> Figure:
     """Return a figure of a test."""
-    return Figure(value, Evidence.ASSUMED, "a test")
+    return Figure(value, FigureOrigin.ASSUMED, "a test")

@@ -21,10 +21,10 @@ from stripewise.learning.knowledge import Memory
 from stripewise.run.launch import Handle, Launcher, Outcome, RunRequest
 from stripewise.settings import Policy
 from stripewise.settings.tunables import Space, find_space
-from stripewise.study.plan import Ledger, StudyOptions
+from stripewise.study.plan import StudyLedger, StudyOptions
 from stripewise.study.procedure import NoFiles
 from stripewise.study.runs import FirstLook, Tools
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 from support.strategy_suite import romio_facts
 
 Settings = Mapping[str, Value]
@@ -118,7 +118,7 @@ class FakeLauncher(Launcher):
         self.cancelled.append(handle.run_id)
 
 
-def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
+def look(run_id: str, place: RunLocation, outcome: Outcome) -> Measurement:
     """Take the figures of the outcome."""
     del place
     return Measurement(
@@ -143,7 +143,7 @@ def identical(baselines: Sequence[str], candidate: str, layout: bool, traced: st
 
 def tools_by_case(
     launchers: Mapping[str, Launcher], **given: Mapping[str, Any]
-) -> Callable[[StudyOptions, Ledger], Tools]:
+) -> Callable[[StudyOptions, StudyLedger], Tools]:
     """Return what makes the tools of a study of several cases.
 
     Args:
@@ -151,7 +151,7 @@ def tools_by_case(
         given: Arguments of `fake_tools`, each by the same word; None or missing: its default.
     """
 
-    def make(options: StudyOptions, ledger: Ledger) -> Tools:
+    def make(options: StudyOptions, ledger: StudyLedger) -> Tools:
         del ledger
         word = options.command[-1]
         own = {name: by_word[word] for name, by_word in given.items() if word in by_word}
@@ -169,7 +169,7 @@ def fake_tools(
     compare: Callable[[Sequence[str], str, bool, str], Verification] = identical,
     memory: Memory | None = None,
     unreadable: str = "",
-    look: Callable[[str, Place, Outcome], Measurement] = look,
+    look: Callable[[str, RunLocation, Outcome], Measurement] = look,
 ) -> Tools:
     """Return tools around a launcher that needs no processes and no files."""
     known = facts or romio_facts()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from random import Random
 
 from stripewise.core import ProgramFacts, Value
-from stripewise.learning.performance import Sample, Training, Way, ground_of
+from stripewise.learning.performance import Training, TrainingSample, Way, ground_of
 from stripewise.storage.machines import Storage, find_storage
 from stripewise.storage.simulation import noise_factor, workload_from_kernel
 from stripewise.study.procedure import simulated_workload
@@ -42,7 +42,7 @@ def trained(
             taken: dict[str, Value] = dict(settings)
             seconds = program.seconds(taken) or 0.0
             times = tuple(seconds / noise_factor(random, 0.1) for _ in range(3))
-            samples.append(Sample(program.facts, taken, times, kernel.split()[0]))
+            samples.append(TrainingSample(program.facts, taken, times, kernel.split()[0]))
     return Training(
         ground_of(samples[0].facts, storage=described), tuple(samples), 3 * len(samples),
         sum(sum(one.seconds) for one in samples), Way.SIMULATED,

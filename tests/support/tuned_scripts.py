@@ -13,13 +13,13 @@ from stripewise.core import Configuration, FileRule, JobSettings
 from stripewise.run.jobs import JobScript
 from stripewise.run.launch import ScriptJobs
 from stripewise.run.runtime import Runtime
-from stripewise.run.tiers import Pool, TierRequest, find_tier
+from stripewise.run.tiers import StoragePool, TierRequest, find_tier
 from stripewise.study.job_scripts._tuned_script import write_tuned_script
 from stripewise.study.workspace import InputSnapshot
-from stripewise.study.workspace._snapshot import Entry
+from stripewise.study.workspace._snapshot import SnapshotEntry
 
 GIB = 1 << 30
-POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
+POOL = StoragePool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
 SCRIPT = b"""\
 #!/bin/bash
 #SBATCH --nodes=1
@@ -50,9 +50,13 @@ class Left:
         self._program(self.work / "solve", "#!/bin/sh\n")
         self.script = self.work / name
         self.runtime = Runtime(top / "rt")
-        self.entries = {"solve": Entry("file"), "big.dat": Entry("file"), name: Entry("file")}
-        self.entries |= {"small.nml": Entry("file"), "in": Entry("directory")}
-        self.entries["in/deep"] = Entry("file")
+        self.entries = {
+            "solve": SnapshotEntry("file"),
+            "big.dat": SnapshotEntry("file"),
+            name: SnapshotEntry("file"),
+        }
+        self.entries |= {"small.nml": SnapshotEntry("file"), "in": SnapshotEntry("directory")}
+        self.entries["in/deep"] = SnapshotEntry("file")
 
     @staticmethod
     def _program(path: Path, text: str) -> None:

@@ -10,7 +10,7 @@ from time import gmtime, strftime
 
 import numpy as np
 
-from stripewise.bench import Case, CaseRun, Sample
+from stripewise.bench import Case, CaseRun, RunFigure
 from stripewise.bench.campaign import Campaign, Suite, campaign_json, figures_of
 from stripewise.centre.database._records import CampaignRecord, pack
 from stripewise.storage.machines import Storage, load_description
@@ -51,7 +51,7 @@ def _campaign(storage: Storage, at: int, factor: float, random: np.random.Genera
         for repeat in range(1, _REPEATS + 1):
             noise = factor * float(np.exp(random.normal(0.0, storage.value("noise.cv") / 3)))
             samples = tuple(
-                Sample(operation, amount, amount / (rate * noise))
+                RunFigure(operation, amount, amount / (rate * noise))
                 for operation, amount, rate in _rates(storage, case)
             )
             runs.append(CaseRun(case.key, repeat, "ok", samples, started_unix_seconds=float(at)))

@@ -9,6 +9,6 @@ from stripewise.core.lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.bench._case import Case as Case
     from stripewise.bench._case import CaseRun as CaseRun
-    from stripewise.bench._case import Sample as Sample
+    from stripewise.bench._case import RunFigure as RunFigure
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from stripewise.core import Value
 from stripewise.storage.results import Name as Name
-from stripewise.storage.results import Sample as Sample
+from stripewise.storage.results import RunFigure as RunFigure
 from stripewise.storage.results import Seconds as Seconds
 
 # Limits of what files of the exchange format may contain; records made here are not checked.
@@ -166,7 +166,7 @@ class CaseRun:
     key: Annotated[Key, Field(description="of the case")]
     repeat: Count
     status: Name
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[RunFigure, ...] = ()
     message: Text = ""
     started_unix_seconds: Seconds = 0.0
     elapsed_seconds: Seconds = 0.0

@@ -17,7 +17,7 @@ from stripewise.cli._common import answer, interruptible, note
 from stripewise.cli._help import command, examples, has_options, option
 from stripewise.cli._options import (
     Duration,
-    Names,
+    NameList,
     Numbers,
     Size,
     directory_option,
@@ -68,9 +68,9 @@ _run_options = has_options(
         help="Ranks on each node, instead of those of the suite."),
     _cases("--rank-size", "rank_bytes", type=Size(), default=0, metavar="SIZE", rare=True,
         help="Bytes of each rank, instead of those of the suite."),
-    _cases("--series", type=Names(), default=(), metavar="S1,S2", rare=True,
+    _cases("--series", type=NameList(), default=(), metavar="S1,S2", rare=True,
         help="Run only these series of the suite."),
-    _cases("--dirs", type=Names(), default=(), metavar="D1,D2", rare=True,
+    _cases("--dirs", type=NameList(), default=(), metavar="D1,D2", rare=True,
         help="Run only these directories of the suite."),
     _cases("--quick", is_flag=True, help="Run only the suite's [quick] cases."),
     _cases("--repeat", "repeats", type=click.IntRange(min=1), metavar="N",

@@ -160,7 +160,7 @@ def _say_mounts(output: Path, mounts: list[Mount]) -> None:
 
 def _base(read: Results, output: Path, targets: int | None, like: str, stack: str) -> Storage:
     from stripewise.storage.fit import blank_storage
-    from stripewise.storage.machines import Evidence, Figure, find_storage
+    from stripewise.storage.machines import Figure, FigureOrigin, find_storage
     from stripewise.storage.stacks import find_stack
 
     if not like and targets is None:
@@ -174,7 +174,7 @@ def _base(read: Results, output: Path, targets: int | None, like: str, stack: st
     found = replace(found, name=name, stack=stack or found.stack, transports=())
     if targets is None:
         return found
-    figure = Figure(targets, Evidence.DOCUMENTED, "given to `stripewise machine fit`")
+    figure = Figure(targets, FigureOrigin.DOCUMENTED, "given to `stripewise machine fit`")
     return found.with_figures({"servers.targets": figure})
 
 

@@ -75,7 +75,7 @@ class Size(click.ParamType[int]):
         return number * unit if unit and text[:-1].isdecimal() else number
 
 
-class Names(click.ParamType[tuple[str, ...]]):
+class NameList(click.ParamType[tuple[str, ...]]):
     """Type of names that are separated by commas."""
 
     name = "names"

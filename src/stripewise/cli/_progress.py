@@ -16,9 +16,9 @@ from stripewise.cli._common import note
 from stripewise.core import RunStatus
 from stripewise.present import duration_text, plural, printable, seconds_text
 from stripewise.study.training import (
-    Cell,
     Surface,
     SurfaceRun,
+    TrainingCell,
     TrainingObserver,
     TrainingPlan,
     cost_text,
@@ -124,13 +124,13 @@ class TrainingProgress(TrainingObserver):
             self._bar.close()
         self._bar = None
 
-    def looking(self, cell: Cell) -> None:
+    def looking(self, cell: TrainingCell) -> None:
         note(f"first run: {cell.title}")
 
     def settled(self, plan: TrainingPlan) -> None:
         note(cost_text(plan))
 
-    def measuring(self, cell: Cell, number: int, of: int) -> None:
+    def measuring(self, cell: TrainingCell, number: int, of: int) -> None:
         self.close()
         count = plural(cell.configurations, "configuration")
         note(f"surface {number} of {of}: {cell.title}, {count} of {cell.possible}")

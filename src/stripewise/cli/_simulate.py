@@ -24,7 +24,7 @@ from stripewise.core.errors import UsageError
 if TYPE_CHECKING:
     from stripewise.core import Value
     from stripewise.storage.machines import Storage
-    from stripewise.storage.simulation import Job
+    from stripewise.storage.simulation import SimulatedJob
 
 
 _work = partial(option, group="What the ranks move", rare=True)
@@ -138,11 +138,11 @@ def simulate_command(
     answer(as_json, lambda: simulation_json(found), lambda: simulation_lines(found))
 
 
-def _job(storage: Storage, settings: dict[str, Value], given: dict[str, Any]) -> Job:
-    from stripewise.storage.simulation import Job, parse_capacity
+def _job(storage: Storage, settings: dict[str, Value], given: dict[str, Any]) -> SimulatedJob:
+    from stripewise.storage.simulation import SimulatedJob, parse_capacity
 
     capacity = given.pop("capacity")
-    return Job(
+    return SimulatedJob(
         cores=int(storage.value("machine.ranks_per_node")),
         ranks_per_node=given.pop("ranks_per_node") or 0,
         collective=not given.pop("independent"),
@@ -153,7 +153,9 @@ def _job(storage: Storage, settings: dict[str, Value], given: dict[str, Any]) ->
     )
 
 
-def _check_sweep(context: click.Context, job: Job, sweep: dict[str, tuple[Value, ...]]) -> None:
+def _check_sweep(
+    context: click.Context, job: SimulatedJob, sweep: dict[str, tuple[Value, ...]]
+) -> None:
     """Refuse a value that both an option and --sweep set.
 
     Raises:
@@ -186,7 +188,7 @@ def _settings(texts: tuple[str, ...]) -> dict[str, Value]:
 
 def tune_job(
     storage: Storage,
-    job: Job,
+    job: SimulatedJob,
     as_json: bool,
     strategy: str,
     trials: int | None,

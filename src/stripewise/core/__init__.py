@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stripewise.core._amount import Amount as Amount
     from stripewise.core._amount import Figured as Figured
     from stripewise.core._amount import Gap as Gap
-    from stripewise.core._amount import Part as Part
+    from stripewise.core._amount import ReportedPart as ReportedPart
     from stripewise.core._amount import reasons as reasons
     from stripewise.core._amount import total as total
     from stripewise.core._amount import with_unknown as with_unknown

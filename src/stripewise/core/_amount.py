@@ -98,7 +98,7 @@ def with_unknown(data: Any, figures: Figured) -> Any:
     return data | dict.fromkeys(unknown)
 
 
-class Part(IntFlag):
+class ReportedPart(IntFlag):
     """The parts of a run that a source may not report."""
 
     READ_BYTES = 1
@@ -121,6 +121,6 @@ class Gap:
             not name.
     """
 
-    parts: Part
+    parts: ReportedPart
     why: str
     files: frozenset[int] = frozenset()

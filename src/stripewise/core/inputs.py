@@ -24,7 +24,7 @@ _PIECE = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 
 
 @dataclass(frozen=True)
-class Budget:
+class InputBudget:
     """Limits for one kind of input.
 
     Attributes:
@@ -60,7 +60,7 @@ class Budget:
             )
 
 
-CONFIGURATION = Budget(
+CONFIGURATION = InputBudget(
     "a configuration",
     _MIB,
     entries=2000,
@@ -68,26 +68,26 @@ CONFIGURATION = Budget(
     remedy="let one pattern match several files",
     error=ConfigurationError,
 )
-POLICY = Budget("a policy", _MIB, error=ConfigurationError)
-DESCRIPTION = Budget("a description of storage", _MIB, error=ConfigurationError)
-RESULTS = Budget(
+POLICY = InputBudget("a policy", _MIB, error=ConfigurationError)
+DESCRIPTION = InputBudget("a description of storage", _MIB, error=ConfigurationError)
+RESULTS = InputBudget(
     "the results of a benchmark",
     64 * _MIB,
     entries=200_000,
     entry="repeats",
     remedy="give fewer runs at a time",
 )
-CASES = Budget("a file of cases", _MIB)
-SUITE = Budget("a suite of benchmarks", _MIB, error=ConfigurationError)
-CAMPAIGN = Budget("a campaign of benchmarks", 64 * _MIB)
-HISTORY = Budget("the figures of a history", 256 * _MIB)
-SURVEY = Budget("a survey of applications", _MIB, error=ConfigurationError)
-JOB_SCRIPT = Budget("a job script", 4 * _MIB)
+CASES = InputBudget("a file of cases", _MIB)
+SUITE = InputBudget("a suite of benchmarks", _MIB, error=ConfigurationError)
+CAMPAIGN = InputBudget("a campaign of benchmarks", 64 * _MIB)
+HISTORY = InputBudget("the figures of a history", 256 * _MIB)
+SURVEY = InputBudget("a survey of applications", _MIB, error=ConfigurationError)
+JOB_SCRIPT = InputBudget("a job script", 4 * _MIB)
 """Source: slurm.conf(5), max_script_size: 4 MiB unless the site changes it (documented)."""
-SITE_ADVICE = Budget("a page of advice", _MIB)
-PACK = Budget("a pack of knowledge", 512 * _MIB)
-KEY = Budget("a key or a signature", _MIB)
-PAIRS = Budget(
+SITE_ADVICE = InputBudget("a page of advice", _MIB)
+PACK = InputBudget("a pack of knowledge", 512 * _MIB)
+KEY = InputBudget("a key or a signature", _MIB)
+PAIRS = InputBudget(
     "an index of patterns and XML files",
     16 * _MIB,
     entries=10_000,
@@ -95,11 +95,11 @@ PAIRS = Budget(
     remedy="split the directory",
     error=ConfigurationError,
 )
-SURFACE = Budget("a surface", 256 * _MIB)
-MODEL = Budget("a model", 16 * _MIB)
-RESULT = Budget("the result of a study", 64 * _MIB, error=TraceError)
-REPORT = Budget("the report of a run", 16 * _MIB, error=TraceError)
-JOBS = Budget(
+SURFACE = InputBudget("a surface", 256 * _MIB)
+MODEL = InputBudget("a model", 16 * _MIB)
+RESULT = InputBudget("the result of a study", 64 * _MIB, error=TraceError)
+REPORT = InputBudget("the report of a run", 16 * _MIB, error=TraceError)
+JOBS = InputBudget(
     "records of the scheduler",
     256 * _MIB,
     entries=500_000,
@@ -107,16 +107,16 @@ JOBS = Budget(
     remedy="write fewer days into one file",
     error=TraceError,
 )
-SAMPLES = Budget(
+SAMPLES = InputBudget(
     "samples of a storage system",
     256 * _MIB,
     remedy="write fewer hours into one file",
     error=TraceError,
 )
-MPIIO_STATS = Budget(
+MPIIO_STATS = InputBudget(
     "the output of a job", 256 * _MIB, remedy="cut out the blocks", error=TraceError
 )
-RECORDER_FILE = Budget(
+RECORDER_FILE = InputBudget(
     "one file of a Recorder trace",
     512 * _MIB,
     entries=10_000_000,
@@ -124,11 +124,11 @@ RECORDER_FILE = Budget(
     remedy="trace a shorter run",
     error=TraceError,
 )
-CONTAINER = Budget(
+CONTAINER = InputBudget(
     "a container", 16 << 30, remedy="trace fewer processes or a shorter run", error=TraceError
 )
-CONTAINER_BLOCK = Budget("one block of a container", 256 * _MIB, error=TraceError)
-TRACE = Budget(
+CONTAINER_BLOCK = InputBudget("one block of a container", 256 * _MIB, error=TraceError)
+TRACE = InputBudget(
     "a trace",
     1 << 62,
     entries=16_000_000,
@@ -136,7 +136,7 @@ TRACE = Budget(
     remedy="record folded calls, or a shorter run",
     error=TraceError,
 )
-DARSHAN_LOG = Budget(
+DARSHAN_LOG = InputBudget(
     "a Darshan log",
     2 << 30,
     remedy="check that it is the right file; give Darshan less memory for DXT",
@@ -167,7 +167,7 @@ def open_input(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def read_input(path: Path, budget: Budget) -> bytes:
+def read_input(path: Path, budget: InputBudget) -> bytes:
     """Read a whole file within its budget.
 
     Raises:
@@ -180,7 +180,7 @@ def read_input(path: Path, budget: Budget) -> bytes:
     return data
 
 
-def input_lines(path: Path, budget: Budget) -> Iterator[str]:
+def input_lines(path: Path, budget: InputBudget) -> Iterator[str]:
     """Yield the lines of a file within its budget, without loading the whole file.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.run._ask import Answer as Answer
+    from stripewise.run._ask import CommandResult as CommandResult
     from stripewise.run._ask import ask as ask
     from stripewise.run._report import Observation as Observation
     from stripewise.run._report import emulation_lines as emulation_lines

@@ -20,7 +20,7 @@ _BUDGET_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandResult:
     """Result of a short command.
 
     Attributes:
@@ -63,7 +63,7 @@ def ask(
     directory: Path | None = None,
     umask: int = -1,
     output: IO[bytes] | None = None,
-) -> Answer:
+) -> CommandResult:
     """Run a program in its own session, which is killed as a whole at the time limit.
 
     Its output goes to files, so that a process that cannot be killed (on a dead file system) or
@@ -82,7 +82,7 @@ def ask(
     path = (os.environ if environment is None else environment).get("PATH")
     located = shutil.which(command[0], path=path)
     if not located:
-        return Answer(problem="not on PATH")
+        return CommandResult(problem="not on PATH")
     with ExitStack() as stack:
         try:
             given, out, error = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
@@ -99,11 +99,13 @@ def ask(
                 start_new_session=True,
             )
         except (OSError, ValueError) as reason:
-            return Answer(problem=f"cannot be run: {getattr(reason, 'strerror', None) or reason}")
+            return CommandResult(
+                problem=f"cannot be run: {getattr(reason, 'strerror', None) or reason}"
+            )
         is_late = _wait(process, timeout_seconds)
         problem = f"no answer within {timeout_seconds:g} s" if is_late else ""
         code = None if is_late else process.returncode
-        return Answer(code, _text_of(out), _text_of(error), problem, is_late)
+        return CommandResult(code, _text_of(out), _text_of(error), problem, is_late)
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_seconds: float) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.core.errors import StorageError, UsageError
-from stripewise.run.tiers import Pool, Tier, TierRequest, find_tier, tier_names
+from stripewise.run.tiers import StoragePool, Tier, TierRequest, find_tier, tier_names
 
 _GIB = 1 << 30
 GRANULARITIES = (1, 4096, 1 << 20, _GIB, 3 * _GIB // 2, 20 * _GIB, 174416 << 20, 21_625_159_352)
@@ -34,10 +34,12 @@ _NONSENSE: tuple[list[list[str]], ...] = (
 )
 
 
-def some_pool(granularity_bytes: int = 20 * _GIB, *, nodes: int = 268, free: int = 268) -> Pool:
+def some_pool(
+    granularity_bytes: int = 20 * _GIB, *, nodes: int = 268, free: int = 268
+) -> StoragePool:
     """Return a pool with a number of nodes."""
     grain = granularity_bytes
-    return Pool("wlm_pool", grain, nodes * grain, free * grain)
+    return StoragePool("wlm_pool", grain, nodes * grain, free * grain)
 
 
 def words_of(lines: tuple[str, ...]) -> list[list[str]]:

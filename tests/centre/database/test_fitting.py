@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, select
 
-from stripewise.centre.database.store._jobs import Names, fitted, key_text, storable
+from stripewise.centre.database.store._jobs import NameKeys, fitted, key_text, storable
 from stripewise.centre.database.tables import Job, JobFile, Member, Person
 
 texts = st.text(alphabet=st.characters(), max_size=300)
@@ -45,7 +45,7 @@ def test_numbers_fit(number: Any) -> None:
 
 
 def test_names_are_made_once(connection: Connection) -> None:
-    first, second = Names(connection), Names(connection)
+    first, second = NameKeys(connection), NameKeys(connection)
     for make in ("cluster", "program", "project", "person"):
         keys = {getattr(names, make)("n\x00ame") for names in (first, second, first)}
         assert len(keys) == 1
@@ -58,7 +58,7 @@ def test_names_are_made_once(connection: Connection) -> None:
 
 
 def test_a_manager_stays_one(connection: Connection) -> None:
-    names = Names(connection)
+    names = NameKeys(connection)
     project_id, person_id = names.project("p"), names.person("x")
     values = {"project_id": project_id, "person_id": person_id, "is_manager": True}
     connection.execute(insert(Member).values(**values))
@@ -67,14 +67,14 @@ def test_a_manager_stays_one(connection: Connection) -> None:
 
 
 def test_whose_a_number_is(connection: Connection) -> None:
-    names = Names(connection)
+    names = NameKeys(connection)
     a, b = names.cluster("a"), names.cluster("b")
     x, y = names.person("x"), names.person("y")
     names.note_uid(a, 1, x)
     names.note_uid(a, 1, x)
     names.note_uid(b, 1, y)
     assert (names.owner(a, 1), names.owner(b, 1), names.owner(a, 2)) == (x, y, None)
-    again = Names(connection)
+    again = NameKeys(connection)
     again.note_uid(a, 1, x)
     assert again.remapped == set()
     again.note_uid(a, 1, y)

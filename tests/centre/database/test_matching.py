@@ -14,7 +14,7 @@ from stripewise.centre.database.store._match import (
     SAME_JOB_SECONDS,
     ZONES_SECONDS,
     Candidate,
-    Run,
+    ProfileRun,
     Span,
     assign,
     match,
@@ -24,9 +24,11 @@ DAY = 86400.0
 UNSHOWN = "job id, not shown to be of this user"
 
 
-def run(start: float | None = 150.0, cluster_id: int | None = None, **given: Any) -> Run:
+def run(start: float | None = 150.0, cluster_id: int | None = None, **given: Any) -> ProfileRun:
     digest = given.pop("digest", "d")
-    return Run(digest, cluster_id, Span(start, None if start is None else start + 10, **given))
+    return ProfileRun(
+        digest, cluster_id, Span(start, None if start is None else start + 10, **given)
+    )
 
 
 def candidate(job_id: int, start: float | None = 100.0, end: float | None = 200.0,
@@ -85,7 +87,7 @@ def candidate(job_id: int, start: float | None = 100.0, end: float | None = 200.
          (2, "job id and time", 0.9)),
     ],
 )  # fmt: skip
-def test_rules(one: Run, candidates: list[Candidate], expected: tuple[Any, ...]) -> None:
+def test_rules(one: ProfileRun, candidates: list[Candidate], expected: tuple[Any, ...]) -> None:
     assert match(one, candidates) == expected
 
 
@@ -160,7 +162,7 @@ spans = st.builds(
     st.sampled_from((None, 1, 2)), st.sampled_from(("", "x", "y", "Y")), st.booleans(),
 )  # fmt: skip
 runs = st.lists(st.tuples(st.sampled_from((None, 1, 2)), spans), max_size=6).map(
-    lambda found: [Run(f"d{index}", *one) for index, one in enumerate(found)]
+    lambda found: [ProfileRun(f"d{index}", *one) for index, one in enumerate(found)]
 )
 candidates = st.lists(st.tuples(st.integers(1, 2), spans), max_size=5).map(
     lambda found: [Candidate(index, one[0], index, one[1]) for index, one in enumerate(found)]
@@ -168,7 +170,7 @@ candidates = st.lists(st.tuples(st.integers(1, 2), spans), max_size=5).map(
 
 
 @given(runs=runs, candidates=candidates, seed=st.integers())
-def test_invariants(runs: list[Run], candidates: list[Candidate], seed: int) -> None:
+def test_invariants(runs: list[ProfileRun], candidates: list[Candidate], seed: int) -> None:
     found = assign(runs, candidates)
     others, again = random.Random(seed).sample(runs, len(runs)), list(reversed(candidates))
     assert assign(others, again) == found

@@ -15,7 +15,7 @@ from stripewise.centre.monitor.collectors import Problem
 from support.monitor_parts import EmptyHost, FakeCollector, thing
 
 
-def read(act) -> rounds.Outcome:
+def read(act) -> rounds.RoundOutcome:
     return rounds.read_round(FakeCollector(act=act), EmptyHost(), Clock())
 
 

@@ -237,7 +237,7 @@ def test_one_that_cannot_be_killed_is_given_up_and_not_started_again(
     tool = script(tmp_path, f"exec sleep {mark}")
     with monkeypatch.context() as patched:
         patched.setattr(commands, "GRACE_SECONDS", 0.2)
-        patched.setattr(commands.Command, "kill", lambda _: None)
+        patched.setattr(commands.HostCommand, "kill", lambda _: None)
         assert failure(lambda: host.output([tool], 0.2)).reason == "slow"
         assert host.abandoned == 1
         again = failure(lambda: host.output([tool], 0.2))
@@ -279,14 +279,14 @@ def test_closing_kills_what_runs_and_starts_no_more() -> None:
 
 
 def test_closing_kills_what_just_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    host, whole = LocalHost(), commands.Command
+    host, whole = LocalHost(), commands.HostCommand
 
-    def started(*words: object) -> commands.Command:
+    def started(*words: object) -> commands.HostCommand:
         made = whole(*words)  # type: ignore[arg-type]
         host.close()
         return made
 
-    monkeypatch.setattr("stripewise.centre.monitor._host.Command", started)
+    monkeypatch.setattr("stripewise.centre.monitor._host.HostCommand", started)
     error = failure(lambda: host.output(["sleep", "600"], timeout_seconds=60))
     assert f"signal {signal.SIGKILL:d}" in str(error)
 

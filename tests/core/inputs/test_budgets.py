@@ -16,7 +16,7 @@ from stripewise.core import Measurement, ProgramFacts, RunStatus, from_json, inp
 from stripewise.core.errors import ConfigurationError, StripewiseError, TraceError, UsageError
 from stripewise.core.inputs import (
     CONFIGURATION,
-    Budget,
+    InputBudget,
     input_lines,
     open_input,
     parse_json,
@@ -85,7 +85,7 @@ def test_a_pipe_is_never_waited_for(tmp_path: Path, read) -> None:
 def test_lines_come_one_by_one_until_the_budget_is_spent(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_bytes(b"a\r\n\n" + b"\xff" * 10)
-    small = Budget("lines", 14, error=TraceError)
+    small = InputBudget("lines", 14, error=TraceError)
     assert list(input_lines(path, small)) == ["a\r", "", "\ufffd" * 10]
     path.write_bytes(b"first\n" + b"x" * 100)
     lines = input_lines(path, small)
@@ -151,7 +151,7 @@ def test_no_mutated_surface_is_a_fault(tmp_path: Path) -> None:
 
 def test_the_page_has_every_budget() -> None:
     page = PAGE.read_text()
-    for budget in (known for known in vars(inputs).values() if isinstance(known, Budget)):
+    for budget in (known for known in vars(inputs).values() if isinstance(known, InputBudget)):
         row = next(line for line in page.splitlines() if f"| {budget.what} |" in line)
         if budget.file_bytes < 1 << 40:
             assert f"| {budget.file_bytes // MIB} MiB |" in row

@@ -14,7 +14,7 @@ from runs import MIB, RunBuilder
 
 from stripewise.evidence.diagnosis import diagnose
 from stripewise.evidence.figures._folded_calls import (
-    Budget,
+    ExpansionBudget,
     Gaps,
     boxes_of,
     count_aligned,
@@ -32,7 +32,7 @@ ASKED = {
     (False, True): ("MPI_File_read_at_all", Op.READ_COLLECTIVE),
     (False, False): ("MPI_File_read_at", Op.READ),
 }
-NO_CALLS = Budget(0)
+NO_CALLS = ExpansionBudget(0)
 
 
 def random_rows(seed, n):
@@ -94,7 +94,7 @@ def test_boxes_hold_the_calls_of_their_runs(seed, n):
 def test_aligned_calls_are_counted(seed, n, unit):
     rows = random_rows(seed, n)
     calls = expand(Trace("synthetic", rows), rows)
-    assert count_aligned(rows, unit, Budget()) == (calls["offset"] % unit == 0).sum()
+    assert count_aligned(rows, unit, ExpansionBudget()) == (calls["offset"] % unit == 0).sum()
 
 
 @settings(max_examples=500, deadline=None)
@@ -102,7 +102,7 @@ def test_aligned_calls_are_counted(seed, n, unit):
 def test_gaps_are_found(seed, n):
     rows = random_rows(seed, n)
     if (calls := single(rows)) is not None:
-        assert close(find_gaps(rows, Budget()), gaps_of(calls))
+        assert close(find_gaps(rows, ExpansionBudget()), gaps_of(calls))
 
 
 @settings(max_examples=300, deadline=None)
@@ -125,12 +125,12 @@ def test_what_would_need_too_many_calls_is_not_known():
     rows["process"] = rows["thread"] = 0
     rows["count"], rows["inner"], rows["sequence"] = 60, 0, (0, 30)
     rows["sequence_stride"][:, 0] = (7, 11)
-    assert find_gaps(rows, Budget(120)).count is not None
-    assert find_gaps(rows, Budget(119)) == Gaps(None, None)
+    assert find_gaps(rows, ExpansionBudget(120)).count is not None
+    assert find_gaps(rows, ExpansionBudget(119)) == Gaps(None, None)
     rows["inner"] = (4, 5)
     assert count_aligned(rows, 8, NO_CALLS) is None
     rows["count"] = 2**62  # of a damaged trace
-    assert find_gaps(rows, Budget()) == Gaps(None, None)
+    assert find_gaps(rows, ExpansionBudget()) == Gaps(None, None)
 
 
 def program(seed):

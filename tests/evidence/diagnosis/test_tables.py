@@ -7,7 +7,7 @@ import pytest
 from runs import KIB, MIB, RunBuilder
 
 from stripewise.evidence.diagnosis import diagnose
-from stripewise.evidence.figures._usage import DATA, Calls, Sums, own_weights
+from stripewise.evidence.figures._usage import DATA, Calls, GroupSums, own_weights
 from stripewise.evidence.readers._mpiio_stats import parse_mpiio_stats
 from stripewise.evidence.report._profile_exports import mpiio_stats_text
 from stripewise.evidence.trace import COUNTER_ROW, FileFlag, IoLayer, Op
@@ -258,7 +258,7 @@ def test_blocks_in_the_layout_of_mpiio_stats_come_back_from_their_parser():
 def sums(n_ranks, ops, *rows):
     counters = np.array(list(rows), COUNTER_ROW)
     weight, keys = own_weights(counters), counters["rank"].astype(np.int64)
-    return Sums(n_ranks, counters, keys, (weight, weight), np.zeros(len(rows), np.int64)).of(
+    return GroupSums(n_ranks, counters, keys, (weight, weight), np.zeros(len(rows), np.int64)).of(
         0, ops, None, True
     )
 

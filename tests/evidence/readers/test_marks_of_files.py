@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.core import Part
+from stripewise.core import ReportedPart
 from stripewise.evidence.facts import observed_files
 from stripewise.evidence.trace import FileFlag, IoLayer, ProcessFlag
 from support.containers import (
@@ -19,7 +19,7 @@ from support.containers import (
     parse_container,
 )
 
-READ, WRITE = Part.READ_BYTES, Part.WRITE_BYTES
+READ, WRITE = ReportedPart.READ_BYTES, ReportedPart.WRITE_BYTES
 OPENED_READ, OPENED_WRITE = FileFlag.OPENED_READ, FileFlag.OPENED_WRITE
 REASON = "/bin/cp: its environment drops LD_PRELOAD"
 NOTE = f"not seen: {REASON}"
@@ -37,10 +37,10 @@ def joined(*processes: FakeProcess):
         ([FileFlag.UNFETCHED | OPENED_READ], READ),
         ([FileFlag.UNFETCHED | OPENED_WRITE], WRITE),
         ([FileFlag.UNFETCHED, OPENED_READ | OPENED_WRITE], READ | WRITE),  # opened by the parent
-        ([OPENED_READ | OPENED_WRITE], Part(0)),
+        ([OPENED_READ | OPENED_WRITE], ReportedPart(0)),
     ],
 )
-def test_marks_of_files(flags: list[FileFlag], unknown: Part) -> None:
+def test_marks_of_files(flags: list[FileFlag], unknown: ReportedPart) -> None:
     mine = {"exe": "/a", "flags": ProcessFlag.EXITED}
     other = FakeFile("/r/other", IoLayer.POSIX, OPENED_READ | OPENED_WRITE)
     profile = joined(
@@ -59,5 +59,5 @@ def test_what_a_launcher_starts_is_not_told() -> None:
     for exe, told in (("/usr/bin/prted", False), ("/usr/bin/python3", True)):
         launcher = FakeProcess({"exe": exe, **flags}, notes=[NOTE])
         profile = joined(launcher, FakeProcess({"exe": "/a", "flags": ProcessFlag.EXITED}))
-        assert bool(profile.why_missing(Part.BYTES)) == told
+        assert bool(profile.why_missing(ReportedPart.BYTES)) == told
         assert any(REASON in text for text in profile.notes) == told

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.core import Gap, Part, ProgramFacts
+from stripewise.core import Gap, ProgramFacts, ReportedPart
 from stripewise.evidence.facts import program_facts
 from stripewise.evidence.trace import IoLayer, Op, ProcessFlag
 from stripewise.settings.tunables import find_space
@@ -49,7 +49,7 @@ def test_all_figures_of_a_program_that_maps_files_are_the_least():
 @pytest.mark.parametrize(("file", "lacks"), [(0, "independent_bytes"), (1, "posix_bytes")])
 def test_a_file_of_one_layer_leaves_the_others_known(file, lacks):
     profile = two_files()
-    profile = replace(profile, gaps=(Gap(Part.WRITE_BYTES, WHY, frozenset({file})),))
+    profile = replace(profile, gaps=(Gap(ReportedPart.WRITE_BYTES, WHY, frozenset({file})),))
     missing = program_facts(profile, 1.0).missing
     assert lacks in missing
     assert {"independent_bytes", "posix_bytes"} - {lacks} - missing.keys()
@@ -57,7 +57,7 @@ def test_a_file_of_one_layer_leaves_the_others_known(file, lacks):
 
 
 def test_times_that_are_not_known_leave_bytes_known():
-    profile = replace(two_files(), gaps=(Gap(Part.SECONDS, WHY),))
+    profile = replace(two_files(), gaps=(Gap(ReportedPart.SECONDS, WHY),))
     assert program_facts(profile, 1.0).missing == {"io_seconds": WHY}
 
 

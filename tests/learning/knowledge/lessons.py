@@ -7,12 +7,11 @@ from __future__ import annotations
 import uuid
 
 from stripewise.learning.knowledge import (
-    Case,
     Effect,
     Fingerprint,
     Lesson,
     Machine,
-    Stack,
+    StudiedCase,
     Tried,
     TriedState,
     describe_case,
@@ -26,7 +25,7 @@ MACHINE = Machine(
 )
 
 
-def case(machine: Machine = MACHINE, program: str = "prog", **changes: object) -> Case:
+def case(machine: Machine = MACHINE, program: str = "prog", **changes: object) -> StudiedCase:
     """The case of the studies of `testing.study_fakes`."""
     return describe_case(machine, romio_facts(), program=program, **changes)
 
@@ -34,7 +33,7 @@ def case(machine: Machine = MACHINE, program: str = "prog", **changes: object) -
 def lesson(
     settings: dict | None = None,
     *,
-    of: Case | None = None,
+    of: StudiedCase | None = None,
     median: float = 2.0,
     improved: bool = True,
     tried: tuple[Tried, ...] = (),
@@ -57,4 +56,4 @@ def lesson(
     )
 
 
-__all__ = ["KNOB", "MACHINE", "OTHER", "Fingerprint", "Stack", "case", "lesson"]
+__all__ = ["KNOB", "MACHINE", "OTHER", "Fingerprint", "case", "lesson"]

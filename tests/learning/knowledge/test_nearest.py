@@ -14,9 +14,9 @@ from test_parts import of_two_classes
 
 from stripewise.core import PatternSummary
 from stripewise.learning.knowledge import (
-    Case,
     Lesson,
     Store,
+    StudiedCase,
     compare,
     lesson_of_part,
     matches_of,
@@ -33,7 +33,7 @@ SHAPES = (
 )
 
 
-def some_case(chance: random.Random) -> Case:
+def some_case(chance: random.Random) -> StudiedCase:
     plain = case(
         replace(MACHINE, cpu=chance.choice(["A", "B"]), kernel=f"{chance.randint(4, 6)}.1")
     )
@@ -67,7 +67,7 @@ def many() -> list[Lesson]:
     return [lesson(of=some_case(chance), at=float(at)) for at in range(300)]
 
 
-def studies(question: Case, lessons: list[Lesson]) -> list[Lesson]:
+def studies(question: StudiedCase, lessons: list[Lesson]) -> list[Lesson]:
     """Return what comparing every study as a whole finds."""
     return [match.study for match in matches_of(question, lessons)]
 

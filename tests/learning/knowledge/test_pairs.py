@@ -14,7 +14,7 @@ from test_parts import CHECK, PLOT, of_two_classes
 
 from stripewise.core.errors import ConfigurationError
 from stripewise.learning.knowledge import (
-    Case,
+    StudiedCase,
     Tried,
     compare,
     export_pairs,
@@ -38,7 +38,7 @@ XML = """<Parameters><Parallel_File_System><striping_factor>64</striping_factor>
 </Parallel_File_System></Parameters>"""
 
 
-def of_vpic() -> Case:
+def of_vpic() -> StudiedCase:
     plain = case()
     return replace(
         plain, fingerprint=replace(plain.fingerprint, patterns=(replace(PLOT, file_class=0),))

@@ -21,7 +21,7 @@ from stripewise.learning.knowledge import (
     recall,
 )
 from stripewise.learning.knowledge._codec import decode, encode
-from stripewise.learning.knowledge._records import Case, Effect, Tried
+from stripewise.learning.knowledge._records import Effect, StudiedCase, Tried
 from stripewise.settings.tunables import find_space
 from support.strategy_suite import romio_facts
 
@@ -37,7 +37,7 @@ CLASSES = (
 )
 
 
-def of_two_classes() -> Case:
+def of_two_classes() -> StudiedCase:
     plain = case()
     return replace(
         plain,

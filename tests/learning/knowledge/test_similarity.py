@@ -11,7 +11,13 @@ from lessons import MACHINE, case
 
 from stripewise.core import PatternSummary
 from stripewise.evidence.patterns import distance, pattern_of
-from stripewise.learning.knowledge import Case, Fingerprint, Machine, Stack, compare
+from stripewise.learning.knowledge import (
+    Fingerprint,
+    LibraryVersions,
+    Machine,
+    StudiedCase,
+    compare,
+)
 from stripewise.learning.knowledge._similarity import PATTERN_WEIGHT, SCALE_WEIGHT
 
 SHARE = st.floats(0, 1)
@@ -51,7 +57,7 @@ FINGERPRINTS = st.builds(
     volume_log2=st.floats(0, 60),
 )
 STACKS = st.builds(
-    Stack,
+    LibraryVersions,
     mpi_family=st.sampled_from(["mpich", "openmpi", ""]),
     mpi_version=st.sampled_from(["4.0.2", "4.1.4", "5.0", ""]),
     mpiio=st.sampled_from(["romio", "ompio"]),
@@ -64,7 +70,7 @@ MACHINES = st.builds(
     filesystem=st.sampled_from(["ext4", "lustre"]),
     device=st.sampled_from(["network", "virtual"]),
 )
-CASES = st.builds(Case, MACHINES, STACKS, FINGERPRINTS)
+CASES = st.builds(StudiedCase, MACHINES, STACKS, FINGERPRINTS)
 
 
 @given(CASES, CASES)

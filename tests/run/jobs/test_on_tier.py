@@ -18,10 +18,10 @@ from stripewise.run.jobs import (
     script_on_tier,
 )
 from stripewise.run.jobs._on_tier import logs_of
-from stripewise.run.tiers import Pool, TierRequest, find_tier
+from stripewise.run.tiers import StoragePool, TierRequest, find_tier
 
 GIB = 1 << 30
-POOL = Pool("p", 2 * GIB, 16 * GIB, 16 * GIB)
+POOL = StoragePool("p", 2 * GIB, 16 * GIB, 16 * GIB)
 SCRIPT = JobScript.parse(b"#!/bin/sh\n#SBATCH -N 1\nsrun ./a\n", "run.sh")
 
 

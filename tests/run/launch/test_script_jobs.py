@@ -25,11 +25,11 @@ from stripewise.run.launch import (
 )
 from stripewise.run.launch._slurm import make_order
 from stripewise.run.runtime import find_runtime
-from stripewise.run.tiers import Pool, TierRequest, find_tier
+from stripewise.run.tiers import StoragePool, TierRequest, find_tier
 from stripewise.settings.tunables import build_configuration
 
 GIB = 1 << 30
-POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
+POOL = StoragePool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
 SCRIPT = b"""\
 #!/bin/bash
 #SBATCH --job-name=solve --account=k01 --array=1-9 --hold --begin=now+1hour

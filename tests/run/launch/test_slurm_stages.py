@@ -183,7 +183,7 @@ def test_copies_take_time_before_slurms_signal_too(tmp_path, monkeypatch):
 
     monkeypatch.setenv("SLURM_JOB_START_TIME", "100")
     monkeypatch.setenv("SLURM_JOB_END_TIME", "110")
-    monkeypatch.setattr("stripewise.run.launch.agent._agent_run.Run", Copies)
+    monkeypatch.setattr("stripewise.run.launch.agent._agent_run.OrderRun", Copies)
     order = {"timeout_seconds": 5.0, "stage": {"variable": "DW_JOB_STRIPED"}}
     order |= {"directory": str(tmp_path), "record_directory": str(tmp_path)}
     for number in (1, 2):

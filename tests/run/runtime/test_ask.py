@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.run import Answer, ask
+from stripewise.run import CommandResult, ask
 
 
-def python(code: str, **more: object) -> Answer:
+def python(code: str, **more: object) -> CommandResult:
     return ask([sys.executable, "-c", code], **more)
 
 
@@ -29,7 +29,7 @@ def test_what_a_program_says() -> None:
 
 
 def test_a_program_that_is_not_there() -> None:
-    assert ask(["no-such-program"]) == Answer(problem="not on PATH")
+    assert ask(["no-such-program"]) == CommandResult(problem="not on PATH")
     assert ask(["true"], environment={"PATH": "/nonexistent"}).problem == "not on PATH"
 
 

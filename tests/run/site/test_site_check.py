@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from stripewise.cli import main
 from stripewise.core.errors import UsageError
-from stripewise.run import Answer
+from stripewise.run import CommandResult
 from stripewise.run.site import (
     Host,
     LocalHost,
@@ -149,11 +149,11 @@ def test_a_laptop() -> None:
 def test_empty_pools_and_silent_slurm() -> None:
     host = cray()
     empty = BURST.replace("98624GiB", "0GiB").replace("89792GiB", "0GiB")
-    host.answers = {**host.answers, "scontrol show burst": Answer(0, empty)}
+    host.answers = {**host.answers, "scontrol show burst": CommandResult(0, empty)}
     assert "datawarp, whose pools are empty" in lines(host)
-    host.answers = {**host.answers, "scontrol show burst": Answer(0, "")}
+    host.answers = {**host.answers, "scontrol show burst": CommandResult(0, "")}
     assert "burst_buffer/datawarp is set, but" in lines(host)
-    down = Answer(1, "", "slurm_load: Unable to contact slurm controller\n")
+    down = CommandResult(1, "", "slurm_load: Unable to contact slurm controller\n")
     host.answers = {**host.answers, "scontrol": down, "scontrol show config": down}
     host.answers = {**host.answers, "sbatch --test-only": down}
     assert "commands are here but do not work: slurm_load: Unable" in lines(host)

@@ -15,7 +15,7 @@ from stripewise.core import Configuration, JobSettings
 from stripewise.run.jobs import JobScript
 from stripewise.run.launch import ScriptJobs
 from stripewise.run.runtime import find_runtime
-from stripewise.run.tiers import Pool, find_tier
+from stripewise.run.tiers import StoragePool, find_tier
 from stripewise.study.job_scripts._tuned_script import write_tuned_script
 from stripewise.study.workspace import InputSnapshot
 from support.slurm_study import SlurmStudy, until
@@ -54,7 +54,7 @@ def tuned(folder: Path, text: str) -> Path:
         JobScript.parse(text.encode(), "run.sh"),
         1,
         find_tier("datawarp"),
-        pool=Pool("wlm_pool", GIB, 4 * GIB, 4 * GIB),
+        pool=StoragePool("wlm_pool", GIB, 4 * GIB, 4 * GIB),
         links=True,
         seen=lambda: ("btio.dat", "in.dat"),
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.run.slurm import parse_burst
-from stripewise.run.tiers import Pool
+from stripewise.run.tiers import StoragePool
 
 GIB = 1 << 30
 
@@ -51,8 +51,8 @@ def test_pools() -> None:
     (found,) = parse_burst(DATAWARP)
     assert (found.plugin, found.default_pool) == ("datawarp", "wlm_pool")
     assert found.pools == (
-        Pool("wlm_pool", 20 * GIB, 400 * GIB, 340 * GIB, 40 * GIB),
-        Pool("sm_pool", 21474836, 2 * 10**12, 2 * 10**12, 0),
+        StoragePool("wlm_pool", 20 * GIB, 400 * GIB, 340 * GIB, 40 * GIB),
+        StoragePool("sm_pool", 21474836, 2 * 10**12, 2 * 10**12, 0),
     )
     assert (found.pools[0].nodes, found.pools[0].free_nodes) == (20, 17)
     assert found.pools[0].drained_nodes == 1
@@ -88,8 +88,8 @@ def test_before_slurm_has_polled_the_pool_is_empty() -> None:
 def test_older_releases_say_no_free_space() -> None:
     (found,) = parse_burst(OLD)
     assert found.pools == (
-        Pool("wlm_pool", 368 * GIB, 98624 * GIB, 97520 * GIB, 1104 * GIB),
-        Pool("other", 1, 10, 8, 2),
+        StoragePool("wlm_pool", 368 * GIB, 98624 * GIB, 97520 * GIB, 1104 * GIB),
+        StoragePool("other", 1, 10, 8, 2),
     )
     assert found.pools[0].nodes == 268
     assert found.flags == ()

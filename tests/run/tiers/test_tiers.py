@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stripewise.core.errors import StorageError, UsageError
 from stripewise.run.tiers import (
-    Pool,
+    StoragePool,
     TierRequest,
     burst_size_bytes,
     burst_size_text,
@@ -244,7 +244,7 @@ def test_no_pool_is_said() -> None:
 
 
 def test_drained_nodes_are_counted() -> None:
-    pool = Pool("p", GIB, 10 * GIB, 3 * GIB, 4 * GIB)
+    pool = StoragePool("p", GIB, 10 * GIB, 3 * GIB, 4 * GIB)
     assert (pool.nodes, pool.free_nodes, pool.drained_nodes) == (10, 3, 3)
     with pytest.raises(StorageError, match=r"3 of 10 are free \(3 drained\)"):
         find_tier("lua").check(TierRequest(nodes=4, template=("#BB_LUA x",), variable="B"), [pool])

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from stripewise.core import Exchange, Interval, StorageCosts, interpolated
-from stripewise.storage.machines import Stack
+from stripewise.storage.machines import MpiStack
 from stripewise.storage.machines._requests import _exchange, measure_costs
 
 PHASES = ("open", "transfer", "close")
@@ -67,7 +67,7 @@ def kernel(tmp_path, text):
     program = tmp_path / "kernel"
     program.write_text(f"#!/bin/sh\ncat <<'E'\n{text}\nE\n")
     program.chmod(0o755)
-    return [Stack("mpich", (str(program),), 2)]
+    return [MpiStack("mpich", (str(program),), 2)]
 
 
 @pytest.mark.extended

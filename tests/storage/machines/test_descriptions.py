@@ -14,8 +14,8 @@ from stripewise.storage.machines import (
     FIGURES,
     KINDS,
     Dimension,
-    Evidence,
     Figure,
+    FigureOrigin,
     Storage,
     Transport,
     description_text,
@@ -34,7 +34,7 @@ def test_figures_are_in_base_units_and_the_rest_has_defaults():
     assert site.value("client.node_write") == inf
     assert site.value("locks.page_size") == 4096
     figure = site.figures["client.process_write"]
-    assert (figure.kind, figure.source) == (Evidence.MEASURED, "IOR")
+    assert (figure.kind, figure.source) == (FigureOrigin.MEASURED, "IOR")
     assert (figure.low, figure.high) == (2**30, 2**31)
 
 
@@ -181,7 +181,7 @@ def _figures(draw, only=()):
             drawn = draw(st.tuples(*[_RANGES[spec.dimension]] * 3))
             low, value, high = sorted(min(end, spec.most) for end in drawn)
             known = draw(st.booleans())
-            kind = draw(st.sampled_from(list(Evidence)))
+            kind = draw(st.sampled_from(list(FigureOrigin)))
             ends = (low, high) if known else (None, None)
             found[spec.name] = Figure(value, kind, draw(_WORDS), *ends)
     if found.get("layout.stripe_count"):

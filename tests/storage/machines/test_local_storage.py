@@ -13,7 +13,7 @@ from stripewise.core.errors import StorageError
 from stripewise.learning.knowledge import describe_machine
 from stripewise.storage.machines import (
     Effort,
-    Evidence,
+    FigureOrigin,
     Mount,
     Storage,
     description_text,
@@ -60,7 +60,7 @@ def probed(tmp_path_factory):
 
 @pytest.mark.extended
 def test_a_probe_describes_process_node_target_and_metadata(probed):
-    measured = {n for n, one in probed.figures.items() if one.kind is Evidence.MEASURED}
+    measured = {n for n, one in probed.figures.items() if one.kind is FigureOrigin.MEASURED}
     ways = {f"{name}_{way}" for way in ("write", "read") for name in (
         "client.process", "client.file", "client.node", "servers.target")}  # fmt: skip
     calls = {f"metadata.{name}" for name in ("create", "open", "stat", "remove", "latency")}

@@ -10,8 +10,8 @@ from typing import Any
 
 from stripewise.core import PatternSummary, ProgramFacts
 from stripewise.learning.knowledge import Store
-from stripewise.learning.performance import Ground, Sample, Way
-from stripewise.study.training import Evidence, keep_lessons, lessons_of
+from stripewise.learning.performance import Ground, TrainingSample, Way
+from stripewise.study.training import TrainingEvidence, keep_lessons, lessons_of
 
 PATTERN = PatternSummary(True, ("BLOCK",), (8,), (1024,), 4, 1, 1.0)
 FACTS = ProgramFacts(
@@ -21,10 +21,10 @@ FACTS = ProgramFacts(
 STRIPES, BOTH = {"mpiio.striping_factor": 8}, {"mpiio.striping_factor": 8, "mpiio.cb_nodes": 4}
 
 
-def evidence(*samples: tuple[dict[str, int], tuple[float, ...]], **more: Any) -> Evidence:
-    found = tuple(Sample(FACTS, settings, seconds) for settings, seconds in samples)
+def evidence(*samples: tuple[dict[str, int], tuple[float, ...]], **more: Any) -> TrainingEvidence:
+    found = tuple(TrainingSample(FACTS, settings, seconds) for settings, seconds in samples)
     ground = Ground("hopper@1/16", "12ab34cd", "romio-lustre")
-    one = Evidence(ground, found, 9, 1.0, Way.EMULATED, Path("a"), "vpic", "hopper@1/16")
+    one = TrainingEvidence(ground, found, 9, 1.0, Way.EMULATED, Path("a"), "vpic", "hopper@1/16")
     return replace(one, **more)
 
 

@@ -20,7 +20,7 @@ from stripewise.study.training import (
     train,
 )
 from stripewise.study.training._cells import program_of
-from stripewise.study.training._plan import Cell, TrainingPlan
+from stripewise.study.training._plan import TrainingCell, TrainingPlan
 from stripewise.study.training._train import (
     AGGREGATORS,
     COUNT,
@@ -68,7 +68,7 @@ def test_surfaces_of_each_pattern_and_scale(options):
 
 
 def test_the_published_ladders(options):
-    cell = Cell(options.kernels[0], 512)
+    cell = TrainingCell(options.kernels[0], 512)
     program = program_of(options, cell)
     space = find_space(program.facts, only=sorted(program.tunables))
     ladders = training_ladders(program.facts, space)
@@ -136,9 +136,9 @@ def test_a_budget_makes_it_smaller(options):
 
 
 def test_a_budget_for_less_than_wanted_leaves_out_what_only_studies_set(options, tmp_path):
-    facts = program_of(options, Cell(options.kernels[0], 512)).facts
+    facts = program_of(options, TrainingCell(options.kernels[0], 512)).facts
     vary = {COUNT: (4, 16, -1), SIZE: (4 << 20, 16 << 20), "hdf5.alignment": ([65536, 1 << 20],)}
-    cell = Cell(options.kernels[0], 512, facts, 1.0, 1.0, vary, possible=24)
+    cell = TrainingCell(options.kernels[0], 512, facts, 1.0, 1.0, vary, possible=24)
     directory = OwnedDirectory.take(tmp_path / "plan", "training")
     for seconds, names, number in ((61.0, vary, 30), (60.0, (COUNT, SIZE), 12)):
         how = replace(options, vary={}, budget_seconds=seconds, configurations=30)

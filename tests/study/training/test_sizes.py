@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from stripewise.study.training._plan import (
     LEAST,
-    Cell,
+    TrainingCell,
     published_counts,
     share_out,
     total_seconds,
 )
 
 
-def cell(ranks: int, run_seconds: float, possible: int) -> Cell:
-    return Cell(("vpic",), ranks, run_seconds=run_seconds, possible=possible)
+def cell(ranks: int, run_seconds: float, possible: int) -> TrainingCell:
+    return TrainingCell(("vpic",), ranks, run_seconds=run_seconds, possible=possible)
 
 
 CELLS = [cell(ranks, seconds, 10_000) for ranks, seconds in ((512, 10), (1024, 20), (2048, 40))]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from stripewise.bench.campaign._suite import find_suite as find_suite
     from stripewise.bench.campaign._suite import parse_suite as parse_suite
     from stripewise.bench.campaign._suite import suite_names as suite_names
-    from stripewise.bench.campaign._suite_form import Place as Place
+    from stripewise.bench.campaign._suite_form import DirectoryStriping as DirectoryStriping
     from stripewise.bench.campaign._suite_form import seconds_of as seconds_of
     from stripewise.bench.campaign._suite_form import size_of as size_of
 else:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
-from stripewise.bench._case import Case, CaseRun, Sample, Settings
+from stripewise.bench._case import Case, CaseRun, RunFigure, Settings
 from stripewise.bench.campaign._figures import Campaign
 from stripewise.bench.campaign._suite import Suite, find_suite, suite_names, suite_text
 from stripewise.core import Pseudonyms, Value
@@ -132,7 +132,7 @@ def _run(run: CaseRun, key: str, names: _Names) -> CaseRun:
     )
 
 
-def _sample(sample: Sample, names: _Names) -> Sample:
+def _sample(sample: RunFigure, names: _Names) -> RunFigure:
     return replace(
         sample,
         operation=names.of("operation", sample.operation),

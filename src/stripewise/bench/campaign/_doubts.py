@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from stripewise.bench._case import Case, CaseRun, Sample
+from stripewise.bench._case import Case, CaseRun, RunFigure
 from stripewise.bench.campaign._figures import Campaign, robust
 from stripewise.bench.campaign._figures import CaseFigures as CaseFigures
 from stripewise.bench.campaign._figures import Flag as Flag
@@ -53,7 +53,7 @@ def operations_of(runs: Iterable[CaseRun]) -> list[str]:
     return list(dict.fromkeys(sample.operation for run in runs for sample in run.samples))
 
 
-def samples_of(runs: Iterable[CaseRun], operation: str) -> list[Sample]:
+def samples_of(runs: Iterable[CaseRun], operation: str) -> list[RunFigure]:
     """Return the figures of an operation, one for each run that has it."""
     return [one for run in runs for one in run.samples if one.operation == operation]
 

@@ -18,7 +18,7 @@ from stripewise.bench._case import (
     CaseRun,
     Key,
     Name,
-    Sample,
+    RunFigure,
     Seconds,
     Short,
     Text,
@@ -26,7 +26,7 @@ from stripewise.bench._case import (
 )
 from stripewise.bench.campaign._figures import Campaign
 from stripewise.bench.campaign._suite import Suite
-from stripewise.bench.campaign._suite_form import MOST_CASES, Place
+from stripewise.bench.campaign._suite_form import MOST_CASES, DirectoryStriping
 from stripewise.core import write_file
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import CAMPAIGN, parse_json, read_input
@@ -70,13 +70,13 @@ def _default(one: dataclasses.Field[Any]) -> Any:
     return ... if one.default is dataclasses.MISSING else one.default
 
 
-PlaceForm = _form(Place, "PlaceForm", "How files of a directory are striped.")
+PlaceForm = _form(DirectoryStriping, "PlaceForm", "How files of a directory are striped.")
 CaseForm = _form(
     Case, "CaseForm", "One cell of the matrix; what is left out is as in a suite's file.",
     key=(Annotated[Key, Field(description="by which runs name the case")], ...),
     settings=(dict[Name, _Value], Field(default_factory=dict)),
 )  # fmt: skip
-SampleForm = _form(Sample, "SampleForm", "One figure of a run.")
+SampleForm = _form(RunFigure, "SampleForm", "One figure of a run.")
 RunForm = _form(
     CaseRun, "RunForm", "One run of a case.",
     samples=(list[SampleForm], Field(default_factory=list)),  # type: ignore[valid-type]
@@ -178,7 +178,7 @@ def _run_json(run: CaseRun) -> dict[str, Any]:
     return data
 
 
-def _sample_json(sample: Sample) -> dict[str, Any]:
+def _sample_json(sample: RunFigure) -> dict[str, Any]:
     data: dict[str, Any] = {
         "operation": sample.operation,
         "amount": sample.amount,
@@ -275,7 +275,9 @@ def _campaign(form: Any, name: str) -> Campaign:
     known = {(run.key, run.repeat) for run in runs}
     if len(known) < len(runs):
         raise UsageError(f"{name}: a repeat of a case is in it twice: give each run once")
-    places = {key: Place(**one.model_dump()) for key, one in form.suite.directories.items()}
+    places = {
+        key: DirectoryStriping(**one.model_dump()) for key, one in form.suite.directories.items()
+    }
     suite = Suite(
         form.suite.name, form.suite.title, form.suite.about, places, tuple(cases.values()),
         form.suite.text,
@@ -288,6 +290,6 @@ def _campaign(form: Any, name: str) -> Campaign:
 
 def _run(form: Any, cases: Mapping[str, Case]) -> CaseRun:
     data = {key: getattr(form, key) for key in RunForm.model_fields}
-    data["samples"] = tuple(Sample(**one.model_dump()) for one in form.samples)
+    data["samples"] = tuple(RunFigure(**one.model_dump()) for one in form.samples)
     data["key"] = cases[form.key].key if form.key in cases else form.key
     return CaseRun(**data)

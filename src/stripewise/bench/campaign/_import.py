@@ -12,14 +12,18 @@ from pathlib import Path
 from stripewise.bench._case import ELEMENT_BYTES, Case, CaseRun
 from stripewise.bench.campaign._figures import Campaign
 from stripewise.bench.campaign._suite import Suite
-from stripewise.bench.campaign._suite_form import MOST_CASES, Place
+from stripewise.bench.campaign._suite_form import MOST_CASES, DirectoryStriping
 from stripewise.core.errors import UsageError
 from stripewise.present import plural
-from stripewise.storage.results import Data, Found, Metadata, Test, Timed, read_tests
+from stripewise.storage.results import Data, Found, MetadataTest, Test, Timed, read_tests
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 _MOST_STEPS = 10_000_000
-_PLACES = {"unstriped": Place(1), "striped": Place(), "fullstriped": Place(-1)}
+_PLACES = {
+    "unstriped": DirectoryStriping(1),
+    "striped": DirectoryStriping(),
+    "fullstriped": DirectoryStriping(-1),
+}
 _LIBRARIES = {"mpiio": "MPI-IO", "hdf5": "HDF5", "netcdf4": "NetCDF", "pnetcdf": "PnetCDF",
               "adios2": "ADIOS2"}  # fmt: skip
 _FILES = {"shared": "shared file", "per-process": "file per process", "per-node": "file per node"}
@@ -53,7 +57,7 @@ def import_campaign(paths: Sequence[Path], name: str, ranks_per_node: int = 0) -
     directories = {case.directory for case in cases}
     suite = Suite(
         name, "Imported results", _about(paths),
-        {one: _PLACES.get(one, Place()) for one in sorted(directories)}, tuple(cases),
+        {one: _PLACES.get(one, DirectoryStriping()) for one in sorted(directories)}, tuple(cases),
     )  # fmt: skip
     started = [run.started_unix_seconds for run in runs if run.started_unix_seconds]
     return Campaign(
@@ -133,12 +137,12 @@ def _runs_of(test: Test, key: str) -> Iterator[CaseRun]:
 
 def case_from(test: Test) -> Case:
     """Return the case of a test."""
-    if isinstance(test.work, Metadata):
+    if isinstance(test.work, MetadataTest):
         return _metadata(test, test.work)
     return _data(test, test.work)
 
 
-def _metadata(test: Test, work: Metadata) -> Case:
+def _metadata(test: Test, work: MetadataTest) -> Case:
     return Case(
         f"{work.sharing} directories" if work.sharing == "own" else "shared directory",
         test.program, "metadata", nodes=test.nodes, ranks_per_node=test.ranks_per_node,

@@ -22,7 +22,7 @@ from stripewise.bench.campaign._suite_form import (
     read_document,
 )
 from stripewise.bench.campaign._suite_form import MOST_CASES as MOST_CASES
-from stripewise.bench.campaign._suite_form import Place as Place
+from stripewise.bench.campaign._suite_form import DirectoryStriping as DirectoryStriping
 from stripewise.bench.runners import find_runner
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.core.inputs import SUITE, read_input
@@ -47,7 +47,7 @@ class Suite:
     name: str
     title: str
     about: str
-    directories: Mapping[str, Place]
+    directories: Mapping[str, DirectoryStriping]
     cases: tuple[Case, ...]
     text: str = ""
     quick: tuple[Case, ...] = ()
@@ -269,8 +269,8 @@ def suite_text(suite: Suite) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _place(place: Place) -> str:
-    usual = Place()
+def _place(place: DirectoryStriping) -> str:
+    usual = DirectoryStriping()
     items = [
         f"{word} = {getattr(place, name)}"
         for name, word in _PLACE.items()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from stripewise.bench._case import ELEMENT_BYTES, Case
-from stripewise.bench.campaign._suite_form import Place
+from stripewise.bench.campaign._suite_form import DirectoryStriping
 from stripewise.bench.runners import find_runner, runner_names
 from stripewise.core.errors import ConfigurationError
 from stripewise.settings.tunables import suggest
@@ -25,7 +25,7 @@ _LUSTRE_STRIPE_BYTES = 65536
 _KEYS = {"transfer_bytes": "transfer", "stonewall_seconds": "stonewall", "file_bytes": "file_size"}
 
 
-def check_suite(cases: Iterable[Case], places: Mapping[str, Place], name: str) -> None:
+def check_suite(cases: Iterable[Case], places: Mapping[str, DirectoryStriping], name: str) -> None:
     """Refuse a suite that contradicts itself.
 
     Args:
@@ -57,7 +57,7 @@ def check_suite(cases: Iterable[Case], places: Mapping[str, Place], name: str) -
 
 
 def _contradictions(
-    case: Case, places: Mapping[str, Place], series: Mapping[str, Case]
+    case: Case, places: Mapping[str, DirectoryStriping], series: Mapping[str, Case]
 ) -> Iterator[str]:
     if case.directory not in places:
         ending = _give(case.directory, places)
@@ -186,7 +186,7 @@ def _transfer(case: Case) -> Iterator[str]:
         )
 
 
-def _settings(case: Case, place: Place) -> Iterator[str]:
+def _settings(case: Case, place: DirectoryStriping) -> Iterator[str]:
     for name, value in case.settings:
         layer, _, key = name.partition(".")
         count = place.stripe_count if key == "striping_factor" else place.stripe_bytes

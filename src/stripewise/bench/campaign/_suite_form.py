@@ -23,7 +23,7 @@ MOST = "max"
 
 
 @dataclass(frozen=True)
-class Place:
+class DirectoryStriping:
     """Striping of the files of a directory.
 
     Attributes:
@@ -160,12 +160,12 @@ def read_document(text: str, name: str) -> Document:
         raise ConfigurationError(f"{name}: no TOML ({error})") from error
 
 
-def places_of(document: Document) -> dict[str, Place]:
+def places_of(document: Document) -> dict[str, DirectoryStriping]:
     """Return the directories; without any, one named "default" with default striping."""
     return {
-        key: Place(one.stripe_count, one.stripe_size, one.target)
+        key: DirectoryStriping(one.stripe_count, one.stripe_size, one.target)
         for key, one in document.directories.items()
-    } or {"default": Place()}
+    } or {"default": DirectoryStriping()}
 
 
 # Expansion of a suite's file to its cases: every combination of the given values.

@@ -147,7 +147,7 @@ _USUAL = ("operation", "runner", "backend", "layout", "mode", "pattern")
 
 
 @dataclass(frozen=True, eq=False)
-class Cell(CaseRates):
+class ComparisonCell(CaseRates):
     """One operation of one case with its runs, which are compared by the logs of their rates."""
 
     @cached_property
@@ -162,17 +162,19 @@ class Cell(CaseRates):
         return float(np.exp(np.median(self.logs)))
 
 
-def cells_of(campaign: Campaign) -> list[Cell]:
+def cells_of(campaign: Campaign) -> list[ComparisonCell]:
     """Return all cells that have a good run, in the order of the suite."""
     return [
-        Cell(case, operation, rates)
+        ComparisonCell(case, operation, rates)
         for case, runs in campaign.of_cases()
         for operation in operations_of(runs)
         if (rates := tuple(x.rate for x in samples_of(runs, operation) if x.amount > 0))
     ]
 
 
-def matched(first: Sequence[Cell], second: Sequence[Cell]) -> Iterator[tuple[Cell, Cell, str]]:
+def matched(
+    first: Sequence[ComparisonCell], second: Sequence[ComparisonCell]
+) -> Iterator[tuple[ComparisonCell, ComparisonCell, str]]:
     """Yield matching cells of two campaigns, and why they are not alike (empty if they are).
 
     Cells of the same case are matched first; then cells of the same series, operation and nodes,
@@ -205,16 +207,16 @@ def case_words(key: str) -> str:
     return ", ".join([series, *words])
 
 
-def _same(cell: Cell) -> tuple[object, ...]:
+def _same(cell: ComparisonCell) -> tuple[object, ...]:
     return cell.case.key, cell.operation
 
 
-def _same_ranks(cell: Cell) -> tuple[object, ...]:
+def _same_ranks(cell: ComparisonCell) -> tuple[object, ...]:
     case = cell.case
     return case.series, cell.operation, case.directory, case.nodes, case.ranks_per_node
 
 
-def _same_nodes(cell: Cell) -> tuple[object, ...]:
+def _same_nodes(cell: ComparisonCell) -> tuple[object, ...]:
     return cell.case.series, cell.operation, cell.case.nodes
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from stripewise.bench._case import Case
 from stripewise.bench.campaign import DATA, Campaign, OfOperation
 from stripewise.bench.comparison._cells import (
-    Cell,
+    ComparisonCell,
     PooledNoise,
     cells_of,
     chance_of,
@@ -75,7 +75,7 @@ class ComparedCell(OfOperation):
 
     case: Case
     operation: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[ComparisonCell | None, ...]
     ratios: tuple[Ratio | None, ...]
 
 
@@ -100,7 +100,7 @@ class Comparison:
     changed: tuple[tuple[TargetFinding, ...], ...]
     noises: Mapping[bool, PooledNoise]
 
-    def interval(self, cell: Cell) -> tuple[float, float]:
+    def interval(self, cell: ComparisonCell) -> tuple[float, float]:
         """Return the interval of 95 % of a cell's median; NaN if no cell has two runs."""
         noise, number = self.noises[cell.of_data], len(cell.logs)
         degrees = noise.degrees + number - 1
@@ -168,10 +168,12 @@ def _names(campaigns: Sequence[Campaign]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _rows(own: Sequence[Sequence[Cell]], noises: Mapping[bool, PooledNoise]) -> list[ComparedCell]:
+def _rows(
+    own: Sequence[Sequence[ComparisonCell]], noises: Mapping[bool, PooledNoise]
+) -> list[ComparedCell]:
     """Return a row for each cell of the first campaign, then those that only others have."""
     number = len(own)
-    rows: dict[int, list[Cell | None]] = {
+    rows: dict[int, list[ComparisonCell | None]] = {
         id(cell): [cell, *([None] * (number - 1))] for cell in own[0]
     }
     reasons: dict[tuple[int, int], str] = {}
@@ -195,7 +197,10 @@ def _rows(own: Sequence[Sequence[Cell]], noises: Mapping[bool, PooledNoise]) -> 
 
 
 def ratio_of(
-    first: Cell | None, other: Cell | None, noises: Mapping[bool, PooledNoise], unlike: str = ""
+    first: ComparisonCell | None,
+    other: ComparisonCell | None,
+    noises: Mapping[bool, PooledNoise],
+    unlike: str = "",
 ) -> Ratio | None:
     """Return the ratio of two cells; None if one is missing."""
     if first is None or other is None:
@@ -244,7 +249,7 @@ class FactorRow(OfOperation):
     """
 
     operation: str
-    best: tuple[Cell | None, ...]
+    best: tuple[ComparisonCell | None, ...]
     factors: tuple[Ratio | None, ...]
 
 
@@ -278,7 +283,9 @@ def factor_tables(comparison: Comparison) -> tuple[FactorTable, ...]:
 
 
 def _table(
-    own: Sequence[Sequence[Cell]], nodes: Sequence[int], noises: Mapping[bool, PooledNoise]
+    own: Sequence[Sequence[ComparisonCell]],
+    nodes: Sequence[int],
+    noises: Mapping[bool, PooledNoise],
 ) -> FactorTable:
     operations = dict.fromkeys(cell.operation for cells in own for cell in cells)
     ordered = sorted(operations, key=lambda one: one not in DATA)
@@ -300,11 +307,11 @@ def _table(
     return FactorTable(title, tuple(nodes), tuple(rows))
 
 
-def _best(cells: Iterable[Cell]) -> Cell | None:
+def _best(cells: Iterable[ComparisonCell]) -> ComparisonCell | None:
     return max(cells, key=lambda cell: cell.median, default=None)
 
 
-def _unlike(first: Cell | None, other: Cell | None) -> str:
+def _unlike(first: ComparisonCell | None, other: ComparisonCell | None) -> str:
     """Return how the best cells of two campaigns differ; empty if they are the same case."""
     if first is None or other is None or first.case.key == other.case.key:
         return ""

@@ -31,7 +31,7 @@ _SAME_TIME = 3
 
 
 @dataclass(frozen=True)
-class Series(OfOperation):
+class FigureHistory(OfOperation):
     """One figure of every night.
 
     Attributes:
@@ -62,7 +62,7 @@ class Finding:
         is_open: Whether it is for the worse and has not been reversed.
     """
 
-    series: Series
+    series: FigureHistory
     since: int
     earliest: int
     latest: int
@@ -121,16 +121,18 @@ class History:
         return cls(directory.resolve().name, tuple(read_nights(directory)))
 
     @cached_property
-    def series(self) -> tuple[Series, ...]:
+    def series(self) -> tuple[FigureHistory, ...]:
         """All series with a figure in at least one night: cases first, then targets."""
         keys = dict.fromkeys(key for night in self.nights for key in night.rates)
         targets = {key for night in self.nights for key in night.targets}
-        cases = [Series(name_of(key), key.split("\t")[1], key) for key in keys]
+        cases = [FigureHistory(name_of(key), key.split("\t")[1], key) for key in keys]
         parted = sorted((key.split(" ")[0], int(key.split(" ")[1])) for key in targets)
         return (
             *cases,
             *(
-                Series(f"{way} on target {number}, relative to the others", way, target=number)
+                FigureHistory(
+                    f"{way} on target {number}, relative to the others", way, target=number
+                )
                 for way, number in parted
             ),
         )

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.bench._case import Case, CaseRun
-from stripewise.bench.campaign import DATA, Campaign, Place
+from stripewise.bench.campaign import DATA, Campaign, DirectoryStriping
 from stripewise.bench.comparison._cells import Floats
 from stripewise.present import plural, ratio_text
 
@@ -363,7 +363,7 @@ def _observations(
 ) -> Iterator[tuple[Hashable, str, frozenset[int], float]]:
     """Yield group, operation, targets and log rate of each run, or of each of its files."""
     for case, runs in campaign.of_cases():
-        place = campaign.suite.directories.get(case.directory, Place())
+        place = campaign.suite.directories.get(case.directory, DirectoryStriping())
         group = _group(case, place)
         for run in runs:
             yield from _file_observations(run, group)
@@ -373,12 +373,12 @@ def _observations(
                     yield group, sample.operation, touched, log(sample.rate)
 
 
-def _group(case: Case, place: Place) -> Hashable:
+def _group(case: Case, place: DirectoryStriping) -> Hashable:
     """Return the common properties of cases that differ only in their targets."""
     return replace(case, series="", directory="", repeats=1), replace(place, target=-1)
 
 
-def _touched(run: CaseRun, place: Place) -> frozenset[int]:
+def _touched(run: CaseRun, place: DirectoryStriping) -> frozenset[int]:
     """Return the targets of a run's files; empty if unknown."""
     found = _numbers(run.layout.get("targets"))
     if not found and place.target >= 0 and place.stripe_count in (0, 1):

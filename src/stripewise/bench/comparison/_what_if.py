@@ -215,7 +215,7 @@ _SEED = 4
 
 
 @dataclass(frozen=True)
-class Answer:
+class SystemPrediction:
     """Predicted I/O of one application on one system.
 
     Attributes:
@@ -264,7 +264,7 @@ class Candidate:
     """
 
     storage: Storage
-    answers: tuple[Answer, ...]
+    answers: tuple[SystemPrediction, ...]
     seconds: float
     low: float
     high: float
@@ -378,15 +378,17 @@ def _interval(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _answer(application: Application, storage: Storage, drawn: Floats) -> Answer:
+def _answer(application: Application, storage: Storage, drawn: Floats) -> SystemPrediction:
     nodes = nodes_of(application, storage)
     why_not = _why_not(application, storage)
     if why_not:
         nan = float("nan")
-        return Answer(application, storage.name, nodes, nan, nan, nan, (), nan, "", why_not)
+        return SystemPrediction(
+            application, storage.name, nodes, nan, nan, nan, (), nan, "", why_not
+        )
     found = _simulated(application, storage, 0.5)
     load, busiest = _load(application, found)
-    return Answer(
+    return SystemPrediction(
         application, storage.name, nodes, found.seconds, *_interval(drawn), found.limits, load,
         busiest,
     )  # fmt: skip
@@ -482,7 +484,7 @@ def _moved(one: Application, nodes: int, writing: bool, files: int) -> Stretch:
     return Stretch(name, calls, (Turns(processes, counts, operation),))
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
+def answer_json(answer: SystemPrediction) -> dict[str, Any]:
     """Return an answer as plain data."""
     return {
         "application": answer.application.name,

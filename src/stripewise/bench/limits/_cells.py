@@ -13,7 +13,7 @@ from stripewise.bench._case import Case, CaseRun
 from stripewise.bench.campaign import (
     Campaign,
     CaseRates,
-    Place,
+    DirectoryStriping,
     figures_of,
     operations_of,
     samples_of,
@@ -29,7 +29,7 @@ FACTOR, UNIT = "mpiio.striping_factor", "mpiio.striping_unit"
 
 
 @dataclass(frozen=True)
-class Cell(CaseRates):
+class LimitCell(CaseRates):
     """All good runs of a case with the same striping, for one operation.
 
     Attributes:
@@ -93,7 +93,7 @@ class Cell(CaseRates):
         return found
 
 
-def cells_of(campaign: Campaign, own_stack: str) -> list[Cell]:
+def cells_of(campaign: Campaign, own_stack: str) -> list[LimitCell]:
     """Return the cells of a campaign with good runs.
 
     Args:
@@ -106,12 +106,14 @@ def cells_of(campaign: Campaign, own_stack: str) -> list[Cell]:
         if case.beside:
             continue  # another workload used the storage at the same time
         good = [one for one in runs if one.status == "ok"]
-        place = campaign.suite.directories.get(case.directory, Place())
+        place = campaign.suite.directories.get(case.directory, DirectoryStriping())
         for layout, group in _by_layout(good, place):
             for operation in operations_of(group):
                 rates = tuple(one.rate for one in samples_of(group, operation) if one.seconds > 0)
                 if rates:
-                    cell = Cell(case, operation, rates, *layout, pinned=_is_pinned(case, place))
+                    cell = LimitCell(
+                        case, operation, rates, *layout, pinned=_is_pinned(case, place)
+                    )
                     cell = _modelled(cell, own_stack)
                     doubt = doubts.get((case.key, operation)) or _unsynced(cell)
                     found.append(replace(cell, doubt=doubt))
@@ -130,7 +132,7 @@ def results_of(campaign: Campaign) -> Results:
     return Results(measured_of(cells), _operations(cells), notes)
 
 
-def measured_of(cells: Iterable[Cell]) -> tuple[Measured, ...]:
+def measured_of(cells: Iterable[LimitCell]) -> tuple[Measured, ...]:
     """Return the cells that the model can predict and that are not in doubt."""
     return tuple(
         Measured(one.key, one.workload, one.stack, one.settings, one.undisturbed)
@@ -139,7 +141,7 @@ def measured_of(cells: Iterable[Cell]) -> tuple[Measured, ...]:
     )
 
 
-def _operations(cells: Sequence[Cell]) -> dict[str, tuple[float, ...]]:
+def _operations(cells: Sequence[LimitCell]) -> dict[str, tuple[float, ...]]:
     found: dict[str, tuple[float, ...]] = {}
     for operation, figure in FIGURES.items():
         chosen = [one for one in cells if one.operation == operation]
@@ -149,7 +151,7 @@ def _operations(cells: Sequence[Cell]) -> dict[str, tuple[float, ...]]:
 
 
 def _by_layout(
-    runs: Sequence[CaseRun], place: Place
+    runs: Sequence[CaseRun], place: DirectoryStriping
 ) -> Iterator[tuple[tuple[int, int], list[CaseRun]]]:
     """Yield stripe count and size with the runs that have them, as found or as requested."""
     groups: dict[tuple[int, int], list[CaseRun]] = {}
@@ -160,11 +162,11 @@ def _by_layout(
     yield from groups.items()
 
 
-def _is_pinned(case: Case, place: Place) -> bool:
+def _is_pinned(case: Case, place: DirectoryStriping) -> bool:
     return place.target >= 0 and place.stripe_count == 1 and case.layout != "shared"
 
 
-def _modelled(cell: Cell, own_stack: str) -> Cell:
+def _modelled(cell: LimitCell, own_stack: str) -> LimitCell:
     """Return the cell with the model's inputs, if the model supports the case."""
     if cell.operation not in ("write", "read"):
         return cell
@@ -191,7 +193,7 @@ def _doubts(campaign: Campaign) -> dict[tuple[str, str], str]:
     }
 
 
-def _unsynced(cell: Cell) -> str:
+def _unsynced(cell: LimitCell) -> str:
     if cell.operation == "write" and not cell.case.sync:
         return "the time of the writes does not hold their fsync"
     if cell.operation == "read" and cell.case.cache == "none":

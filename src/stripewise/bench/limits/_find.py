@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stripewise.bench.campaign import Campaign
-from stripewise.bench.limits._cells import Cell, Limit, Limits, cells_of, measured_of
+from stripewise.bench.limits._cells import Limit, LimitCell, Limits, cells_of, measured_of
 from stripewise.bench.limits._fit import (
     compared,
     error_of,
@@ -24,7 +24,7 @@ from stripewise.bench.limits._plateaus import Plateau, Server, plateaus, server_
 from stripewise.core.errors import UsageError
 from stripewise.present import duration_text, plural, printable, rate_text
 from stripewise.storage.fit import Fitted, blank_storage
-from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
+from stripewise.storage.machines import SPEC_OF, Dimension, Figure, FigureOrigin, Storage
 from stripewise.storage.results import FIGURES, Results
 
 _DATA = ("write", "read")
@@ -66,7 +66,7 @@ def find_limits(
     storage = _with_noise(fit.storage, data)
     known = [one for one in data if one.in_model and predicted(storage, one) is not None]
 
-    def again(some: Sequence[Cell]) -> Storage:
+    def again(some: Sequence[LimitCell]) -> Storage:
         part = [one for way in _DATA for one in plateaus(some, way)]
         return fit_cells(some, start, part, seed).storage
 
@@ -117,7 +117,7 @@ def _targets(campaigns: Sequence[Campaign], base: Storage | None, given: int | N
 
 def _start(
     campaigns: Sequence[Campaign],
-    cells: Sequence[Cell],
+    cells: Sequence[LimitCell],
     base: Storage | None,
     targets: int,
     own: str,
@@ -133,28 +133,30 @@ def _start(
         )  # fmt: skip
         title = ", ".join(dict.fromkeys(one.storage or one.name for one in campaigns))
         source = "given with the campaign" if given else "as the campaign and its files say"
-        kind = Evidence.DOCUMENTED if given else Evidence.MEASURED
+        kind = FigureOrigin.DOCUMENTED if given else FigureOrigin.MEASURED
         figure = Figure(targets, kind, source)
         figures = {**blank.figures, "servers.targets": figure}
         return replace(blank, title=printable(title)[:200], figures=figures)
     if int(base.value("servers.targets")) == targets:
         return base
-    figure = Figure(targets, Evidence.DOCUMENTED, "given with the campaign")
+    figure = Figure(targets, FigureOrigin.DOCUMENTED, "given with the campaign")
     return base.with_figures({"servers.targets": figure})
 
 
-def _with_noise(storage: Storage, cells: Sequence[Cell]) -> Storage:
+def _with_noise(storage: Storage, cells: Sequence[LimitCell]) -> Storage:
     spread = noise_of(cells)
     if not spread:
         return storage
     figure = Figure(
-        float(f"{min(spread, 0.9):.3g}"), Evidence.MEASURED, "repeats of the campaign, the median"
+        float(f"{min(spread, 0.9):.3g}"),
+        FigureOrigin.MEASURED,
+        "repeats of the campaign, the median",
     )
     return storage.with_figures({"noise.cv": figure})
 
 
 def _limits(
-    fit: Fitted, seeing: Sequence[Plateau], cells: Sequence[Cell], hosts_own: bool
+    fit: Fitted, seeing: Sequence[Plateau], cells: Sequence[LimitCell], hosts_own: bool
 ) -> Iterator[Limit]:
     """Yield the limits of data, from the process to the whole."""
     seen = {one.figure: one for one in seeing}
@@ -176,7 +178,7 @@ def _limits(
         yield Limit(name, figure.value, low, high, evidence, text)
 
 
-def _is_of_whole(evidence: Sequence[str], cells: Sequence[Cell]) -> bool:
+def _is_of_whole(evidence: Sequence[str], cells: Sequence[LimitCell]) -> bool:
     """Return whether a case that shows a limit of the whole moves data on several targets."""
     return any(
         one.stripe_count not in (0, 1) or (one.case.layout == "per-process" and one.case.ranks > 1)
@@ -185,7 +187,7 @@ def _is_of_whole(evidence: Sequence[str], cells: Sequence[Cell]) -> bool:
     )
 
 
-def _undetermined(fit: Fitted, server: Server, data: Sequence[Cell]) -> dict[str, str]:
+def _undetermined(fit: Fitted, server: Server, data: Sequence[LimitCell]) -> dict[str, str]:
     """Return the figures that no case shows, and what is missing for them."""
     found = {**fit.undetermined, **server.undetermined}
     for way in _DATA:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from math import nan
 from statistics import fmean, median, stdev
 
-from stripewise.bench._case import CaseRun, Sample
+from stripewise.bench._case import CaseRun, RunFigure
 from stripewise.bench.campaign import Campaign
 from stripewise.bench.limits._cells import (
     ALL_TARGETS,
     FACTOR,
-    Cell,
+    LimitCell,
     Predicted,
     cells_of,
     measured_of,
@@ -22,7 +22,7 @@ from stripewise.bench.limits._cells import (
 from stripewise.bench.limits._plateaus import Plateau, chosen_target
 from stripewise.core.errors import StripewiseError
 from stripewise.storage.fit import Fitted, ModelCase, bandwidth, fit_figures, fit_results
-from stripewise.storage.machines import SPEC_OF, Dimension, Evidence, Figure, Storage
+from stripewise.storage.machines import SPEC_OF, Dimension, Figure, FigureOrigin, Storage
 from stripewise.storage.results import Measured, Results
 
 LEAST_NOISE = 0.02
@@ -42,7 +42,7 @@ _SAME = 0.1
 
 
 def fit_cells(
-    cells: Sequence[Cell], base: Storage, seeing: Iterable[Plateau], seed: int
+    cells: Sequence[LimitCell], base: Storage, seeing: Iterable[Plateau], seed: int
 ) -> Fitted:
     """Fit a description to cells; it already contains the limits of metadata.
 
@@ -124,10 +124,10 @@ def _fit_requests(
 def _request_figure(value: float, low: float, high: float) -> Figure:
     numbers = (float(f"{one:.3g}") for one in (value, low, high))
     middle, least, most = numbers
-    return Figure(middle, Evidence.MEASURED, "transfers of two sizes to a target", least, most)
+    return Figure(middle, FigureOrigin.MEASURED, "transfers of two sizes to a target", least, most)
 
 
-def predicted(storage: Storage, cell: Cell) -> float | None:
+def predicted(storage: Storage, cell: LimitCell) -> float | None:
     """Return the bandwidth of a cell with a description; None if the model does not support it."""
     if not cell.in_model or cell.workload is None:
         return None
@@ -138,7 +138,7 @@ def predicted(storage: Storage, cell: Cell) -> float | None:
         return None
 
 
-def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[str, ...]:
+def evidence_of(figure: str, storage: Storage, cells: Iterable[LimitCell]) -> tuple[str, ...]:
     """Return the keys of the cells that would be slower if a figure was worse."""
     known = storage.figures[figure]
     is_rate = SPEC_OF[figure].dimension is Dimension.BANDWIDTH
@@ -153,7 +153,7 @@ def evidence_of(figure: str, storage: Storage, cells: Iterable[Cell]) -> tuple[s
     return tuple(dict.fromkeys(found))
 
 
-def _is_basic(cell: Cell) -> bool:
+def _is_basic(cell: LimitCell) -> bool:
     """Return whether the time contains no exchange between processes."""
     return cell.stack.startswith("posix") and (cell.case.mode != "serial" or cell.case.ranks == 1)
 
@@ -206,7 +206,8 @@ def _set_direct_limits(fit: Fitted, seen: Plateau) -> None:
             return
         fit.fitted_names.remove(seen.figure)
     figure = Figure(
-        float(f"{seen.value:.4g}"), Evidence.MEASURED, "the highest rate, which no more exceed",
+        float(f"{seen.value:.4g}"), FigureOrigin.MEASURED,
+        "the highest rate, which no more exceed",
         float(f"{seen.low / (1 + LAWS):.4g}"), float(f"{seen.high * (1 + LAWS):.4g}"),
     )  # fmt: skip
     fit.storage = fit.storage.with_figures({seen.figure: figure})
@@ -240,7 +241,7 @@ def _shares_targets(one: Measured) -> bool:
     return isinstance(number, int) and number > 1 and not one.settings.get(_LOCK_MODE)
 
 
-def noise_of(cells: Sequence[Cell]) -> float:
+def noise_of(cells: Sequence[LimitCell]) -> float:
     """Return the median coefficient of variation of repeats; 0 if there are none."""
     spreads = [stdev(one.rates) / fmean(one.rates) for one in cells if len(one.rates) > 2]
     return median(spreads or [0.0])
@@ -254,7 +255,9 @@ _LEAST = 6
 """Number of cells below which none is left out."""
 
 
-def left_out(cells: Sequence[Cell], fit: Callable[[Sequence[Cell]], Storage]) -> list[Predicted]:
+def left_out(
+    cells: Sequence[LimitCell], fit: Callable[[Sequence[LimitCell]], Storage]
+) -> list[Predicted]:
     """Predict cells that are left out of a fit: every fourth, and those of the most nodes.
 
     Args:
@@ -277,7 +280,7 @@ def left_out(cells: Sequence[Cell], fit: Callable[[Sequence[Cell]], Storage]) ->
     return list(found.values())
 
 
-def compared(storage: Storage, cells: Iterable[Cell]) -> Iterator[Predicted]:
+def compared(storage: Storage, cells: Iterable[LimitCell]) -> Iterator[Predicted]:
     """Yield measured cells with the predictions of a description."""
     for one in cells:
         value = predicted(storage, one)
@@ -291,7 +294,9 @@ def not_run(storage: Storage, campaign: Campaign, own_stack: str) -> Iterator[Pr
     for case, made in campaign.of_cases():
         if case.operation != "metadata" and not any(one.status == "ok" for one in made):
             ways = ("write", "read")[: 1 + (case.operation == "write-read")]
-            runs.append(CaseRun(case.key, 1, "ok", tuple(Sample(way, 1.0, 1.0) for way in ways)))
+            runs.append(
+                CaseRun(case.key, 1, "ok", tuple(RunFigure(way, 1.0, 1.0) for way in ways))
+            )
     for cell in cells_of(replace(campaign, runs=tuple(runs)), own_stack):
         value = predicted(storage, cell)
         if value is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from stripewise.bench.limits._cells import Cell, Law
+from stripewise.bench.limits._cells import Law, LimitCell
 from stripewise.bench.limits._plateaus import saturation
 from stripewise.present import plural, rate_text, ratio_text
 from stripewise.storage.machines import Storage
@@ -18,7 +18,7 @@ LINEAR = 0.85
 """Share of the proportional rate down to which more nodes are still considered worthwhile."""
 
 
-def per_process_saturates(cells: Sequence[Cell]) -> Law | None:
+def per_process_saturates(cells: Sequence[LimitCell]) -> Law | None:
     """Test whether a file per process saturates the storage from some number of nodes."""
     best = _best_by_nodes([one for one in cells if _is_own(one) and one.operation == "write"])
     if len(best) < 2:
@@ -46,7 +46,7 @@ def per_process_saturates(cells: Sequence[Cell]) -> Law | None:
     return Law("per-process-saturates", text, True, error, _keys(there))
 
 
-def proportional_to_nodes(cells: Sequence[Cell]) -> Law | None:
+def proportional_to_nodes(cells: Sequence[LimitCell]) -> Law | None:
     """Test whether bandwidth into one file is proportional to the nodes, up to some number."""
     chosen = [
         one for one in cells
@@ -75,14 +75,14 @@ def proportional_to_nodes(cells: Sequence[Cell]) -> Law | None:
     return Law("linear", text, upto > 1, error, _keys(list(best.values())))
 
 
-def ranks_into_one_file(cells: Sequence[Cell]) -> Law | None:
+def ranks_into_one_file(cells: Sequence[LimitCell]) -> Law | None:
     """Test from how many ranks per node a shared file no longer gets faster."""
     chosen = [
         one for one in cells
         if one.operation == "write" and not one.is_alone and one.case.nodes == 1
         and one.case.mode == "independent" and one.stripe_count != 1
     ]  # fmt: skip
-    best: dict[int, Cell] = {}
+    best: dict[int, LimitCell] = {}
     for one in chosen:
         ranks = one.case.ranks_per_node
         if ranks not in best or best[ranks].best < one.best:
@@ -100,7 +100,7 @@ def ranks_into_one_file(cells: Sequence[Cell]) -> Law | None:
     return Law("shared-ranks", text, True, error, _keys(there))
 
 
-def metadata_of_node(cells: Sequence[Cell]) -> Law | None:
+def metadata_of_node(cells: Sequence[LimitCell]) -> Law | None:
     """Test whether one node can load the metadata server."""
     chosen = [one for one in cells if one.operation == "create" and not one.case.file_bytes]
     by_one = [one for one in chosen if one.case.nodes == 1]
@@ -124,15 +124,15 @@ def metadata_of_node(cells: Sequence[Cell]) -> Law | None:
     )
 
 
-def _is_own(cell: Cell) -> bool:
+def _is_own(cell: LimitCell) -> bool:
     return cell.case.layout == "per-process" and cell.case.backend == "posix" and not cell.pinned
 
 
-def _best_by_nodes(cells: Sequence[Cell]) -> dict[int, Cell]:
+def _best_by_nodes(cells: Sequence[LimitCell]) -> dict[int, LimitCell]:
     """Return the best cell for each number of nodes, at the number of ranks with most of them."""
     if not cells:
         return {}
-    by_ranks: dict[int, dict[int, Cell]] = {}
+    by_ranks: dict[int, dict[int, LimitCell]] = {}
     for one in cells:
         group = by_ranks.setdefault(one.case.ranks_per_node, {})
         if one.case.nodes not in group or group[one.case.nodes].best < one.best:
@@ -150,7 +150,7 @@ AGGREGATORS, MODE = "mpiio.cray_cb_nodes_multiplier", "mpiio.cray_cb_write_lock_
 _CHANGED = (AGGREGATORS, MODE, "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio")
 
 
-def laws_of(cells: Sequence[Cell], storage: Storage) -> tuple[Law, ...]:
+def laws_of(cells: Sequence[LimitCell], storage: Storage) -> tuple[Law, ...]:
     """Test every law for which there are cells.
 
     Args:
@@ -171,7 +171,7 @@ def laws_of(cells: Sequence[Cell], storage: Storage) -> tuple[Law, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def _collective(cells: Sequence[Cell]) -> list[Cell]:
+def _collective(cells: Sequence[LimitCell]) -> list[LimitCell]:
     """Return collective MPI-IO writes into one file with the default number of aggregators."""
     return [
         one for one in cells
@@ -180,12 +180,12 @@ def _collective(cells: Sequence[Cell]) -> list[Cell]:
     ]  # fmt: skip
 
 
-def _stripes(cell: Cell, storage: Storage) -> int:
+def _stripes(cell: LimitCell, storage: Storage) -> int:
     targets = int(storage.value("servers.targets"))
     return targets if cell.stripe_count == -1 else max(cell.stripe_count, 1)
 
 
-def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
+def _stripes_and_nodes(cells: Sequence[LimitCell], storage: Storage) -> Law | None:
     """Test whether parallel bandwidth = serial bandwidth x min(stripes, nodes)."""
     chosen = _collective(cells)
     serial = [one for one in chosen if one.case.nodes == 1 and _stripes(one, storage) == 1]
@@ -213,7 +213,7 @@ def _stripes_and_nodes(cells: Sequence[Cell], storage: Storage) -> Law | None:
     return Law("stripes", text, holds, error, _keys(several))
 
 
-def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
+def _writer_per_stripe(cells: Sequence[LimitCell], storage: Storage) -> Law | None:
     """Test whether a shared file is written as fast as one process per stripe can write."""
     chosen = [one for one in _collective(cells) if one.case.nodes >= _stripes(one, storage)]
     process = storage.value("client.process_write")
@@ -236,7 +236,7 @@ def _writer_per_stripe(cells: Sequence[Cell], storage: Storage) -> Law | None:
     return Law("writer-per-stripe", text, holds, error, _keys(chosen))
 
 
-def _lock_modes(cells: Sequence[Cell]) -> Law | None:
+def _lock_modes(cells: Sequence[LimitCell]) -> Law | None:
     """Test whether relaxed locks multiply the gain of further aggregators."""
     chosen = [one for one in cells if one.operation == "write" and one.case.backend == "mpiio"]
     most = max((one.case.nodes for one in chosen), default=0)
@@ -270,7 +270,7 @@ def _lock_modes(cells: Sequence[Cell]) -> Law | None:
     return Law("lock-modes", text, holds, abs(1 - 1 / gain), keys)
 
 
-def _libraries(cells: Sequence[Cell]) -> Law | None:
+def _libraries(cells: Sequence[LimitCell]) -> Law | None:
     """Test whether HDF5 and NetCDF largely follow MPI-IO."""
     direct = {_place(one): one.best for one in cells if one.case.backend == "mpiio"}
     above = [one for one in cells if one.case.backend in ("hdf5", "netcdf4", "pnetcdf")]
@@ -290,7 +290,7 @@ def _libraries(cells: Sequence[Cell]) -> Law | None:
 _LIBRARIES = {"hdf5": "HDF5", "netcdf4": "NetCDF", "pnetcdf": "PnetCDF"}
 
 
-def _place(cell: Cell) -> tuple[object, ...]:
+def _place(cell: LimitCell) -> tuple[object, ...]:
     case = cell.case
     return (
         case.nodes, case.ranks_per_node, case.directory, case.pattern, case.local, case.size,
@@ -302,5 +302,5 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _keys(cells: Sequence[Cell]) -> tuple[str, ...]:
+def _keys(cells: Sequence[LimitCell]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.key for one in cells))

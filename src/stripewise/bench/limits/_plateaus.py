@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from stripewise.bench.limits._cells import Cell, Limit
+from stripewise.bench.limits._cells import Limit, LimitCell
 from stripewise.present import plural
-from stripewise.storage.machines import Evidence, Figure
+from stripewise.storage.machines import Figure, FigureOrigin
 from stripewise.storage.results import FIGURES
 
 GROWS = 1.15
@@ -46,7 +46,7 @@ class Plateau:
     direct: bool = False
 
 
-def plateaus(cells: Sequence[Cell], way: str) -> Iterator[Plateau]:
+def plateaus(cells: Sequence[LimitCell], way: str) -> Iterator[Plateau]:
     """Yield the rates of one process, one node, one target and the whole in one direction.
 
     Args:
@@ -92,7 +92,7 @@ def saturation(points: Iterable[tuple[float, float]]) -> float | None:
     return first if last >= STEP * first else None
 
 
-def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | None:
+def chosen_target(cells: Sequence[LimitCell], way: str) -> tuple[Plateau, Seconds] | None:
     """Return the rate of a selected target, and the seconds of a request; 0 if unknown.
 
     The seconds per byte are 1 / rate + seconds of a request / bytes of a request: transfers of two
@@ -128,35 +128,35 @@ def chosen_target(cells: Sequence[Cell], way: str) -> tuple[Plateau, Seconds] | 
     return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), request
 
 
-def _at_the_top(cells: Sequence[Cell], ranks: float) -> list[Cell]:
+def _at_the_top(cells: Sequence[LimitCell], ranks: float) -> list[LimitCell]:
     """Return cells with enough ranks, without those in which too many files contend."""
     enough = [one for one in cells if one.case.ranks >= ranks]
     most = max((one.best for one in enough), default=0.0)
     return [one for one in enough if one.best * GROWS >= most]
 
 
-def _seconds_of_byte(cells: Sequence[Cell]) -> Seconds:
+def _seconds_of_byte(cells: Sequence[LimitCell]) -> Seconds:
     """Return the mean over all data, without delays by other users of the storage."""
     parts = [(one.case.ranks, 1 / rate) for one in cells for rate in one.undisturbed]
     mean = sum(ranks * seconds for ranks, seconds in parts) / sum(ranks for ranks, _ in parts)
     return mean, min(seconds for _, seconds in parts), max(seconds for _, seconds in parts)
 
 
-def _request_bytes(cell: Cell) -> int:
+def _request_bytes(cell: LimitCell) -> int:
     return cell.case.transfer_bytes or sys.maxsize
 
 
-def _single(cells: Sequence[Cell]) -> list[Cell]:
+def _single(cells: Sequence[LimitCell]) -> list[LimitCell]:
     by_one = [one for one in cells if one.case.ranks == 1]
     return by_one or [one for one in cells if one.case.mode == "serial"]
 
 
-def _on_one_target(cell: Cell) -> bool:
+def _on_one_target(cell: LimitCell) -> bool:
     shared = not cell.is_alone and cell.stripe_count == 1 and cell.case.mode != "serial"
     return shared or cell.pinned
 
 
-def _below(group: Sequence[Cell], process: Plateau | None) -> bool:
+def _below(group: Sequence[LimitCell], process: Plateau | None) -> bool:
     """Return whether the processes of a node together do less than their individual limits."""
     if not group:
         return False
@@ -166,7 +166,7 @@ def _below(group: Sequence[Cell], process: Plateau | None) -> bool:
     return saturation((one.case.ranks_per_node, one.best) for one in group) is not None
 
 
-def _highest(figure: str, group: Sequence[Cell], *, reached: bool) -> Plateau | None:
+def _highest(figure: str, group: Sequence[LimitCell], *, reached: bool) -> Plateau | None:
     if not group:
         return None
     most = max(one.best for one in group)
@@ -176,7 +176,7 @@ def _highest(figure: str, group: Sequence[Cell], *, reached: bool) -> Plateau | 
     return Plateau(figure, most, min(rates), max(rates), keys, reached)
 
 
-def _saturated(figure: str, group: Sequence[Cell]) -> Iterator[Plateau]:
+def _saturated(figure: str, group: Sequence[LimitCell]) -> Iterator[Plateau]:
     """Yield the highest rate over nodes; it is the limit if more nodes do not increase it."""
     reached = saturation((one.case.nodes, one.best) for one in group) is not None
     found = _highest(figure, group, reached=reached)
@@ -222,7 +222,7 @@ class _Service:
     evidence: tuple[str, ...]
 
 
-def server_limits(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> Server:
+def server_limits(cells: Sequence[LimitCell], stripes_of: Mapping[int, int]) -> Server:
     """Infer the server's limits and the latency to reach it.
 
     Args:
@@ -249,7 +249,7 @@ def server_limits(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> Serve
     return server
 
 
-def _plain(cells: list[Cell]) -> list[Cell]:
+def _plain(cells: list[LimitCell]) -> list[LimitCell]:
     """Return the cells of empty files in the processes' own directories, if there are any."""
     for test in (
         lambda one: not one.case.file_bytes,
@@ -260,9 +260,9 @@ def _plain(cells: list[Cell]) -> list[Cell]:
     return cells
 
 
-def _services(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> list[_Service]:
+def _services(cells: Sequence[LimitCell], stripes_of: Mapping[int, int]) -> list[_Service]:
     """Return the times of a loaded server, by number of stripes."""
-    groups: dict[int, list[Cell]] = {}
+    groups: dict[int, list[LimitCell]] = {}
     for one in cells:
         stripes = stripes_of.get(one.stripe_count, one.stripe_count)
         groups.setdefault(stripes, []).append(one)
@@ -279,7 +279,7 @@ def _services(cells: Sequence[Cell], stripes_of: Mapping[int, int]) -> list[_Ser
     return found
 
 
-def _is_loaded(group: Sequence[Cell]) -> bool:
+def _is_loaded(group: Sequence[LimitCell]) -> bool:
     """Return whether the server limits most processes, not the latency to reach it."""
     points = {one.case.ranks: 0.0 for one in group}
     for one in group:
@@ -319,7 +319,7 @@ def _tell_object(server: Server, own: float, first: _Service, last: _Service) ->
 
 
 def _waits(
-    cells: Sequence[Cell], found: Sequence[_Service], stripes_of: Mapping[int, int]
+    cells: Sequence[LimitCell], found: Sequence[_Service], stripes_of: Mapping[int, int]
 ) -> list[tuple[float, str]]:
     """Return how much longer a single process waits than the server works."""
     served = {one.stripes: one.seconds for one in found}
@@ -349,4 +349,4 @@ def _tell_way(server: Server, waits: Sequence[tuple[float, str]]) -> None:
 def _figure(value: float, low: float, high: float) -> Figure:
     numbers = (float(f"{one:.4g}") for one in (value, min(low, value), max(high, value)))
     middle, least, most = numbers
-    return Figure(middle, Evidence.MEASURED, SOURCE, least, most)
+    return Figure(middle, FigureOrigin.MEASURED, SOURCE, least, most)

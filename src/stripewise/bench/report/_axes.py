@@ -12,7 +12,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from stripewise.bench import Case
-from stripewise.bench.campaign import Campaign, CaseFigures, Place
+from stripewise.bench.campaign import Campaign, CaseFigures, DirectoryStriping
 from stripewise.present import (
     percent_text,
     plural,
@@ -74,7 +74,7 @@ class Axis:
         return self.text(value)
 
 
-def axes_of(cases: Sequence[Case], places: Mapping[str, Place]) -> tuple[Axis, ...]:
+def axes_of(cases: Sequence[Case], places: Mapping[str, DirectoryStriping]) -> tuple[Axis, ...]:
     """Return what varies within at least one series, scales first.
 
     An axis that only repeats an earlier one (the transfer size follows the stripe size) is left
@@ -132,7 +132,10 @@ def _partition(values: Sequence[Hashable]) -> tuple[int, ...]:
 
 
 def _axis(
-    name: str, cases: Sequence[Case], values: Sequence[Any], places: Mapping[str, Place]
+    name: str,
+    cases: Sequence[Case],
+    values: Sequence[Any],
+    places: Mapping[str, DirectoryStriping],
 ) -> Axis:
     known = list(dict.fromkeys(values))
     if name == DIRECTORY:
@@ -208,9 +211,9 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], str]]] = {
 _ASPECTS = {"stripe_count": "stripes", "stripe_bytes": "stripe size", "target": "target"}
 
 
-def _directories(names: Sequence[str], places: Mapping[str, Place]) -> Axis:
+def _directories(names: Sequence[str], places: Mapping[str, DirectoryStriping]) -> Axis:
     """Return an axis of directories, by the one property in which they differ, if there is one."""
-    known = {name: places.get(name, Place()) for name in names}
+    known = {name: places.get(name, DirectoryStriping()) for name in names}
     differing = [
         aspect for aspect in _ASPECTS if len({getattr(p, aspect) for p in known.values()}) > 1
     ]
@@ -226,7 +229,7 @@ def _directories(names: Sequence[str], places: Mapping[str, Place]) -> Axis:
     )
 
 
-def _by_aspect(aspect: str, known: Mapping[str, Place]) -> Axis:
+def _by_aspect(aspect: str, known: Mapping[str, DirectoryStriping]) -> Axis:
     of = {name: getattr(place, aspect) for name, place in known.items()}
     values = tuple(sorted(of.values()))
     show = size_text if aspect == "stripe_bytes" else str
@@ -240,16 +243,16 @@ def _by_aspect(aspect: str, known: Mapping[str, Place]) -> Axis:
     )
 
 
-def _wide(place: Place) -> tuple[float, int, int]:
+def _wide(place: DirectoryStriping) -> tuple[float, int, int]:
     count = float("inf") if place.stripe_count < 0 else float(place.stripe_count)
     return count, place.stripe_bytes, place.target
 
 
-def _named(name: str, place: Place) -> str:
+def _named(name: str, place: DirectoryStriping) -> str:
     return f"{printable(name)} ({words})" if (words := striping_words(place)) else printable(name)
 
 
-def striping_words(place: Place) -> str:
+def striping_words(place: DirectoryStriping) -> str:
     """Return how files of a directory should be striped; empty for the storage's default."""
     words = []
     if place.stripe_count:

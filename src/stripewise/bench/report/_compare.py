@@ -12,9 +12,9 @@ from typing import Any
 from stripewise.bench import Case
 from stripewise.bench.comparison import (
     COMPARISON_METHOD,
-    Cell,
     ComparedCell,
     Comparison,
+    ComparisonCell,
     FactorTable,
     Ratio,
     case_words,
@@ -62,7 +62,7 @@ def operation_name(operation: str) -> str:
     return printable(operation.replace("-", " "))
 
 
-def rate_words(cell: Cell | None) -> str:
+def rate_words(cell: ComparisonCell | None) -> str:
     return throughput_text(cell.median, of_data=cell.of_data) if cell else "–"
 
 
@@ -325,7 +325,7 @@ def _curve(
     return chart.Chart(chart.column(spec), words)
 
 
-def _span(found: Comparison, cell: Cell) -> dict[str, float]:
+def _span(found: Comparison, cell: ComparisonCell) -> dict[str, float]:
     """Return the median of a cell with its interval, which is only the median if unknown."""
     ends = zip(("low", "high"), found.interval(cell), strict=True)
     known = {name: end if isfinite(end) else cell.median for name, end in ends}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from stripewise.bench import Case
-from stripewise.bench._case import CaseRun, Sample
+from stripewise.bench._case import CaseRun, RunFigure
 from stripewise.bench.campaign import Campaign, CaseFigures, figures_of
 from stripewise.bench.limits import Limits
 from stripewise.bench.report._sentences import how_made
@@ -111,7 +111,7 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _sample_columns(sample: Sample) -> dict[str, Any]:
+def _sample_columns(sample: RunFigure) -> dict[str, Any]:
     data = sample.operation in ("write", "read")
     return {
         "operation": sample.operation, "unit": "bytes/s" if data else "operations/s",

@@ -12,7 +12,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from stripewise.bench.comparison import Finding, History, Series, day_of
+from stripewise.bench.comparison import FigureHistory, Finding, History, day_of
 from stripewise.present import finite, percent_text, plural, printable, throughput_text
 from stripewise.present.blocks import Block, Column, Content, Notice, Points, Table
 from stripewise.present.renderers import as_page
@@ -173,7 +173,7 @@ def _row(history: History, place: int) -> dict[str, Any]:
     }
 
 
-def _shown(series: Series, log_rate: float) -> str:
+def _shown(series: FigureHistory, log_rate: float) -> str:
     if not isfinite(log_rate):
         return "–"
     if series.target >= 0:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from stripewise.bench import Case
-from stripewise.bench.campaign import Campaign, CaseFigures, Place, figures_of
+from stripewise.bench.campaign import Campaign, CaseFigures, DirectoryStriping, figures_of
 from stripewise.bench.report._axes import DIRECTORY, Axis, axes_of
 
 MOST_LINES = 8
@@ -89,7 +89,9 @@ def _by_operation(figures: Iterable[CaseFigures]) -> dict[str, list[Case]]:
     return found
 
 
-def _groups_alike(cases: Iterable[Case], places: Mapping[str, Place]) -> list[list[Case]]:
+def _groups_alike(
+    cases: Iterable[Case], places: Mapping[str, DirectoryStriping]
+) -> list[list[Case]]:
     """Group series by what varies within them, except the directory."""
     by_series: dict[str, list[Case]] = {}
     for case in cases:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.bench._case import CaseRun, Sample
+from stripewise.bench._case import CaseRun, RunFigure
 from stripewise.bench.campaign import Campaign, CaseFigures
 from stripewise.bench.report._axes import operation_title
 from stripewise.bench.report._kinds import single_targets
@@ -49,7 +49,7 @@ class RelativeRun:
     """
 
     run: CaseRun
-    sample: Sample
+    sample: RunFigure
     ratio: float
 
 

@@ -13,7 +13,7 @@ from stripewise.bench.campaign import Campaign
 from stripewise.bench.limits import Limit, Limits
 from stripewise.core.errors import UsageError
 from stripewise.present import Chart, Spec, chart, plural, printable, rate_text
-from stripewise.storage.machines import Evidence
+from stripewise.storage.machines import FigureOrigin
 
 _GIB = float(1 << 30)
 _NARROWEST, _LIMITS, _NO_LIMIT, _SOME = (
@@ -90,7 +90,7 @@ def stages_of(limits: Limits, direction: str, nodes: int, ranks: int) -> list[St
 def _described(limits: Limits, figure: str) -> float:
     """Return a figure that the campaign does not show; infinite if the fit has assumed it."""
     known = limits.storage.figures.get(figure)
-    if known is None or (figure in limits.undetermined and known.kind is Evidence.ASSUMED):
+    if known is None or (figure in limits.undetermined and known.kind is FigureOrigin.ASSUMED):
         return inf
     return known.value
 

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from stripewise.bench._case import CaseRun
-from stripewise.bench.campaign import Campaign, CaseFigures, Place
+from stripewise.bench.campaign import Campaign, CaseFigures, DirectoryStriping
 from stripewise.bench.report._axes import (
     ELEMENT_BYTES,
     Axis,
@@ -212,7 +212,7 @@ def _striping_rows(campaign: Campaign) -> list[Row]:
 
 
 def _striping_row(campaign: Campaign, name: str, found: Sequence[Mapping[str, Any]]) -> Row:
-    place = campaign.suite.directories.get(name, Place())
+    place = campaign.suite.directories.get(name, DirectoryStriping())
     counts, sizes = (
         _whole_numbers(found, "stripe_count"),
         _whole_numbers(found, "stripe_size_bytes"),

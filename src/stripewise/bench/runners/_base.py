@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stripewise.bench._case import Case, Sample
+from stripewise.bench._case import Case, RunFigure
 from stripewise.core import Value
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.run.runtime import Runtime, built_program, find_runtime, kernel_of_mpiexec
@@ -43,7 +43,7 @@ class Printed:
             start.
     """
 
-    samples: tuple[Sample, ...]
+    samples: tuple[RunFigure, ...]
     hints: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -241,7 +241,7 @@ OPERATIONS = (
 """Metadata operations for which a case has figures."""
 
 
-def metadata_samples(test: Test) -> tuple[Sample, ...]:
+def metadata_samples(test: Test) -> tuple[RunFigure, ...]:
     """Return the figures of a metadata test.
 
     Raises:

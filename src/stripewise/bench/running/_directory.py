@@ -16,7 +16,7 @@ from stripewise.bench.campaign import Campaign, read_exchange
 from stripewise.bench.running._fit_here import at_full_speed, fitted_suite
 from stripewise.bench.running._maker import Maker, about_system, check_runners
 from stripewise.bench.running._places import Places, Striping, striping_of
-from stripewise.bench.running._plan import FORM, JOURNAL, CampaignOptions, Ledger, suite_of
+from stripewise.bench.running._plan import FORM, JOURNAL, CampaignLedger, CampaignOptions, suite_of
 from stripewise.bench.running._run import CampaignObserver, CampaignRuns
 from stripewise.core import OwnedDirectory, from_json, parse_journal, to_json
 from stripewise.core.errors import StorageError, StripewiseError, StudyError, UsageError
@@ -77,7 +77,7 @@ def read_directory(path: Path) -> Campaign:
     if content is None:
         raise StudyError(f"{path} holds no campaign yet: run it with `stripewise bench run`")
     records, _, _ = parse_journal(content, path / JOURNAL, FORM)
-    ledger = Ledger(path / JOURNAL, records, None)
+    ledger = CampaignLedger(path / JOURNAL, records, None)
     if ledger.first is None:
         raise StudyError(f"{path} holds no campaign yet: run it with `stripewise bench run`")
     return _campaign(path, ledger)
@@ -89,7 +89,7 @@ def read_directory(path: Path) -> Campaign:
 def _carry_out(
     options: CampaignOptions,
     owned: OwnedDirectory,
-    ledger: Ledger,
+    ledger: CampaignLedger,
     observer: CampaignObserver,
     interrupts: Interrupts,
 ) -> str:
@@ -186,8 +186,8 @@ def _set_aside(path: Path) -> None:
 
 
 @contextmanager
-def _ledger(owned: OwnedDirectory) -> Iterator[Ledger]:
-    ledger = Ledger.opened(owned.path / JOURNAL)
+def _ledger(owned: OwnedDirectory) -> Iterator[CampaignLedger]:
+    ledger = CampaignLedger.opened(owned.path / JOURNAL)
     try:
         yield ledger
     finally:
@@ -200,7 +200,7 @@ def _options_to_json(options: CampaignOptions) -> dict[str, Any]:
     return {**words, "inside": str(options.inside), "storage": storage}
 
 
-def _options_of(ledger: Ledger, given: CampaignOptions) -> CampaignOptions:
+def _options_of(ledger: CampaignLedger, given: CampaignOptions) -> CampaignOptions:
     """Return the options of a resumed campaign; budgets are those given now."""
     assert ledger.first is not None
     words: Mapping[str, Any] = ledger.first["options"]
@@ -234,7 +234,7 @@ def _ceilings(described: Storage) -> dict[str, float]:
     return {name: value for name, value in found.items() if isfinite(value)}
 
 
-def _campaign(path: Path, ledger: Ledger) -> Campaign:
+def _campaign(path: Path, ledger: CampaignLedger) -> Campaign:
     assert ledger.first is not None
     words = ledger.first["options"]
     machine, stack, targets, slowdown = "", "", 0, 1.0

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from stripewise.bench._case import ELEMENT_BYTES, Case, CaseRun, Sample, numbers_of
-from stripewise.bench.campaign import Place, Suite
+from stripewise.bench._case import ELEMENT_BYTES, Case, CaseRun, RunFigure, numbers_of
+from stripewise.bench.campaign import DirectoryStriping, Suite
 from stripewise.bench.running._places import striping_of
 from stripewise.bench.running._plan import LAUNCHERS, CampaignOptions
 from stripewise.core.errors import UsageError
@@ -196,7 +196,7 @@ def _fit_places(options: CampaignOptions, noted: Callable[[str], None]) -> Suite
     return replace(suite, cases=tuple(alike))
 
 
-def _check_targets(places: dict[str, Place], targets: int) -> None:
+def _check_targets(places: dict[str, DirectoryStriping], targets: int) -> None:
     """Refuse more stripes than there are targets, if their number is known."""
     for name, place in places.items():
         if targets and (place.stripe_count > targets or place.target >= targets):
@@ -294,7 +294,7 @@ def at_full_speed(run: CaseRun, slowdown: float) -> CaseRun:
     return replace(run, samples=samples, circumstances=around)
 
 
-def _faster(sample: Sample, slowdown: float) -> Sample:
+def _faster(sample: RunFigure, slowdown: float) -> RunFigure:
     return replace(
         sample,
         seconds=sample.seconds / slowdown,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stripewise.bench.campaign import Place
+from stripewise.bench.campaign import DirectoryStriping
 from stripewise.core import OwnedDirectory
 from stripewise.core.errors import StorageError, StripewiseError
 from stripewise.storage.emulation import (
@@ -55,7 +55,7 @@ class Places:
         """Path of the campaign's directory."""
         return self._owned.path
 
-    def prepare(self, directories: Mapping[str, Place]) -> None:
+    def prepare(self, directories: Mapping[str, DirectoryStriping]) -> None:
         """Create and stripe directories, and check their striping.
 
         Raises:
@@ -64,13 +64,13 @@ class Places:
         for name, place in directories.items():
             self.stripe(self._owned.inside(name).make(), place)
 
-    def stripe(self, path: Path, place: Place) -> None:
+    def stripe(self, path: Path, place: DirectoryStriping) -> None:
         """Stripe a directory, and check its striping.
 
         Raises:
             StorageError: The storage refuses, or has applied something else.
         """
-        if place != Place():
+        if place != DirectoryStriping():
             self.striping.stripe(path, place)
             self.striping.check(path, place)
 
@@ -142,7 +142,7 @@ class Striping(ABC):
     name: str
 
     @abstractmethod
-    def stripe(self, directory: Path, place: Place) -> None:
+    def stripe(self, directory: Path, place: DirectoryStriping) -> None:
         """Set the striping of new files in a directory.
 
         Raises:
@@ -150,14 +150,14 @@ class Striping(ABC):
         """
 
     @abstractmethod
-    def found(self, directory: Path) -> Place:
+    def found(self, directory: Path) -> DirectoryStriping:
         """Return the striping of new files in a directory, as reported by the storage."""
 
     @abstractmethod
     def layouts(self, files: Iterable[Path]) -> list[tuple[int, int, tuple[int, ...]]]:
         """Return stripe count, stripe size in bytes and targets of files."""
 
-    def check(self, directory: Path, place: Place) -> None:
+    def check(self, directory: Path, place: DirectoryStriping) -> None:
         """Refuse a directory whose striping differs from the requested one.
 
         Raises:
@@ -188,18 +188,18 @@ class NoStripes(Striping):
         """Store the name of the file system."""
         self.name = name
 
-    def stripe(self, directory: Path, place: Place) -> None:
+    def stripe(self, directory: Path, place: DirectoryStriping) -> None:
         """Do nothing."""
 
-    def found(self, directory: Path) -> Place:
+    def found(self, directory: Path) -> DirectoryStriping:
         """Return a place in which nothing is known."""
-        return Place()
+        return DirectoryStriping()
 
     def layouts(self, files: Iterable[Path]) -> list[tuple[int, int, tuple[int, ...]]]:
         """Return an empty list."""
         return []
 
-    def check(self, directory: Path, place: Place) -> None:
+    def check(self, directory: Path, place: DirectoryStriping) -> None:
         """Accept the directory: cases whose directories differ only in stripes are run once."""
 
 
@@ -213,14 +213,14 @@ class EmulatedStripes(Striping):
         self.name = storage.storage.name
         self._targets = storage.targets
 
-    def stripe(self, directory: Path, place: Place) -> None:
+    def stripe(self, directory: Path, place: DirectoryStriping) -> None:
         """Set the layout of the directory."""
         set_layout(directory, Layout(place.stripe_count, place.stripe_bytes, place.target))
 
-    def found(self, directory: Path) -> Place:
+    def found(self, directory: Path) -> DirectoryStriping:
         """Return the layout of new files."""
         layout = find_layout(directory).layout
-        return Place(layout.stripe_count, layout.stripe_size, layout.first_target)
+        return DirectoryStriping(layout.stripe_count, layout.stripe_size, layout.first_target)
 
     def layouts(self, files: Iterable[Path]) -> list[tuple[int, int, tuple[int, ...]]]:
         """Return the layouts that the emulation gave the files."""
@@ -240,14 +240,14 @@ class LustreStripes(Striping):
     name = "lustre"
     look = "lfs getstripe -d"
 
-    def stripe(self, directory: Path, place: Place) -> None:
+    def stripe(self, directory: Path, place: DirectoryStriping) -> None:
         """Call `lfs setstripe`."""
         words = ["setstripe", "-c", str(place.stripe_count or 0)]
         words += ["-S", str(place.stripe_bytes)] if place.stripe_bytes else []
         words += ["-i", str(place.target)] if place.target >= 0 else []
         _lfs(*words, "--", str(directory))
 
-    def found(self, directory: Path) -> Place:
+    def found(self, directory: Path) -> DirectoryStriping:
         """Return the striping from `lfs getstripe -d`."""
         return parse_directory(_lfs("getstripe", "-d", "--", str(directory)))
 
@@ -257,13 +257,13 @@ class LustreStripes(Striping):
         return parse_files(_lfs("getstripe", "--", *words)) if words else []
 
 
-def parse_directory(text: str) -> Place:
+def parse_directory(text: str) -> DirectoryStriping:
     """Return the striping in the output of `lfs getstripe -d`.
 
     Source: documented, lfs-getstripe(1).
     """
     words = {name: int(number) for name, number in reversed(_WORD.findall(text))}
-    return Place(
+    return DirectoryStriping(
         words.get("stripe_count", 0), words.get("stripe_size", 0), words.get("stripe_offset", -1)
     )
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from stripewise.bench._case import Case, CaseRun, Sample, case_of
-from stripewise.bench.campaign import Place, Suite
+from stripewise.bench._case import Case, CaseRun, RunFigure, case_of
+from stripewise.bench.campaign import DirectoryStriping, Suite
 from stripewise.core import Journal, JournalForm, Record
 from stripewise.core.errors import StudyError
 from stripewise.run.launch import Handle
@@ -46,7 +46,7 @@ class OpenRun:
     handle: Handle | None = None
 
 
-class Ledger:
+class CampaignLedger:
     """State of a campaign, which is appended to its journal.
 
     Attributes:
@@ -90,7 +90,7 @@ class Ledger:
                 ) from error
 
     @classmethod
-    def opened(cls, path: Path) -> Ledger:
+    def opened(cls, path: Path) -> CampaignLedger:
         """Open the journal of a campaign, or create one.
 
         Raises:
@@ -180,7 +180,7 @@ def run_of(data: Mapping[str, Any]) -> CaseRun:
     Raises:
         TypeError: A key is missing or unknown.
     """
-    samples = tuple(Sample(**one) for one in data["samples"])
+    samples = tuple(RunFigure(**one) for one in data["samples"])
     return CaseRun(**{**data, "samples": samples})
 
 
@@ -195,7 +195,7 @@ def suite_of(data: Mapping[str, Any]) -> Suite:
         name=data["name"],
         title=data["title"],
         about=data["about"],
-        directories={name: Place(**one) for name, one in data["directories"].items()},
+        directories={name: DirectoryStriping(**one) for name, one in data["directories"].items()},
         cases=tuple(case_of(one) for one in data["cases"]),
         text=data["text"],
     )

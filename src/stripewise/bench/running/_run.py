@@ -13,13 +13,13 @@ from time import monotonic
 from typing import Protocol
 from uuid import uuid4
 
-from stripewise.bench._case import Case, CaseRun, Sample
-from stripewise.bench.campaign import Place
+from stripewise.bench._case import Case, CaseRun, RunFigure
+from stripewise.bench.campaign import DirectoryStriping
 from stripewise.bench.runners import find_runner
 from stripewise.bench.running._maker import Maker
 from stripewise.bench.running._plan import (
+    CampaignLedger,
     CampaignOptions,
-    Ledger,
     OpenRun,
     PlannedRun,
     left_of,
@@ -74,7 +74,7 @@ class CampaignRuns:
     def __init__(
         self,
         options: CampaignOptions,
-        ledger: Ledger,
+        ledger: CampaignLedger,
         observer: CampaignObserver,
         interrupts: Interrupts,
         maker: Maker | None,
@@ -312,7 +312,7 @@ _OPERATIONS = (
 
 
 def simulated_run(
-    case: Case, repeat: int, place: Place, storage: Storage, *, seed: int, noise: bool,
+    case: Case, repeat: int, place: DirectoryStriping, storage: Storage, *, seed: int, noise: bool,
     transport: str = "",
 ) -> CaseRun:  # fmt: skip
     """Return the simulated result of a run of a case.
@@ -344,8 +344,8 @@ def simulated_run(
 
 
 def _samples(
-    case: Case, place: Place, storage: Storage, transport: str, share: float
-) -> tuple[Sample, ...]:
+    case: Case, place: DirectoryStriping, storage: Storage, transport: str, share: float
+) -> tuple[RunFigure, ...]:
     own = storage_of_place(storage, place)
     found = []
     for operation in ("write", "read") if case.operation == "write-read" else ("write",):
@@ -353,16 +353,18 @@ def _samples(
         if model is None:
             return tuple(_metadata(case, place, storage, share))
         predicted = simulate(own, model.workload, model.stack, dict(model.settings), transport)
-        found.append(Sample(operation, float(predicted.bytes), predicted.seconds / share))
+        found.append(RunFigure(operation, float(predicted.bytes), predicted.seconds / share))
     return tuple(found)
 
 
-def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[Sample]:
+def _metadata(
+    case: Case, place: DirectoryStriping, storage: Storage, share: float
+) -> list[RunFigure]:
     """Return metadata operations: each rank waits for each, and one server executes all."""
     amount = float(case.files * case.ranks)
     stripes = place.stripe_count or None
     return [
-        Sample(one, amount, amount / metadata_rate(storage, one, case.ranks, stripes) / share)
+        RunFigure(one, amount, amount / metadata_rate(storage, one, case.ranks, stripes) / share)
         for one in _OPERATIONS
     ]
 
@@ -370,7 +372,7 @@ def _metadata(case: Case, place: Place, storage: Storage, share: float) -> list[
 # Conversion of a case for the model: workload, software stack and settings.
 
 
-def storage_of_place(storage: Storage, place: Place) -> Storage:
+def storage_of_place(storage: Storage, place: DirectoryStriping) -> Storage:
     """Return the part of a storage that files of a directory can use.
 
     All files of a directory with a first target begin there, so that only as many targets are used
@@ -382,7 +384,9 @@ def storage_of_place(storage: Storage, place: Place) -> Storage:
     return storage.with_figures({"servers.targets": figure})
 
 
-def model_case(case: Case, place: Place, own_stack: str, operation: str) -> ModelCase | None:
+def model_case(
+    case: Case, place: DirectoryStriping, own_stack: str, operation: str
+) -> ModelCase | None:
     """Return the inputs of the model for a case; None if it moves no data.
 
     Args:

@@ -106,8 +106,8 @@ class LocalHost(Host):
     def __init__(self) -> None:
         self.abandoned = 0
         self._lock = threading.Lock()
-        self._running: set[Command] = set()
-        self._hanging: dict[str, Command] = {}
+        self._running: set[HostCommand] = set()
+        self._hanging: dict[str, HostCommand] = {}
         self._is_closed = False
 
     def text(self, path: str) -> str:
@@ -132,7 +132,7 @@ class LocalHost(Host):
         """See Host; `given` is the text that the command reads from its standard input."""
         full = found_words(words)
         self._refuse(full[0])
-        command = Command(full, timeout_seconds, given)
+        command = HostCommand(full, timeout_seconds, given)
         with self._lock:
             self._running.add(command)
             if self._is_closed:  # closed while the command was started
@@ -142,7 +142,7 @@ class LocalHost(Host):
         finally:
             self._end(full[0], command)
 
-    def _end(self, program: str, command: Command) -> None:
+    def _end(self, program: str, command: HostCommand) -> None:
         is_gone = command.end()
         with self._lock:
             self._running.discard(command)
@@ -228,7 +228,7 @@ def environment(program: str) -> Mapping[str, str]:
     return {"PATH": path, "LC_ALL": "C", "HOME": "/"}
 
 
-class Command:
+class HostCommand:
     """One run of a command, in a process group of its own.
 
     Args:

@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stripewise.centre.portal._api import PREFIX, ROUTES, ETags
-from stripewise.centre.portal._entry import AccountPages, Entry
+from stripewise.centre.portal._entry import AccountPages, LoginPages
 from stripewise.centre.portal._gate import Gate, PortalGate, RateLimit, Turns
 from stripewise.centre.portal._serve_page import PAGES, Desk
 from stripewise.centre.portal._settings import PortalSettings
@@ -82,7 +82,7 @@ def create_app(
     for routes in ROUTES:
         app.include_router(routes(desk).router)
     if isinstance(own, PortalGate):
-        Entry(desk, own).add_to(app)
+        LoginPages(desk, own).add_to(app)
         AccountPages(desk, own).add_to(app)
     for page in PAGES:
         app.add_route(page.path, desk.endpoint(page), methods=["GET"], include_in_schema=False)

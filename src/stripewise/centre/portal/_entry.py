@@ -24,7 +24,7 @@ _ATTEMPT = "stripewise-attempt"
 _ATTEMPT_SECONDS = 600
 
 
-class Entry:
+class LoginPages:
     """Pages for logging in and out."""
 
     def __init__(self, desk: Desk, gate: PortalGate) -> None:

@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from stripewise.centre._settings import keys_of, read_private, read_toml
-from stripewise.centre.database.accounts import Limits
+from stripewise.centre.database.accounts import Lifetimes
 from stripewise.core.errors import ConfigurationError
 from stripewise.core.inputs import POLICY, read_input
 from stripewise.settings.tunables import first_problem
@@ -102,9 +102,9 @@ class AccountSettings(_Form):
     idle_minutes: int = Field(default=120, ge=1, le=60 * 24 * 31)
     token_days: int = Field(default=366, ge=1, le=3660)
 
-    def limits(self) -> Limits:
+    def limits(self) -> Lifetimes:
         """Return the lifetimes."""
-        return Limits(
+        return Lifetimes(
             session_seconds=3600 * self.session_hours,
             idle_seconds=60 * self.idle_minutes,
             token_days=self.token_days,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stripewise.core import (
     Gap,
-    Part,
+    ReportedPart,
     drops_preload,
     executables_in,
     holds,
@@ -45,8 +45,8 @@ UNFETCHED = (
     "moved is not counted"
 )
 _OPENED = (
-    (FileFlag.OPENED_READ, Part.READ_BYTES),
-    (FileFlag.OPENED_WRITE, Part.WRITE_BYTES),
+    (FileFlag.OPENED_READ, ReportedPart.READ_BYTES),
+    (FileFlag.OPENED_WRITE, ReportedPart.WRITE_BYTES),
 )
 
 
@@ -57,8 +57,8 @@ def gaps_of_files(rows: NDArray[Any]) -> Iterator[Gap]:
         rows: (n,) `COUNTER_ROW` of the files.
     """
     for flag, part, why in (
-        (FileFlag.MAPPED, Part.READ_BYTES, READS_MAPPED),
-        (FileFlag.MAPPED_SHARED, Part.BYTES, WRITES_MAPPED),
+        (FileFlag.MAPPED, ReportedPart.READ_BYTES, READS_MAPPED),
+        (FileFlag.MAPPED_SHARED, ReportedPart.BYTES, WRITES_MAPPED),
     ):
         yield from _gap(rows, flag, part, why)
     yield from gaps_of_opened(rows, FileFlag.UNFETCHED, UNFETCHED)
@@ -73,10 +73,10 @@ def gaps_of_opened(rows: NDArray[Any], flag: FileFlag, why: str) -> Iterator[Gap
             yield from _gap(of_marked, opened, part, why)
 
 
-def _gap(rows: NDArray[Any], flag: FileFlag, part: Part, why: str) -> Iterator[Gap]:
+def _gap(rows: NDArray[Any], flag: FileFlag, part: ReportedPart, why: str) -> Iterator[Gap]:
     files = frozenset(rows["file"][(rows["flags"] & flag) != 0].tolist())
     if files:
-        yield Gap(part | Part.SECONDS, why, files)
+        yield Gap(part | ReportedPart.SECONDS, why, files)
 
 
 # Whether the library saw the program; if not, why, and what to do.
@@ -91,17 +91,17 @@ _NO_IO = (
 UNCOUNTED = (
     (
         ProcessFlag.USES_IO_URING,
-        Part.BYTES | Part.SECONDS,
+        ReportedPart.BYTES | ReportedPart.SECONDS,
         "the program uses io_uring or libaio: that I/O is not counted",
     ),
     (
         ProcessFlag.USES_SHARED_MMAP,
-        Part.BYTES | Part.SECONDS,
+        ReportedPart.BYTES | ReportedPart.SECONDS,
         WRITES_MAPPED,
     ),
     (
         ProcessFlag.LOST_OTHERS,
-        Part.CALLS,
+        ReportedPart.CALLS,
         "calls without data that were made inside others (in a signal handler, or by another "
         "preloaded library) are not counted",
     ),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Gap, Part, starts_ranks
+from stripewise.core import Gap, ReportedPart, starts_ranks
 from stripewise.core.errors import ContainerError, TraceError
 from stripewise.evidence.containers._handshake import gaps_of_files, gaps_of_opened
 from stripewise.evidence.containers._parse import RawContainer, parse_container, text_of
@@ -390,5 +390,5 @@ def _add(
 
 def _gaps(streams: NDArray[Any], untimed: set[int]) -> Iterator[Gap]:
     if untimed:
-        yield Gap(Part.SECONDS, UNTIMED, frozenset(untimed))
+        yield Gap(ReportedPart.SECONDS, UNTIMED, frozenset(untimed))
     yield from gaps_of_opened(streams, FileFlag.WIDE, WIDE)

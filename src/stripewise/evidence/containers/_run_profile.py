@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Gap, Part, holds, starts_ranks
+from stripewise.core import Gap, ReportedPart, holds, starts_ranks
 from stripewise.evidence.containers._handshake import (
     UNCOUNTED,
     Handshake,
@@ -191,13 +191,15 @@ def _elapsed_seconds(profile: RunProfile) -> float:
 
 def _gaps(profile: RunProfile, notes: Sequence[str], shake: Handshake) -> Iterator[Gap]:
     """Yield unknown or incomplete amounts; a killed process had reported all that it did."""
-    yield from (Gap(Part.ALL, text) for text in notes if not text.endswith(_KILLED))
+    yield from (Gap(ReportedPart.ALL, text) for text in notes if not text.endswith(_KILLED))
     flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
     for flag, part, why in UNCOUNTED:
         if flags & flag:
             yield Gap(part, why)
     if shake.ok:
-        yield from (Gap(Part.BYTES | Part.SECONDS, why) for why in unseen_programs(profile))
+        yield from (
+            Gap(ReportedPart.BYTES | ReportedPart.SECONDS, why) for why in unseen_programs(profile)
+        )
 
 
 def _incompleteness(profile: RunProfile) -> list[str]:

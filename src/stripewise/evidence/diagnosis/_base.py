@@ -28,7 +28,7 @@ Numbers = Mapping[str, float | int | str]
 
 
 @dataclass(frozen=True)
-class Run:
+class PreparedRun:
     """One run, prepared for the rules.
 
     Attributes:
@@ -219,7 +219,7 @@ class Rule(abc.ABC):
     tunes: bool = False
 
     @abc.abstractmethod
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find where the rule applies, whether or not the gain is likely."""
 
     @abc.abstractmethod
@@ -238,6 +238,6 @@ class Rule(abc.ABC):
         """Return options of `stripewise tune`; None if tuning does not help."""
         return "" if self.tunes else None
 
-    def lines(self, merged: Merged, run: Run) -> tuple[str, ...]:
+    def lines(self, merged: Merged, run: PreparedRun) -> tuple[str, ...]:
         """Return shell lines that apply the remedy; none if the source must change."""
         return ()

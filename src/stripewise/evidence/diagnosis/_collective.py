@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, Numbers, Rule, Run
+from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, Numbers, PreparedRun, Rule
 from stripewise.evidence.facts import Mpiio, hint_lines, without_ompio
 from stripewise.evidence.figures import SYSTEM, Calls, FileUse
 from stripewise.evidence.patterns import block_bytes, dominant, run_bytes
@@ -38,7 +38,7 @@ class SmallIndependent(Rule):
     )
     tunes = True
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find shared MPI files with mostly independent pieces below 1 MiB on average."""
         for use in run.files:
             if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO or use.top < 0:
@@ -111,7 +111,7 @@ class Shredded(Rule):
     collective: bool
     mode: str
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find dominant calls with pieces below 64 KiB; independent ones only of OMPIO."""
         if run.n_ranks < 2 or not (self.collective or run.mpiio is Mpiio.OMPIO):
             return
@@ -128,7 +128,7 @@ class Shredded(Rule):
                     yield hit
 
     def _hit(
-        self, run: Run, use: FileUse, writing: bool, calls: Calls, below: Calls
+        self, run: PreparedRun, use: FileUse, writing: bool, calls: Calls, below: Calls
     ) -> Hit | None:
         now = calls.least if self.collective else calls.elapsed
         shredded = below.count >= LEAST_PIECES * calls.count
@@ -188,7 +188,7 @@ class Shredded(Rule):
         verb = "write" if merged.writing else "read"
         return f"Enable collective buffering: the hint romio_cb_{verb}=enable."
 
-    def lines(self, merged: Merged, run: Run) -> tuple[str, ...]:
+    def lines(self, merged: Merged, run: PreparedRun) -> tuple[str, ...]:
         if run.mpiio is Mpiio.OMPIO:
             return (without_ompio(),)
         return hint_lines(
@@ -248,7 +248,9 @@ def _collective_advice(interface: str, writing: bool) -> str:
     return f"Use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks."
 
 
-def _pattern_evidence(run: Run, use: FileUse, writing: bool) -> dict[str, float | int | str]:
+def _pattern_evidence(
+    run: PreparedRun, use: FileUse, writing: bool
+) -> dict[str, float | int | str]:
     """Return the pattern of the file's main dataset, if it is known."""
     pattern = dominant(
         one for one in run.patterns if one.file == use.path and one.writing == writing

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from stripewise.core import StorageCosts, to_json, with_unknown
-from stripewise.evidence.diagnosis._base import Run
+from stripewise.evidence.diagnosis._base import PreparedRun
 from stripewise.evidence.diagnosis._judge import judge
 from stripewise.evidence.figures import (
     Diagnosis,
@@ -51,7 +51,7 @@ def diagnose(
     whole, files = usage(profile, evidence.trace)
     traced = sides(evidence.trace)
     numbers = figures(profile, whole, files)
-    run = Run(profile, evidence.trace, numbers, files, patterns, storage or StorageCosts())
+    run = PreparedRun(profile, evidence.trace, numbers, files, patterns, storage or StorageCosts())
     findings = judge(run)
     line = headline(numbers, findings)
     untimed = "" if math.isfinite(numbers.io_seconds) else numbers.missing["io_seconds"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, Rule, Run
+from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, PreparedRun, Rule
 from stripewise.evidence.facts import ROMIO_SIGNS
 from stripewise.evidence.figures import COLLECTIVE, DATA, FileUse
 from stripewise.present import name_of
@@ -31,7 +31,7 @@ class Imbalance(Rule):
     title = "One rank spends far longer in I/O than the others"
     general_remedy = "Spread the I/O over the ranks; look at the node and at the storage target."
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Compare ranks over all files without collective calls, which make ranks wait."""
         files = [use for use in run.files if not use.calls(COLLECTIVE).count]
         parts = [use.rows[use.rows["rank"] >= 0] for use in files]
@@ -129,7 +129,7 @@ class IdleHints(Rule):
     general_remedy = "Remove them, or spell them as this MPI does."
     tunes = True
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Compare with the hints of MPI_File_get_info, if the MPI library reports those it knows.
 
         Open MPI's own MPI-IO echoes any hint, so nothing can be concluded; ROMIO reports all the

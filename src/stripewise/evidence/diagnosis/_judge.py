@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from stripewise.core import Interval
-from stripewise.evidence.diagnosis._base import ADDED, Hit, Merged, Numbers, Rule, Run
+from stripewise.evidence.diagnosis._base import ADDED, Hit, Merged, Numbers, PreparedRun, Rule
 from stripewise.evidence.diagnosis._collective import (
     ShreddedCollective,
     ShreddedIndependent,
@@ -34,7 +34,7 @@ _LAUNCHERS = ("mpiexec", "mpirun", "srun", "aprun", "jsrun", "orterun", "prterun
 _Claim = tuple[str, str, bool | None]
 
 
-def judge(run: Run) -> tuple[Finding, ...]:
+def judge(run: PreparedRun) -> tuple[Finding, ...]:
     """Return all findings of a run, largest gain first; facts without a gain come last."""
     claimed: set[_Claim] = set()
     findings = []
@@ -108,12 +108,12 @@ def _claim(rule: Rule, hit: Hit) -> _Claim:
     return rule.group, "" if hit.use is None else hit.use.path, hit.writing
 
 
-def _is_likely(merged: Merged, run: Run) -> bool:
+def _is_likely(merged: Merged, run: PreparedRun) -> bool:
     """Return whether even the lower end of the gain is worth a change; always true for facts."""
     return merged.gain is None or merged.gain.low >= run.least_gain
 
 
-def _severity(gain: Interval | None, run: Run) -> Severity:
+def _severity(gain: Interval | None, run: PreparedRun) -> Severity:
     if gain is None:
         return Severity.INFO
     whole, io_seconds = run.figures.run_seconds, run.figures.io_seconds
@@ -121,7 +121,7 @@ def _severity(gain: Interval | None, run: Run) -> Severity:
     return Severity.HIGH if gain.middle >= HIGH_SHARE * whole else Severity.WARN
 
 
-def _finding(rule: Rule, merged: Merged, run: Run) -> Finding:
+def _finding(rule: Rule, merged: Merged, run: PreparedRun) -> Finding:
     known = (max(run.figures.io_seconds, merged.stake), run.profile.elapsed_seconds or math.inf)
     most = min((value for value in known if math.isfinite(value)), default=math.inf)
     gain = None if merged.gain is None else Interval(*(min(end, most) for end in merged.gain))
@@ -148,7 +148,7 @@ def _finding(rule: Rule, merged: Merged, run: Run) -> Finding:
     )
 
 
-def _tune_line(run: Run, options: str) -> str:
+def _tune_line(run: PreparedRun, options: str) -> str:
     """Return the command that tunes this program; empty if the source has no usable command.
 
     An anonymised Darshan log has a number instead of a command.

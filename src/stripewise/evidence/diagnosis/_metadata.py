@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from stripewise.core import Interval
-from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, Rule, Run
+from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, PreparedRun, Rule
 from stripewise.evidence.figures import WRITES
 from stripewise.evidence.trace import Action, IoLayer, Op
 from stripewise.present import count_text as count
@@ -24,7 +24,7 @@ CHANGING = (Action.MKDIR, Action.RMDIR, Action.UNLINK, Action.RENAME, Action.LIN
 LEAST_SHARE = 0.2
 
 
-def slowest_process(run: Run, actions: Sequence[Action]) -> tuple[float, int, Numbers]:
+def slowest_process(run: PreparedRun, actions: Sequence[Action]) -> tuple[float, int, Numbers]:
     """Return the calls on names of the process that spent most time in some actions.
 
     Returns:
@@ -57,7 +57,7 @@ class OpenPerStep(Rule):
     title = "Files are opened and closed again and again"
     general_remedy = "Open each file once and keep it open."
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find files that each of their ranks opens at least 10 times."""
         for use in run.files:
             opens = use.calls([Op.OPEN])
@@ -98,7 +98,7 @@ class RepeatedStat(Rule):
     title = "The program asks for the same files again and again"
     general_remedy = "Keep the answer, or list a directory once."
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find at least 1000 stats and similar calls by one process."""
         spent, calls, evidence = slowest_process(run, ASKING)
         if calls >= LEAST_STATS:
@@ -131,7 +131,7 @@ class NameCalls(Rule):
     title = "Much time goes into making, renaming and removing files"
     general_remedy = "Keep temporary data in memory, or use fewer files."
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find mkdir, unlink, rename and similar calls that take at least 20 % of the I/O time."""
         spent, calls, evidence = slowest_process(run, CHANGING)
         whole = run.figures.io_seconds
@@ -173,7 +173,7 @@ class SyncPerWrite(Rule):
     title = "Data are forced to the disk after every write"
     general_remedy = "Sync once at the end, unless each record must survive a crash."
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find files with at least 10 syncs per rank, and one for every two writes."""
         for use in run.files:
             syncs, writes = use.calls([Op.SYNC]), use.calls(WRITES)

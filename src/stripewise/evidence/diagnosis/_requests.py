@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable
 
 from stripewise.core import COPY
-from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, Rule, Run
+from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, PreparedRun, Rule
 from stripewise.evidence.figures import READS, SYSTEM, FileUse
 from stripewise.evidence.trace import IoLayer, Op, ShapeKind, Trace
 from stripewise.present import count_text as count
@@ -32,7 +32,7 @@ class SmallRequests(Rule):
     title = "Each process makes many small calls without a buffer"
     general_remedy = "Collect the pieces in a buffer of 1 MiB."
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find the program's consecutive system calls below 64 KiB."""
         for use in run.files:
             for writing, ops in WAYS:
@@ -90,7 +90,7 @@ class ChunkMismatch(Rule):
     )
     tunes = True
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find independent reads of chunked datasets that fetch the file at least twice."""
         for use in run.files:
             calls = use.calls([Op.READ], layers=[IoLayer.HDF5])
@@ -174,7 +174,7 @@ class RedundantReads(Rule):
     title = "The same bytes are read again and again"
     general_remedy = "Keep what was read; let one rank read a small file and broadcast it."
 
-    def hits(self, run: Run) -> Iterable[Hit]:
+    def hits(self, run: PreparedRun) -> Iterable[Hit]:
         """Find files of at most 1 GiB that a rank reads at least twice, or many ranks read."""
         for use in run.files:
             calls = use.calls(READS)
@@ -189,7 +189,7 @@ class RedundantReads(Rule):
             elif _is_read_by_many(use, run):
                 yield self._broadcast(use, run, times)
 
-    def _broadcast(self, use: FileUse, run: Run, times: float) -> Hit:
+    def _broadcast(self, use: FileUse, run: PreparedRun, times: float) -> Hit:
         """Make the hit of a small file that many ranks read, including the time of opens."""
         once = run.storage.bulk(use.extent, writing=False)
         after = run.storage.call("open").plus(once.scaled(1 + math.log2(run.n_ranks)))
@@ -228,7 +228,7 @@ class RedundantReads(Rule):
             )
         return "Read the file once and keep what was read in memory."
 
-    def lines(self, merged: Merged, run: Run) -> tuple[str, ...]:
+    def lines(self, merged: Merged, run: PreparedRun) -> tuple[str, ...]:
         if merged.evidence["way"] != "broadcast":
             return ()
         path = merged.files[0]
@@ -244,7 +244,7 @@ def _length(use: FileUse) -> int:
     return max(use.extent, use.write_bytes)
 
 
-def _is_read_by_many(use: FileUse, run: Run) -> bool:
+def _is_read_by_many(use: FileUse, run: PreparedRun) -> bool:
     """Return whether at least 4 ranks, and half of all, read a small file as a whole."""
     ranks = use.calls(READS).ranks
     whole = use.read_bytes >= use.extent and use.extent <= SMALL_FILE_BYTES

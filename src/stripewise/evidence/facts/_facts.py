@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Part, ProgramFacts, reasons
+from stripewise.core import ProgramFacts, ReportedPart, reasons
 from stripewise.evidence.facts._files import owners
 from stripewise.evidence.trace import (
     ALL_RANKS,
@@ -236,18 +236,18 @@ def program_facts(
 
 
 _PARTS = {
-    "read_bytes": Part.READ_BYTES,
-    "write_bytes": Part.WRITE_BYTES,
-    "read_calls": Part.READ_BYTES,
-    "write_calls": Part.WRITE_BYTES,
-    "io_seconds": Part.SECONDS,
+    "read_bytes": ReportedPart.READ_BYTES,
+    "write_bytes": ReportedPart.WRITE_BYTES,
+    "read_calls": ReportedPart.READ_BYTES,
+    "write_calls": ReportedPart.WRITE_BYTES,
+    "io_seconds": ReportedPart.SECONDS,
 }
 """Part that must be known for each figure; numbers of calls are known if their bytes are."""
 _PARTS_BY_LAYER = {
-    "collective_bytes": (Part.BYTES, True),
-    "independent_bytes": (Part.BYTES, True),
-    "mpiio_read_bytes": (Part.READ_BYTES, True),
-    "posix_bytes": (Part.BYTES, False),
+    "collective_bytes": (ReportedPart.BYTES, True),
+    "independent_bytes": (ReportedPart.BYTES, True),
+    "mpiio_read_bytes": (ReportedPart.READ_BYTES, True),
+    "posix_bytes": (ReportedPart.BYTES, False),
 }
 """The same for the bytes of one layer, if its files are concerned; True stands for MPI-IO."""
 

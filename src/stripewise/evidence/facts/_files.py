@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import ObservedFile, Part, reasons
+from stripewise.core import ObservedFile, ReportedPart, reasons
 from stripewise.evidence.trace import (
     ALL_RANKS,
     DATA_OPS,
@@ -367,9 +367,9 @@ def _missing(profile: RunProfile, owner_of: NDArray[np.int64]) -> dict[int, dict
 
 _BYTES = {"read_bytes", "write_bytes"}
 _OF_PART = {
-    "read_bytes": Part.READ_BYTES,
-    "write_bytes": Part.WRITE_BYTES,
-    "io_seconds": Part.SECONDS,
+    "read_bytes": ReportedPart.READ_BYTES,
+    "write_bytes": ReportedPart.WRITE_BYTES,
+    "io_seconds": ReportedPart.SECONDS,
 }
 
 

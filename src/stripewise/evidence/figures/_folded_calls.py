@@ -19,7 +19,7 @@ _Ints = NDArray[np.int64]
 
 
 @dataclass
-class Budget:
+class ExpansionBudget:
     """Number of calls that may still be expanded if a figure cannot be computed otherwise."""
 
     left: float = MOST_CALLS
@@ -95,7 +95,7 @@ def boxes_of(rows: NDArray[Any]) -> Boxes:
     return Boxes(*(column[order].astype(np.int64) for column in found))
 
 
-def count_aligned(rows: NDArray[Any], unit: int, budget: Budget) -> int | None:
+def count_aligned(rows: NDArray[Any], unit: int, budget: ExpansionBudget) -> int | None:
     """Count calls that begin at a multiple of `unit`; None if two of three loops are too long.
 
     The longest loop of each run is solved arithmetically, the other two are iterated.
@@ -150,7 +150,7 @@ class Gaps:
     mean_bytes: float | None = None
 
 
-def find_gaps(rows: NDArray[Any], budget: Budget) -> Gaps:
+def find_gaps(rows: NDArray[Any], budget: ExpansionBudget) -> Gaps:
     """Find gaps between the calls of each process.
 
     Runs that do not overlap in sequence, and those whose calls alternate evenly (the body of a
@@ -234,7 +234,7 @@ def _even_jumps(boxes: Boxes, first: _Ints, last: _Ints) -> tuple[_Ints, _Ints]:
 
 
 def calls_served(
-    program: NDArray[Any], system: NDArray[Any], budget: Budget
+    program: NDArray[Any], system: NDArray[Any], budget: ExpansionBudget
 ) -> tuple[_Ints, _Ints] | None:
     """Return which call of its process each system call serves: (n,) process and number.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stripewise.core import MpiioSide, MpiioStats
 from stripewise.evidence.figures._folded_calls import (
-    Budget,
+    ExpansionBudget,
     Gaps,
     calls_served,
     count_aligned,
@@ -272,7 +272,7 @@ class Side:
     program: NDArray[Any]
     system: NDArray[Any]
     modify: NDArray[Any]
-    budget: Budget
+    budget: ExpansionBudget
 
     @functools.cached_property
     def gaps(self) -> Gaps:
@@ -326,14 +326,14 @@ def sides(trace: Trace | None) -> dict[int, Sides]:
         return {}
     order = np.argsort(rows["file"], kind="stable")
     files, starts = np.unique(rows["file"][order], return_index=True)
-    budget = Budget()
+    budget = ExpansionBudget()
     return {
         file: {writing: _side(rows[mine], writing, budget) for writing in (True, False)}
         for file, mine in zip(files.tolist(), np.split(order, starts[1:]), strict=True)
     }
 
 
-def _side(rows: NDArray[Any], writing: bool, budget: Budget) -> Side:
+def _side(rows: NDArray[Any], writing: bool, budget: ExpansionBudget) -> Side:
     """Select one direction; a function of MPI-IO moves data in one direction only."""
     ops = np.isin(rows["op"], WRITES if writing else READS)
     program = rows[ops & (rows["layer"] == IoLayer.MPIIO)]

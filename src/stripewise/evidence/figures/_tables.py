@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Gap, Part, reasons
+from stripewise.core import Gap, ReportedPart, reasons
 from stripewise.evidence.figures._records import Figures, FileRow, LayerRow, VarianceRow, share
 from stripewise.evidence.figures._usage import (
     COLLECTIVE,
@@ -25,14 +25,14 @@ from stripewise.evidence.figures._usage import (
     READS,
     SYSTEM,
     WRITES,
+    CounterRows,
     FileUse,
-    Rows,
 )
 from stripewise.evidence.figures.heat_cells import LAYER_NAMES
 from stripewise.evidence.trace import N_COMMON, IoLayer, Op, RunProfile
 
 
-def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figures:
+def figures(profile: RunProfile, whole: CounterRows, files: Sequence[FileUse]) -> Figures:
     """Return all figures of a run."""
     every = whole.calls()
     io_seconds = profile.io_seconds  # includes calls on names of files that were never opened
@@ -42,11 +42,11 @@ def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figur
     known = 1.0 if timed else math.nan
     parts = [whole.calls(ops) for ops in (READS, WRITES, METADATA)]
     moved = profile.read_bytes + profile.write_bytes
-    unsure = [text for use in files if (text := use.why_missing(Part.BYTES))]
+    unsure = [text for use in files if (text := use.why_missing(ReportedPart.BYTES))]
     kinds = [
         (use.read_bytes > 0, use.write_bytes > 0)
         for use in files
-        if not use.why_missing(Part.BYTES)
+        if not use.why_missing(ReportedPart.BYTES)
     ]
     run_seconds = profile.elapsed_seconds if profile.elapsed_seconds > 0 else math.nan
     missing = _missing(profile.why_missing, timed, run_seconds)
@@ -85,7 +85,7 @@ def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figur
     )
 
 
-_BYTES = {"read_bytes": Part.READ_BYTES, "write_bytes": Part.WRITE_BYTES}
+_BYTES = {"read_bytes": ReportedPart.READ_BYTES, "write_bytes": ReportedPart.WRITE_BYTES}
 _SECONDS = (
     *("cumulated_read_seconds", "cumulated_write_seconds", "cumulated_meta_seconds"),
     *("elapsed_read_seconds", "elapsed_write_seconds", "elapsed_meta_seconds"),
@@ -96,14 +96,16 @@ _CALLS = ("meta_operations", "system_meta_operations", "n_files", "n_shared", *_
 _RATIOS = ("rate_bytes_per_second", "meta_share")
 
 
-def _missing(why: Callable[[Part], str], timed: bool, run_seconds: float) -> dict[str, str]:
+def _missing(
+    why: Callable[[ReportedPart], str], timed: bool, run_seconds: float
+) -> dict[str, str]:
     """Return the figures of a run that are unknown or incomplete, and the reasons."""
     found = {name: text for name, part in _BYTES.items() if (text := why(part))}
-    untimed = why(Part.SECONDS) or ("" if timed else "the source has no times of I/O")
+    untimed = why(ReportedPart.SECONDS) or ("" if timed else "the source has no times of I/O")
     for names, text in (
         (_SECONDS, untimed),
-        (_CALLS, why(Part.CALLS)),
-        (_RATIOS, why(Part.BYTES) or untimed),
+        (_CALLS, why(ReportedPart.CALLS)),
+        (_RATIOS, why(ReportedPart.BYTES) or untimed),
     ):
         found |= dict.fromkeys(names if text else (), text)
     if math.isnan(run_seconds):
@@ -159,7 +161,7 @@ def _file_row(use: FileUse, untimed: str) -> FileRow:
 
 def _missing_of_file(use: FileUse, untimed: str) -> dict[str, str]:
     found = {name: text for name, part in _BYTES.items() if (text := use.why_missing(part))}
-    if text := use.why_missing(Part.SECONDS) or untimed:
+    if text := use.why_missing(ReportedPart.SECONDS) or untimed:
         found |= dict.fromkeys(("elapsed_seconds", "cumulated_seconds"), text)
     return found
 
@@ -191,23 +193,25 @@ def _order(use: FileUse, kind: str) -> float:
     return share(sum(part * count for part, count in known), sum(count for _, count in known))
 
 
-def layer_rows(whole: Rows, gaps: Sequence[Gap] = (), untimed: str = "") -> tuple[LayerRow, ...]:
+def layer_rows(
+    whole: CounterRows, gaps: Sequence[Gap] = (), untimed: str = ""
+) -> tuple[LayerRow, ...]:
     """Return the table of layers, from the program down; for `untimed` see `file_rows`."""
     layers = sorted(whole.seen, reverse=True)
     return tuple(_layer_row(whole, layer, gaps, untimed) for layer in layers)
 
 
-def _layer_row(whole: Rows, layer: IoLayer, gaps: Sequence[Gap], untimed: str) -> LayerRow:
+def _layer_row(whole: CounterRows, layer: IoLayer, gaps: Sequence[Gap], untimed: str) -> LayerRow:
     mine = whole.rows["layer"] == layer
     files = set(whole.rows["file"][mine].tolist())
     mine_of = [gap for gap in gaps if files.intersection(gap.files)]
     missing: dict[str, str] = {}
     for part, names in (
         *((part, (name,)) for name, part in _BYTES.items()),
-        (Part.SECONDS, _TIMES),
+        (ReportedPart.SECONDS, _TIMES),
     ):
         why = reasons(gap.why for gap in mine_of if gap.parts & part)
-        why = why or (untimed if part is Part.SECONDS else "")
+        why = why or (untimed if part is ReportedPart.SECONDS else "")
         missing |= dict.fromkeys(names if why else (), why)
     sums = functools.partial(whole.calls, layers=[layer], own=False)
     reads, writes, every = sums(READS), sums(WRITES), sums()

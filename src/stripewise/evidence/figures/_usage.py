@@ -85,10 +85,10 @@ def _is_highest(rows: NDArray[Any]) -> NDArray[np.bool_]:
     return highest
 
 
-class Rows:
+class CounterRows:
     """Counter rows with the program's share of their calls, and sums over these calls."""
 
-    def __init__(self, sums: Sums, group: int = 0, where: slice = slice(None)) -> None:
+    def __init__(self, sums: GroupSums, group: int = 0, where: slice = slice(None)) -> None:
         self.rows, self.keys, self.own = sums.rows[where], sums.keys[where], sums.own[where]
         self.reduced = self.keys == ALL_RANKS
         self._sums, self._group = sums, group
@@ -115,11 +115,11 @@ class Rows:
         return frozenset(map(IoLayer, np.unique(self.rows["layer"]).tolist()))
 
 
-class FileUse(Rows):
+class FileUse(CounterRows):
     """Use of one file: its counters, and the quantities that the diagnosis derives from them."""
 
     def __init__(
-        self, profile: RunProfile, index: int, sums: Sums, group: int, where: slice
+        self, profile: RunProfile, index: int, sums: GroupSums, group: int, where: slice
     ) -> None:
         super().__init__(sums, group, where)
         self.n_ranks = profile.n_ranks
@@ -197,7 +197,7 @@ class FileUse(Rows):
         return forward / count if count and is_recorded else float("nan")
 
 
-def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[FileUse]]:
+def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[CounterRows, list[FileUse]]:
     """Return all counters, and those of each file.
 
     Files without any information, and probes that a library made itself, are left out.
@@ -206,7 +206,7 @@ def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[F
     rows, keys = profile.counters[order], profile.actors[order]
     weight = own_weights(rows)
     sums = functools.partial(
-        Sums, profile.n_ranks, rows, keys, (weight, count_weights(rows, weight, trace))
+        GroupSums, profile.n_ranks, rows, keys, (weight, count_weights(rows, weight, trace))
     )
     files, starts, group = np.unique(rows["file"], return_index=True, return_inverse=True)
     bounds = itertools.pairwise([*starts.tolist(), len(rows)])
@@ -216,7 +216,7 @@ def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[F
         for place, (file, ends) in enumerate(zip(files.tolist(), bounds, strict=True))
         if file >= 0
     )
-    whole = Rows(sums(np.zeros_like(group)))
+    whole = CounterRows(sums(np.zeros_like(group)))
     return whole, [use for use in uses if not _is_probe(use.rows)]
 
 
@@ -273,7 +273,7 @@ def _whole(sums: _Floats) -> _Ints:
     return np.clip(np.rint(sums), 0, float(1 << 62)).astype(np.int64)
 
 
-class Sums:
+class GroupSums:
     """Sums over groups of rows: those of each file, or all rows."""
 
     def __init__(

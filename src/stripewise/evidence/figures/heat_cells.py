@@ -51,7 +51,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Rows:
+class PictureRows:
     """Assignment of ranks or files to the rows of a picture.
 
     Attributes:
@@ -178,20 +178,20 @@ def _cells(heat: NDArray[Any], axis: TimeAxis, value: Floats) -> Cells:
     )
 
 
-def rank_rows(profile: RunProfile) -> Rows:
+def rank_rows(profile: RunProfile) -> PictureRows:
     """Assign ranks to rows; neighbours share a row if there are too many."""
     highest = int(profile.heat["rank"].max()) if len(profile.heat) else -1
     n_ranks = max(profile.n_ranks, highest + 1)
     if n_ranks == 0:
-        return Rows(("the program",), (1,), np.zeros(1, np.int64))
+        return PictureRows(("the program",), (1,), np.zeros(1, np.int64))
     each = -(-n_ranks // MOST_RANK_ROWS)
     ends = [(start, min(start + each, n_ranks)) for start in range(0, n_ranks, each)]
     labels = (f"rank {a}" if b == a + 1 else f"ranks {a}–{b - 1}" for a, b in ends)
     members = tuple(b - a for a, b in ends)
-    return Rows(tuple(labels), members, np.arange(n_ranks, dtype=np.int64) // each)
+    return PictureRows(tuple(labels), members, np.arange(n_ranks, dtype=np.int64) // each)
 
 
-def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
+def file_rows(profile: RunProfile, *parts: Cells) -> PictureRows:
     """Assign the files with the largest values to their own rows, the others to the last."""
     n_files = len(profile.paths)
     total = np.zeros(n_files)
@@ -213,10 +213,10 @@ def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
     if len(rest):
         labels.append(things(len(rest), "other file"))
         members.append(len(rest))
-    return Rows(tuple(labels), tuple(members), place, len(rest))
+    return PictureRows(tuple(labels), tuple(members), place, len(rest))
 
 
-def rank_matrix(cells: Cells, rows: Rows, axis: TimeAxis) -> Floats:
+def rank_matrix(cells: Cells, rows: PictureRows, axis: TimeAxis) -> Floats:
     """Return the mean over the ranks of each row: (n_rows, n_columns) float64.
 
     Processes without a rank are in the first row; values known only for all ranks together (rank
@@ -234,7 +234,7 @@ def rank_matrix(cells: Cells, rows: Rows, axis: TimeAxis) -> Floats:
     return matrix
 
 
-def file_matrix(cells: Cells, rows: Rows, axis: TimeAxis) -> Floats:
+def file_matrix(cells: Cells, rows: PictureRows, axis: TimeAxis) -> Floats:
     """Sum over all ranks: (n_rows, n_columns) float64."""
     shape = (len(rows.labels), axis.n_columns)
     return _sum(rows.place[cells.file], cells.column, cells.value, shape)

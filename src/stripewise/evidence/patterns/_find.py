@@ -37,7 +37,7 @@ from stripewise.evidence.patterns._naming import (
 )
 from stripewise.evidence.patterns._pattern import Pattern, PatternKind
 from stripewise.evidence.patterns._shape import (
-    Rows,
+    RangeRows,
     boxes_in,
     fold,
     more_shapes_of,
@@ -121,7 +121,7 @@ MOST_TOLERANT = 4
 
 _Found = tuple[Finding, Boxes, tuple[int, ...], int]
 """Finding, boxes, extents in elements, first byte."""
-_Shapes = Callable[[Rows, int], list[tuple[int, ...]]]
+_Shapes = Callable[[RangeRows, int], list[tuple[int, ...]]]
 _Name = Callable[[Boxes, tuple[int, ...]], Finding | None]
 """Function that names boxes in an array with these extents except the first."""
 
@@ -154,7 +154,9 @@ def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
     return [replace(one, notes=(*one.notes, _unit_note(rows))) for one in patterns]
 
 
-def _all_arrays(rows: Rows, apart: Rows, n_ranks: int, element_bytes: int) -> list[_Found]:
+def _all_arrays(
+    rows: RangeRows, apart: RangeRows, n_ranks: int, element_bytes: int
+) -> list[_Found]:
     if one := _strict(rows, element_bytes):
         other = None if _is_plain(one) else _strict(rows, element_bytes, more_shapes_of)
         return [other if other is not None and _is_plain(other) else one]
@@ -174,13 +176,13 @@ def _all_arrays(rows: Rows, apart: Rows, n_ranks: int, element_bytes: int) -> li
     ]
 
 
-def _strict(rows: Rows, element_bytes: int, shapes: _Shapes = shapes_of) -> _Found | None:
+def _strict(rows: RangeRows, element_bytes: int, shapes: _Shapes = shapes_of) -> _Found | None:
     """Name the pattern that all ranks have, in the likeliest shape in which it has a name."""
     return _plainest(_named(rows, shapes(rows, element_bytes), element_bytes, _strictly))
 
 
 def _named(
-    rows: Rows, shapes: Iterable[tuple[int, ...]], element_bytes: int, name: _Name
+    rows: RangeRows, shapes: Iterable[tuple[int, ...]], element_bytes: int, name: _Name
 ) -> Iterator[_Found]:
     """Yield the pattern in each of the shapes in which it has a name."""
     first = int(rows.offset.min())
@@ -211,7 +213,7 @@ def _described(boxes: Boxes, inner: tuple[int, ...]) -> Finding:
     return describe_boxes(merge(boxes))
 
 
-def _hulls(rows: Rows, element_bytes: int) -> _Found:
+def _hulls(rows: RangeRows, element_bytes: int) -> _Found:
     """Describe ranges that are too many to be expanded, without their levels."""
     sets = plain_sets(rows.offset // element_bytes, -(-rows.size // element_bytes))
     boxes = by_rank(Boxes(rows.rank, rows.call, sets[None]))
@@ -237,19 +239,19 @@ def _is_distributed(found: _Found) -> bool:
     return found[0].kind in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 
 
-def _by_position(rows: Rows) -> list[Rows]:
+def _by_position(rows: RangeRows) -> list[RangeRows]:
     """Group the first rows of all ranks, the second ones, and so on."""
     return _groups(rows, np.arange(rows.rank.size) - np.searchsorted(rows.rank, rows.rank))
 
 
-def _by_call(rows: Rows) -> list[Rows]:
+def _by_call(rows: RangeRows) -> list[RangeRows]:
     """Group what every rank moves in its first call, in its second one, and so on."""
     rows = rows.take(np.lexsort((rows.call, rows.rank)))
     number = np.append(0, np.cumsum(~(alike(rows.rank) & alike(rows.call))))
     return _groups(rows, number - number[np.searchsorted(rows.rank, rows.rank)])
 
 
-def _groups(rows: Rows, number: Ints) -> list[Rows]:
+def _groups(rows: RangeRows, number: Ints) -> list[RangeRows]:
     """Return a group for each number, if every rank has something in each."""
     n_groups = int(number.max()) + 1
     n_ranks = np.unique(rows.rank).size
@@ -260,7 +262,7 @@ def _groups(rows: Rows, number: Ints) -> list[Rows]:
     return [rows.take(number == group) for group in range(n_groups)]
 
 
-def _element(rows: Rows, element_bytes: int) -> int:
+def _element(rows: RangeRows, element_bytes: int) -> int:
     """Return the size of an element if everything is a multiple of it, otherwise 1."""
     if element_bytes <= 1:
         return 1
@@ -269,7 +271,7 @@ def _element(rows: Rows, element_bytes: int) -> int:
     return element_bytes if all((part % element_bytes == 0).all() for part in parts) else 1
 
 
-def _steps(pieces: Pieces, whole: Rows, apart: Rows) -> int:
+def _steps(pieces: Pieces, whole: RangeRows, apart: RangeRows) -> int:
     """Return the calls of most ranks through a view, or how often offset lists repeat."""
     if pieces.source != "view":
         return max(1, round(whole.total_bytes() / max(apart.total_bytes(), 1)))
@@ -280,7 +282,7 @@ def _steps(pieces: Pieces, whole: Rows, apart: Rows) -> int:
     return most_common(counts)
 
 
-def _unit_note(rows: Rows) -> str:
+def _unit_note(rows: RangeRows) -> str:
     """Return a note that sizes are bytes, and of what they are multiples."""
     bits = int(np.bitwise_or.reduce(rows.offset - rows.offset.min()))
     bits |= int(np.bitwise_or.reduce(rows.size)) | int(np.bitwise_or.reduce(rows.step, axis=None))

@@ -38,7 +38,7 @@ MOST_RANGES = 256
 MOST_TURNS = 64
 
 
-def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
+def shapes_of(rows: RangeRows, element_bytes: int) -> list[tuple[int, ...]]:
     """Return possible distances, in bytes, of rows, planes and so on; likeliest first.
 
     Each divides the one before it. The last possibility is (): an array of one dimension.
@@ -49,7 +49,7 @@ def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
     return [*chains[:MOST_SHAPES], ()]
 
 
-def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
+def _folded(rows: RangeRows, element_bytes: int) -> dict[int, float]:
     """Return the most common strides of rows, and how often each occurs."""
     used = rows.times > 1
     if not used.any():
@@ -63,7 +63,7 @@ def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
     return {int(steps[i]): float(weights[i]) for i in top if steps[i] > element_bytes}
 
 
-def more_shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
+def more_shapes_of(rows: RangeRows, element_bytes: int) -> list[tuple[int, ...]]:
     """Return shapes for rows that do not fold well: common distances in and between ranks."""
     ranks, begin = np.unique(rows.rank, return_index=True)
     weight = {step: MOST_RANGES * count for step, count in _folded(rows, element_bytes).items()}
@@ -104,7 +104,7 @@ def _dealt_lines(
     }
 
 
-def _first_ranges(rows: Rows) -> tuple[Ints, Ints]:
+def _first_ranges(rows: RangeRows) -> tuple[Ints, Ints]:
     """Return offset and size of the first ranges of rows, `MOST_RANGES` of them."""
     rows = rows.take(np.arange(min(rows.rank.size, MOST_RANGES)))
     for level in reversed(range(MOST_LEVELS)):
@@ -127,7 +127,7 @@ def _chains(
     ]
 
 
-def boxes_in(rows: Rows, shape: Sequence[int], element_bytes: int) -> Boxes | None:
+def boxes_in(rows: RangeRows, shape: Sequence[int], element_bytes: int) -> Boxes | None:
     """Return what the rows select in an array of this shape; None if it does not fit.
 
     Args:
@@ -136,7 +136,7 @@ def boxes_in(rows: Rows, shape: Sequence[int], element_bytes: int) -> Boxes | No
         element_bytes: Size of one element.
     """
     units = (*shape, element_bytes)
-    fitting: Rows | None = rows
+    fitting: RangeRows | None = rows
     for line in reversed(shape):
         fitting = _split(fitting, line) if fitting else None
     while fitting:
@@ -149,7 +149,7 @@ def boxes_in(rows: Rows, shape: Sequence[int], element_bytes: int) -> Boxes | No
     return None
 
 
-def _split(rows: Rows, line: int) -> Rows | None:
+def _split(rows: RangeRows, line: int) -> RangeRows | None:
     """Split ranges at the ends of lines of this many bytes; None if they are too many.
 
     Ranges that begin and end with a line stay whole.
@@ -172,14 +172,14 @@ def _split(rows: Rows, line: int) -> Rows | None:
     return joined(*parts)
 
 
-def _crossing(rows: Rows, line: int) -> Flags:
+def _crossing(rows: RangeRows, line: int) -> Flags:
     within = rows.offset % line
     crosses: Flags = within + rows.size > line
     crosses &= (within != 0) | (rows.size % line != 0)
     return crosses
 
 
-def _expanded(rows: Rows, loose: Flags) -> Rows | None:
+def _expanded(rows: RangeRows, loose: Flags) -> RangeRows | None:
     """Return the rows with the levels expanded that do not fit; None if they are too many."""
     level = np.argmax(loose, axis=0)
     columns = np.arange(level.size)
@@ -206,7 +206,7 @@ class _BoxBuilder:
         broken: (n,) rows that do not fit; `loose`: (MOST_LEVELS, n) levels that do not.
     """
 
-    def __init__(self, rows: Rows, units: tuple[int, ...]) -> None:
+    def __init__(self, rows: RangeRows, units: tuple[int, ...]) -> None:
         """Add the first range of each row, then its levels."""
         n, no_end = rows.rank.size, np.iinfo(np.int64).max // 4
         self.extents = (no_end, *(a // b for a, b in itertools.pairwise(units)))
@@ -291,7 +291,7 @@ MOST_LEVELS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Columns):
+class RangeRows(Columns):
     """Ranges of `size` bytes, `times[l]` of them `step[l]` bytes apart on each level.
 
     Attributes:
@@ -312,12 +312,12 @@ class Rows(Columns):
         return float((self.size * np.prod(self.times.astype(np.float64), axis=0)).sum())
 
 
-def rows_of(pieces: Pieces) -> Rows:
+def rows_of(pieces: Pieces) -> RangeRows:
     """Return the rows of pieces; one that ends in the middle of a level becomes several."""
     something = (pieces.size > 0) & (pieces.repeat > 0)
     kept = slice(None) if something.all() else something
     n = pieces.rank[kept].size
-    rows = Rows(
+    rows = RangeRows(
         pieces.rank[kept], pieces.call[kept], pieces.offset[kept], pieces.size[kept],
         np.ones((MOST_LEVELS, n), np.int64), np.zeros((MOST_LEVELS, n), np.int64),
     )  # fmt: skip
@@ -327,7 +327,7 @@ def rows_of(pieces: Pieces) -> Rows:
     return canonical(joined(*_unfolded(rows, repeat, inner, stride)))
 
 
-def _unfolded(rows: Rows, repeat: Ints, inner: Ints, stride: Ints) -> list[Rows]:
+def _unfolded(rows: RangeRows, repeat: Ints, inner: Ints, stride: Ints) -> list[RangeRows]:
     """Return the full levels, and the remainders on the first and the second one."""
     a = np.where(inner[:, 0] == 0, repeat, np.minimum(inner[:, 0], repeat))
     b_limit = np.where(inner[:, 1] == 0, np.iinfo(np.int64).max, inner[:, 1])
@@ -343,8 +343,8 @@ def _unfolded(rows: Rows, repeat: Ints, inner: Ints, stride: Ints) -> list[Rows]
 
 
 def _levelled(
-    rows: Rows, at: Ints, stride: Ints, times: Sequence[Ints | int], chosen: Flags
-) -> list[Rows]:
+    rows: RangeRows, at: Ints, stride: Ints, times: Sequence[Ints | int], chosen: Flags
+) -> list[RangeRows]:
     """Return the chosen rows, `at` bytes further, with levels of these sizes, if there are any."""
     if not chosen.any():
         return []
@@ -355,7 +355,7 @@ def _levelled(
     return [found if chosen.all() else found.take(chosen)]
 
 
-def canonical(rows: Rows) -> Rows:
+def canonical(rows: RangeRows) -> RangeRows:
     """Order levels by step, join those without gaps, drop those of one range."""
     used = np.flatnonzero((rows.times != 1).any(axis=1))
     if not used.size:
@@ -391,7 +391,7 @@ def _sorted(times: Ints, step: Ints) -> tuple[Ints, Ints]:
     return np.take_along_axis(times, order, 0), np.take_along_axis(step, order, 0)
 
 
-def without_repeats(rows: Rows) -> Rows:
+def without_repeats(rows: RangeRows) -> RangeRows:
     """Return the rows without those that a rank moves again; ordered by rank and offset."""
     if (np.diff(rows.rank) > 0).all():
         return rows
@@ -399,7 +399,7 @@ def without_repeats(rows: Rows) -> Rows:
     return without_equals(rows, mixed(rows.rank, rows.offset, rows.size, *rows.times, *rows.step))
 
 
-def fold(rows: Rows) -> Rows:
+def fold(rows: RangeRows) -> RangeRows:
     """Join adjacent ranges, then ranges at equal distances, until nothing changes."""
     before = rows.rank.size + 1
     while rows.rank.size < before and not (np.diff(rows.rank) > 0).all():
@@ -410,13 +410,13 @@ def fold(rows: Rows) -> Rows:
     return rows.take(np.lexsort((rows.offset, rows.rank)))
 
 
-def _by(rows: Rows, key: Keys) -> tuple[Rows, Flags]:
+def _by(rows: RangeRows, key: Keys) -> tuple[RangeRows, Flags]:
     """Order rows by key and offset; return also whether each continues the previous group."""
     order = np.lexsort((rows.offset, key, rows.rank))
     return rows.take(order), alike(key[order])
 
 
-def _touching(rows: Rows) -> Rows:
+def _touching(rows: RangeRows) -> RangeRows:
     """Join ranges of equal levels that end where the next one begins."""
     rows, same = _by(rows, mixed(rows.rank, *rows.times, *rows.step))
     goes_on = same & (rows.offset[:-1] + rows.size[:-1] == rows.offset[1:])
@@ -432,7 +432,7 @@ def _touching(rows: Rows) -> Rows:
     return replace(rows, size=changed).take(keep)
 
 
-def _regular(rows: Rows) -> Rows:
+def _regular(rows: RangeRows) -> RangeRows:
     """Make a new level of equal rows at the most common distance."""
     rows, same = _by(rows, mixed(rows.rank, rows.size, *rows.times, *rows.step))
     steps = np.diff(rows.offset)

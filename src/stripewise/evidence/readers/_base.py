@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from stripewise.core.errors import StripewiseError, TraceError
-from stripewise.core.inputs import Budget, open_input
+from stripewise.core.inputs import InputBudget, open_input
 from stripewise.evidence.trace import Evidence
 
 LONGEST_LINE = 1 << 16
@@ -34,7 +34,7 @@ class Source(ABC):
     name: str
     summary: str
     kind: str = ""
-    budget: Budget
+    budget: InputBudget
 
     @abstractmethod
     def recognises(self, path: Path) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.core import Gap, MpiioPhase, MpiioSide, MpiioStats, MpiioTimers, Part
+from stripewise.core import Gap, MpiioPhase, MpiioSide, MpiioStats, MpiioTimers, ReportedPart
 from stripewise.core.errors import TraceError
 from stripewise.core.inputs import MPIIO_STATS, open_input, read_input
 from stripewise.evidence.readers._base import Source
@@ -325,8 +325,15 @@ def _profile(
         partial=bool(n_cut),
         damaged=bool(n_cut),
         gaps=(
-            Gap(Part.CALLS, "MPICH_MPIIO_STATS records only reads and writes through MPI-IO"),
-            *((Gap(Part.BYTES | Part.CALLS, cut, frozenset(rows)),) if n_cut else ()),
+            Gap(
+                ReportedPart.CALLS,
+                "MPICH_MPIIO_STATS records only reads and writes through MPI-IO",
+            ),
+            *(
+                (Gap(ReportedPart.BYTES | ReportedPart.CALLS, cut, frozenset(rows)),)
+                if n_cut
+                else ()
+            ),
         ),
         notes=(
             *notes,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Amount, Gap, Part, reasons
+from stripewise.core import Amount, Gap, ReportedPart, reasons
 from stripewise.evidence.trace._trace import Op, members
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ class RunProfile:
         """Bytes that the program requested to write, as far as they are known."""
         return self._moved("outermost_write_bytes")
 
-    def why_missing(self, part: Part, file: int | None = None) -> str:
+    def why_missing(self, part: ReportedPart, file: int | None = None) -> str:
         """Return why an amount of the run or of a file is incomplete; empty if it is complete."""
         return reasons(
             gap.why
@@ -324,26 +324,26 @@ class RunProfile:
     def missing(self) -> dict[str, str]:
         """Reasons why `io_seconds`, `read_bytes` or `write_bytes` are unknown, by name."""
         parts = {
-            "io_seconds": Part.SECONDS,
-            "read_bytes": Part.READ_BYTES,
-            "write_bytes": Part.WRITE_BYTES,
+            "io_seconds": ReportedPart.SECONDS,
+            "read_bytes": ReportedPart.READ_BYTES,
+            "write_bytes": ReportedPart.WRITE_BYTES,
         }
         return {name: why for name, part in parts.items() if (why := self.why_missing(part))}
 
     @property
     def read_amount(self) -> Amount:
         """Bytes that the program requested to read."""
-        return Amount.of(self.read_bytes, self.why_missing(Part.READ_BYTES))
+        return Amount.of(self.read_bytes, self.why_missing(ReportedPart.READ_BYTES))
 
     @property
     def write_amount(self) -> Amount:
         """Bytes that the program requested to write."""
-        return Amount.of(self.write_bytes, self.why_missing(Part.WRITE_BYTES))
+        return Amount.of(self.write_bytes, self.why_missing(ReportedPart.WRITE_BYTES))
 
     @property
     def io_amount(self) -> Amount:
         """Seconds in outermost I/O calls, maximum over ranks."""
-        return Amount.of(self.io_seconds, self.why_missing(Part.SECONDS))
+        return Amount.of(self.io_seconds, self.why_missing(ReportedPart.SECONDS))
 
     def _moved(self, name: str) -> int:
         return int((self.program if len(self.processes) else self.counters)[name].sum())

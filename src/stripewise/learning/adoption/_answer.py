@@ -12,7 +12,7 @@ from math import exp, hypot, sqrt
 from typing import TypeGuard
 
 from stripewise.core import FileClass, PatternSummary, ProgramFacts, Value
-from stripewise.learning.adoption._known import Answer, Judged, Level, default_answer
+from stripewise.learning.adoption._known import Judged, KnownSettings, Level, default_answer
 from stripewise.learning.adoption._promises import (
     Measured,
     best_of,
@@ -26,9 +26,9 @@ from stripewise.learning.adoption._question import (
 )
 from stripewise.learning.knowledge import (
     Avoided,
-    Case,
     Lesson,
     Likeness,
+    StudiedCase,
     compare,
     failures,
     fit,
@@ -64,7 +64,9 @@ SHARED = 0.8
 Near = Sequence[tuple[Lesson, Likeness]]
 
 
-def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model] = ()) -> Answer:
+def answer(
+    question: Question, lessons: Sequence[Lesson], models: Sequence[Model] = ()
+) -> KnownSettings:
     """Return the settings for a program that is about to run.
 
     Settings come from a study of the program itself, otherwise from the nearest study with
@@ -101,7 +103,7 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
 
 def _answer_alike(
     question: Question, lessons: Sequence[Lesson], models: Sequence[Model]
-) -> Answer:
+) -> KnownSettings:
     """Return one answer for all files, without distinguishing classes of files."""
     facts = question.facts
     assert facts is not None
@@ -114,7 +116,7 @@ def _answer_alike(
         return own
     promised = promise(question, facts, models)
     found = _answer_of_pattern(question, facts, near, promised, bad)
-    if isinstance(found, Answer):
+    if isinstance(found, KnownSettings):
         return found
     why = found or _why_none_is_near(question.case, lessons)
     found = _answer_of_model(question, facts, promised, why, bad)
@@ -126,7 +128,7 @@ def _answer_alike(
 
 def _answer_of_program(
     question: Question, facts: ProgramFacts, known: Near, bad: Sequence[Avoided]
-) -> Answer | None:
+) -> KnownSettings | None:
     """Return what studies of this program found, even if nothing helps; None without a study."""
     if not known:
         return None
@@ -152,7 +154,7 @@ def _answer_of_pattern(
     near: Near,
     promised: Fitted,
     bad: Sequence[Avoided],
-) -> Answer | str:
+) -> KnownSettings | str:
     """Return the settings of the nearest tuned pattern, adjusted by the model, or why not."""
     supports = supported(_nearest(near), question.space, facts, bad)
     supports = supports or supported(near, question.space, facts, bad)
@@ -197,7 +199,7 @@ def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measure
 
 def _answer_of_model(
     question: Question, facts: ProgramFacts, promised: Fitted, why: str, bad: Sequence[Avoided]
-) -> Answer | str:
+) -> KnownSettings | str:
     """Return the settings that the model predicts to be best, or the reason to set nothing."""
     if promised.prediction is None:
         return "; ".join(filter(None, (why, promised.why)))
@@ -206,7 +208,7 @@ def _answer_of_model(
     if best is None or best.expected_ratio < WORTH or not _is_allowed(bad, best.settings):
         return f"{why}; {promised.why} predicts no gain"
     sentence = model_sentence(promised.why, best.settings, best.expected_ratio, facts, why)
-    return Answer(
+    return KnownSettings(
         Level.MODEL,
         best.settings,
         build_configuration(best.settings, facts),
@@ -225,8 +227,8 @@ def _answer(
     lesson: Lesson,
     distance: float,
     ratio: float | None,
-) -> Answer:
-    return Answer(
+) -> KnownSettings:
+    return KnownSettings(
         level,
         dict(settings),
         build_configuration(settings, question.facts),
@@ -281,7 +283,7 @@ def _why_no_gain(near: Near) -> str:
     return f"no study of similar programs ({name}) found an improvement"
 
 
-def _why_none_is_near(case: Case, lessons: Sequence[Lesson]) -> str:
+def _why_none_is_near(case: StudiedCase, lessons: Sequence[Lesson]) -> str:
     if not lessons:
         return "no study of a similar program is stored"
     compared = [(compare(case, lesson.case).distance, lesson) for lesson in lessons]
@@ -313,8 +315,8 @@ def class_questions(question: Question) -> Iterator[tuple[str, Question]]:
 
 
 def join_answers(
-    whole: Answer, parts: Sequence[tuple[str, Answer]], facts: ProgramFacts
-) -> Answer:
+    whole: KnownSettings, parts: Sequence[tuple[str, KnownSettings]], facts: ProgramFacts
+) -> KnownSettings:
     """Return the answer for all files, with better settings for some classes of files.
 
     Settings that act on the whole job are taken from the answer for all files.  That answer is
@@ -335,7 +337,7 @@ def join_answers(
     found = [(match, part) for match, part in parts if part.level is not Level.DEFAULT]
     level = max((part.level for _, part in found), key=_ORDER.index)
     distances = [part.distance for _, part in found if part.distance is not None]
-    return Answer(
+    return KnownSettings(
         level,
         settings,
         build_configuration(settings, facts),
@@ -347,7 +349,7 @@ def join_answers(
     )
 
 
-def _joint_ratio(parts: Sequence[tuple[str, Answer]], facts: ProgramFacts) -> float | None:
+def _joint_ratio(parts: Sequence[tuple[str, KnownSettings]], facts: ProgramFacts) -> float | None:
     """Return the expected speed-up of the whole: class ratios weighted by share of I/O time."""
     shares = {one.match: one.io_share for one in facts.file_classes}
     after = sum(shares[match] / (part.expected_ratio or 1.0) for match, part in parts)
@@ -360,7 +362,7 @@ def _part(
     facts: ProgramFacts,
     one: FileClass,
     own: tuple[PatternSummary, ...],
-    case: Case,
+    case: StudiedCase,
 ) -> Question:
     """Return the question for one class of files, as if the program had no other files."""
     whole = sum(pattern.share for pattern in own) or 1.0

@@ -16,9 +16,9 @@ from stripewise.core import SITE_POLICY, ProgramFacts, site_packs, user_packs, u
 from stripewise.core.errors import StorageError, StripewiseError
 from stripewise.learning.adoption._answer import answer
 from stripewise.learning.adoption._known import (
-    Answer,
     Identity,
     Known,
+    KnownSettings,
     Level,
     Prepared,
     Watched,
@@ -32,10 +32,10 @@ from stripewise.learning.adoption._question import (
     why_not_adoptable,
 )
 from stripewise.learning.knowledge import (
-    Case,
     Lesson,
     Machine,
     Store,
+    StudiedCase,
     compare,
     describe_machine,
     emulated_machine,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 FACTS = TypeAdapter(ProgramFacts)
-CASE = TypeAdapter(Case)
+CASE = TypeAdapter(StudiedCase)
 
 
 def consult(
@@ -99,12 +99,12 @@ def consult(
 def _answer_of_run(
     known: Known,
     facts: ProgramFacts,
-    case: Case,
+    case: StudiedCase,
     directory: Path,
     policy: Policy,
     storage: EmulatedStorage | None,
     warnings: list[str],
-) -> Answer:
+) -> KnownSettings:
     described = _described(directory, storage, warnings)
     models = load_models((own_models(), *site_models(policy.models)))
     warnings += models.warnings
@@ -129,7 +129,7 @@ def _answer_of_tuned(
     storage: EmulatedStorage | None,
     identity: Identity | None,
     warnings: list[str],
-) -> Answer:
+) -> KnownSettings:
     """Return the answer of a study of the program, of which no run is known, or the default."""
     nothing = default_answer("no earlier run of this program is known; this one is recorded")
     if identity is None or known.judged:
@@ -145,7 +145,7 @@ def _answer_of_tuned(
     return found or nothing
 
 
-def _read(known: Known) -> tuple[ProgramFacts | None, Case | None]:
+def _read(known: Known) -> tuple[ProgramFacts | None, StudiedCase | None]:
     if not known.facts:
         return None, None
     try:
@@ -168,7 +168,7 @@ def _described(
     return known.storage if known else None
 
 
-def _lessons(case: Case, policy: Policy, warnings: list[str]) -> list[Lesson]:
+def _lessons(case: StudiedCase, policy: Policy, warnings: list[str]) -> list[Lesson]:
     stores = (own_store(), *site_stores(policy.knowledge))
     found: dict[str, Lesson] = {}
     for synced in (True, False):
@@ -218,12 +218,12 @@ def study_of(identity: Identity, machine: Machine, stores: Iterable[Store]) -> L
         for lesson in store.lessons(program=identity.program, most=100)
         if lesson.case.fingerprint.executable_sha256 == identity.executable_sha256
         and lesson.case.fingerprint.n_ranks == identity.n_ranks
-        and compare(Case(machine), lesson.case).machine <= SAME_MACHINE
+        and compare(StudiedCase(machine), lesson.case).machine <= SAME_MACHINE
     ]
     return max(found, key=lambda lesson: lesson.recorded_unix_seconds, default=None)
 
 
-def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> Answer | None:
+def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> KnownSettings | None:
     """Return the settings that a study of this program found, if they may be set automatically.
 
     Args:
@@ -248,7 +248,7 @@ def answer_of_study(lesson: Lesson, policy: Policy, taken: Container[str]) -> An
         return None
     ratio = lesson.effect.median if lesson.effect and not refused else None
     sentence = f"known program (study of {lesson.date}): sets {settings_text(settings)}"
-    answer = Answer(
+    answer = KnownSettings(
         Level.PROGRAM,
         settings,
         build_configuration(settings),

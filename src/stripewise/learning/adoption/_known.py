@@ -43,7 +43,7 @@ PATIENCE = 2
 """Number of runs without a gain after which settings are dropped."""
 
 
-class Outcome(StrEnum):
+class AppliedOutcome(StrEnum):
     """Outcome of applying settings."""
 
     UNKNOWN = "unknown"
@@ -87,7 +87,7 @@ class Judgement:
         is_final: Whether the settings must not be set again.
     """
 
-    outcome: Outcome
+    outcome: AppliedOutcome
     ratio: float | None
     words: str
     is_final: bool = False
@@ -105,35 +105,35 @@ def judge(plain: Sequence[Timed], under: Sequence[Timed], *, idle: bool = False)
         idle: Whether none of the settings was observed to have any effect.
     """
     if idle:
-        return Judgement(Outcome.NOTHING, None, "could not act", True)
+        return Judgement(AppliedOutcome.NOTHING, None, "could not act", True)
     here = [run for run in under if run.is_comparable]
     if not here:
         return Judgement(
-            Outcome.UNKNOWN, None, "cannot be judged: the program does hardly any I/O"
+            AppliedOutcome.UNKNOWN, None, "cannot be judged: the program does hardly any I/O"
         )
     amount = here[-1].moved_bytes
     before = [run.io_seconds for run in plain if run.is_comparable and _is_same(run, amount)]
     after = [run.io_seconds for run in here if _is_same(run, amount)]
     if not before:
         words = "cannot be judged: no run without settings that moved as much data is known"
-        return Judgement(Outcome.UNKNOWN, None, words)
+        return Judgement(AppliedOutcome.UNKNOWN, None, words)
     ratio = median(before) / median(after)
     limit = 1 + noise(before)
     if ratio < 1 / limit:
         return Judgement(
-            Outcome.LOSS, ratio, f"made its I/O {ratio_text(1 / ratio)}x slower", True
+            AppliedOutcome.LOSS, ratio, f"made its I/O {ratio_text(1 / ratio)}x slower", True
         )
     if ratio > limit:
-        return Judgement(Outcome.GAIN, ratio, f"made its I/O {ratio_text(ratio)}x as fast")
+        return Judgement(AppliedOutcome.GAIN, ratio, f"made its I/O {ratio_text(ratio)}x as fast")
     number = plural(len(after), "run")
     final = len(after) >= PATIENCE
-    return Judgement(Outcome.NOTHING, ratio, f"brought no gain in {number}", final)
+    return Judgement(AppliedOutcome.NOTHING, ratio, f"brought no gain in {number}", final)
 
 
 def failed(exit_code: int) -> Judgement:
     """Return the verdict on settings with which a program failed that had not failed before."""
     words = f"were set when it failed with exit code {exit_code}"
-    return Judgement(Outcome.FAILED, None, words, True)
+    return Judgement(AppliedOutcome.FAILED, None, words, True)
 
 
 def noise(seconds: Sequence[float]) -> float:
@@ -206,7 +206,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class KnownSettings:
     """Settings for a program and their source.
 
     Attributes:
@@ -230,14 +230,14 @@ class Answer:
     refused: tuple[str, ...] = ()
 
 
-def default_answer(why: str, refused: Sequence[str] = ()) -> Answer:
+def default_answer(why: str, refused: Sequence[str] = ()) -> KnownSettings:
     """Return the answer that sets nothing and gives the reason."""
     sentence = f"nothing is set: {why}"
-    return Answer(Level.DEFAULT, {}, Configuration(), sentence, refused=tuple(refused))
+    return KnownSettings(Level.DEFAULT, {}, Configuration(), sentence, refused=tuple(refused))
 
 
 @dataclass(frozen=True)
-class Prepared(Answer):
+class Prepared(KnownSettings):
     """Answer for the next run, computed in advance.
 
     Attributes:

@@ -12,7 +12,7 @@ from stripewise.core import SITE_DIRECTORY, Configuration, ProgramFacts, Value, 
 from stripewise.core.errors import ConfigurationError
 from stripewise.evidence.patterns import pattern_of
 from stripewise.learning.adoption._known import Judged, Level
-from stripewise.learning.knowledge import Case, Lesson, Likeness
+from stripewise.learning.knowledge import Lesson, Likeness, StudiedCase
 from stripewise.learning.performance import Ground
 from stripewise.present import plural, ratio_text
 from stripewise.settings import Policy
@@ -47,7 +47,7 @@ class Question:
         only_rungs: Whether only values on the ladders are allowed, none tried between them.
     """
 
-    case: Case
+    case: StudiedCase
     facts: ProgramFacts | None
     space: Space
     ground: Ground | None = None

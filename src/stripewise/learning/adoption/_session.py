@@ -21,12 +21,12 @@ from stripewise.core.errors import StripewiseError
 from stripewise.evidence.trace import Evidence
 from stripewise.learning.adoption._known import (
     SAME_BYTES,
-    Answer,
+    AppliedOutcome,
     Identity,
     Judged,
     Judgement,
     Known,
-    Outcome,
+    KnownSettings,
     Prepared,
     Timed,
     default_answer,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from stripewise.storage.emulation import EmulatedStorage
 
 
-_LOST = Judgement(Outcome.FAILED, None, "were set in a run that did not end", True)
+_LOST = Judgement(AppliedOutcome.FAILED, None, "were set in a run that did not end", True)
 LONGEST_SECONDS = 30 * 86400
 
 
@@ -61,7 +61,7 @@ class AdoptionPlan:
         state: State of the stored studies.
     """
 
-    prepared: Answer
+    prepared: KnownSettings
     capture: bool = False
     identity: Identity | None = None
     known: Known = field(default_factory=Known)
@@ -231,11 +231,11 @@ def known_after(plan: AdoptionPlan, seen: Seen) -> tuple[Known, Judgement | None
         verdict = failed(seen.exit_code)
     elif seen.run is None:
         words = f"cannot be judged: not all of the I/O is known: {seen.unknown}"
-        return known, Judgement(Outcome.UNKNOWN, None, words) if seen.unknown else None
+        return known, Judgement(AppliedOutcome.UNKNOWN, None, words) if seen.unknown else None
     else:
         known = known.with_under(seen.run)
         verdict = judge(known.plain, known.under, idle=seen.idle)
-        if verdict.outcome is Outcome.UNKNOWN and _moved_other_amount(known, seen.run):
+        if verdict.outcome is AppliedOutcome.UNKNOWN and _moved_other_amount(known, seen.run):
             known = _to_be_observed(known)
     return (_with_judgement(known, verdict) if verdict.is_final else known), verdict
 

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from stripewise.learning.knowledge._recall import fit as fit
     from stripewise.learning.knowledge._recall import recall as recall
     from stripewise.learning.knowledge._recall import supported as supported
-    from stripewise.learning.knowledge._records import Case as Case
     from stripewise.learning.knowledge._records import Effect as Effect
     from stripewise.learning.knowledge._records import Fingerprint as Fingerprint
     from stripewise.learning.knowledge._records import Lesson as Lesson
+    from stripewise.learning.knowledge._records import LibraryVersions as LibraryVersions
     from stripewise.learning.knowledge._records import Machine as Machine
-    from stripewise.learning.knowledge._records import Stack as Stack
+    from stripewise.learning.knowledge._records import StudiedCase as StudiedCase
     from stripewise.learning.knowledge._records import Tried as Tried
     from stripewise.learning.knowledge._records import TriedState as TriedState
     from stripewise.learning.knowledge._records import lesson_of_part as lesson_of_part

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from stripewise.core.errors import ConfigurationError, PolicyError, StorageError, UsageError
 from stripewise.core.extras import require
-from stripewise.core.inputs import KEY, PACK, Budget, read_input
+from stripewise.core.inputs import KEY, PACK, InputBudget, read_input
 from stripewise.learning.knowledge._pack import Pack, decode_pack
 from stripewise.learning.knowledge._store import PACKED, Store
 from stripewise.learning.performance import (
@@ -235,7 +235,7 @@ def _locked(home: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _read(path: Path, budget: Budget, missing: str) -> bytes:
+def _read(path: Path, budget: InputBudget, missing: str) -> bytes:
     try:
         return read_input(path, budget)
     except FileNotFoundError as error:

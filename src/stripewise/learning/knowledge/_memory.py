@@ -34,12 +34,12 @@ from stripewise.learning.knowledge._file import digest_of
 from stripewise.learning.knowledge._recall import Recollection, recall
 from stripewise.learning.knowledge._records import (
     LIBRARIES,
-    Case,
     Effect,
     Fingerprint,
     Lesson,
+    LibraryVersions,
     Machine,
-    Stack,
+    StudiedCase,
     Tried,
     TriedState,
 )
@@ -66,17 +66,17 @@ class Memory:
         self._sites = tuple(sites)
         self.machine = machine
 
-    def recall(self, case: Case, space: Space, facts: ProgramFacts) -> Recollection:
+    def recall(self, case: StudiedCase, space: Space, facts: ProgramFacts) -> Recollection:
         """Return what earlier studies suggest for the present one; see `recall`."""
         lessons, known, warnings = lessons_for(case, (self._own, *self._sites))
         found = recall(case, lessons, space, facts, known)
         return replace(found, warnings=(*warnings, *found.warnings))
 
-    def lessons(self, case: Case) -> list[Lesson]:
+    def lessons(self, case: StudiedCase) -> list[Lesson]:
         """Return the lessons that are relevant to a case; see `lessons_for`."""
         return lessons_for(case, (self._own, *self._sites))[0]
 
-    def keep(self, result: StudyResult, case: Case, study_id: str) -> str:
+    def keep(self, result: StudyResult, case: StudiedCase, study_id: str) -> str:
         """Store what a study learned; return a warning, empty if there is none.
 
         A study that is already stored is left unchanged.
@@ -90,7 +90,7 @@ class Memory:
         return ""
 
 
-def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int, list[str]]:
+def lessons_for(case: StudiedCase, stores: Iterable[Store]) -> tuple[list[Lesson], int, list[str]]:
     """Return the lessons relevant to a case: of similar programs, similar files or this program.
 
     Args:
@@ -121,7 +121,7 @@ def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int,
 # The lesson of a finished study for later ones.
 
 
-def learn(result: StudyResult, case: Case, study_id: str) -> Lesson | None:
+def learn(result: StudyResult, case: StudiedCase, study_id: str) -> Lesson | None:
     """Return the lesson of a study; None if the study tried nothing."""
     trials = result.trials
     if not trials:
@@ -198,7 +198,7 @@ def describe_case(
     program: str,
     executable: Path | None = None,
     synced: bool = True,
-) -> Case:
+) -> StudiedCase:
     """Describe a case.
 
     Args:
@@ -208,14 +208,14 @@ def describe_case(
         executable: File of the program; None if unknown.
         synced: Whether runs wait for the storage.
     """
-    stack = Stack(
+    stack = LibraryVersions(
         mpi_family=facts.mpi_family,
         mpi_version=version_of(facts.mpi_version),
         mpiio=facts.mpiio_implementation,
         mpiio_driver=facts.mpiio_driver,
         **(library_versions(executable) if executable else {}),
     )
-    return Case(machine, stack, _fingerprint(facts, program, executable), synced)
+    return StudiedCase(machine, stack, _fingerprint(facts, program, executable), synced)
 
 
 def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:

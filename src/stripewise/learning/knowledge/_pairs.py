@@ -19,11 +19,11 @@ from stripewise.core.inputs import PAIRS, parse_json, read_input
 from stripewise.evidence.patterns import pattern_of, summaries
 from stripewise.learning.knowledge._codec import FORMAT_VERSION, checked
 from stripewise.learning.knowledge._records import (
-    Case,
     Fingerprint,
     Lesson,
+    LibraryVersions,
     Machine,
-    Stack,
+    StudiedCase,
     lesson_of_part,
     parts_of,
 )
@@ -146,7 +146,7 @@ def _effect(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {"median": speedup, "low": bounds[0], "high": bounds[1], "n_pairs": 1}
 
 
-def _case(entry: Mapping[str, Any], machine: Machine) -> Case:
+def _case(entry: Mapping[str, Any], machine: Machine) -> StudiedCase:
     """Return the case of a pair that was written by hand."""
     ranks, nodes = _number(entry, "ranks"), _number(entry, "nodes", 1)
     if ranks % nodes:
@@ -189,7 +189,7 @@ def _case(entry: Mapping[str, Any], machine: Machine) -> Case:
     mpiio = str(entry.get("mpiio", "romio" if family == "mpich" else ""))
     if not family:
         raise ConfigurationError('mpi: write the MPI as "mpich 4.1" or "openmpi 5.0"')
-    return Case(machine, Stack(family, version, mpiio), print_)
+    return StudiedCase(machine, LibraryVersions(family, version, mpiio), print_)
 
 
 def settings_of(configuration: Configuration) -> dict[str, Value]:
@@ -269,7 +269,7 @@ def export_pairs(lessons: Iterable[Lesson], directory: Path) -> Exported:
     return Exported(len(entries), tuple(notes))
 
 
-def _facts(case: Case) -> ProgramFacts:
+def _facts(case: StudiedCase) -> ProgramFacts:
     """Return the facts on which dependent settings are based."""
     print_, stack = case.fingerprint, case.stack
     return ProgramFacts(
@@ -286,7 +286,7 @@ def _file_name(study: Lesson, number: int) -> str:
 
 
 def _entry(
-    lesson: Lesson, match: str, case: Case, name: str, lost: tuple[str, ...]
+    lesson: Lesson, match: str, case: StudiedCase, name: str, lost: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return an index entry: first the part for human readers, then the part for look-ups."""
     print_, machine, stack = case.fingerprint, case.machine, case.stack

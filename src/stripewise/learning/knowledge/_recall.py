@@ -12,8 +12,8 @@ from math import log, log2
 from stripewise.core import ProgramFacts, Proposal, Value
 from stripewise.learning.knowledge._records import (
     WHOLE,
-    Case,
     Lesson,
+    StudiedCase,
     Tried,
     TriedState,
     parts_of,
@@ -67,7 +67,7 @@ class Recollection:
         warnings: Warnings for the user.
     """
 
-    case: Case
+    case: StudiedCase
     seeds: tuple[Proposal, ...] = ()
     avoided: tuple[Avoided, ...] = ()
     text: str = ""
@@ -75,7 +75,7 @@ class Recollection:
 
 
 def recall(
-    case: Case,
+    case: StudiedCase,
     lessons: Sequence[Lesson],
     space: Space,
     facts: ProgramFacts,
@@ -148,7 +148,7 @@ def supported(
     return [*first, *others][:MOST_SEEDS]
 
 
-def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
+def failures(case: StudiedCase, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
     """Return settings that failed for a program of this name and MPI, on any machine."""
     found: dict[PointKey, Avoided] = {}
     for lesson in lessons:
@@ -161,7 +161,7 @@ def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
     return tuple(found.values())
 
 
-def _is_same_work(case: Case, other: Case) -> bool:
+def _is_same_work(case: StudiedCase, other: StudiedCase) -> bool:
     """Return whether failures of one also concern the other: same name, same MPI, similar I/O."""
     mine, theirs = case.fingerprint, other.fingerprint
     return (
@@ -312,7 +312,7 @@ def _gain(tried: Tried) -> float:
 
 
 def by_class(
-    case: Case,
+    case: StudiedCase,
     lessons: Sequence[Lesson],
     space: Space,
     facts: ProgramFacts,

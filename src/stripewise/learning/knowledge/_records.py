@@ -71,7 +71,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Stack:
+class LibraryVersions:
     """Versions of the I/O libraries; empty if unknown.
 
     Attributes:
@@ -140,7 +140,7 @@ LIBRARIES = tuple(part.name for part in fields(Fingerprint) if part.name.startsw
 
 
 @dataclass(frozen=True)
-class Case:
+class StudiedCase:
     """Description of a study by which studies are compared.
 
     Attributes:
@@ -148,7 +148,7 @@ class Case:
     """
 
     machine: Machine = field(default_factory=Machine)
-    stack: Stack = field(default_factory=Stack)
+    stack: LibraryVersions = field(default_factory=LibraryVersions)
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
     synced: bool = True
 
@@ -219,7 +219,7 @@ class Lesson:
 
     study_id: Identity
     recorded_unix_seconds: Moment
-    case: Case
+    case: StudiedCase
     improved: bool = False
     candidate: Settings = field(default_factory=dict)
     effect: Effect | None = None
@@ -259,7 +259,7 @@ WHOLE = ""
 """Glob of the part that consists of all files of a program."""
 
 
-def parts_of(case: Case) -> dict[str, Case]:
+def parts_of(case: StudiedCase) -> dict[str, StudiedCase]:
     """Return the whole case and, by glob, each class of files as if there were no others."""
     print_ = case.fingerprint
     classes = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from stripewise.evidence.patterns import pattern_of
 from stripewise.learning.knowledge._recall import effect_phrase
-from stripewise.learning.knowledge._records import Case, Lesson
+from stripewise.learning.knowledge._records import Lesson, StudiedCase
 from stripewise.present import aligned, plural, printable, ratio_text, size_text
 from stripewise.settings.tunables import format_settings
 
@@ -63,13 +63,13 @@ def _effect(lesson: Lesson) -> str:
     return effect_phrase(lesson).rpartition(",")[0]
 
 
-def _stack(case: Case) -> str:
+def _stack(case: StudiedCase) -> str:
     stack = case.stack
     mpi = f"{stack.mpi_family} {stack.mpi_version}".strip()
     return " ".join(part for part in (mpi, stack.mpiio) if part) or "no MPI"
 
 
-def _facts(case: Case) -> Iterator[tuple[str, str]]:
+def _facts(case: StudiedCase) -> Iterator[tuple[str, str]]:
     program, machine, stack = case.fingerprint, case.machine, case.stack
     digest = f", SHA-256 {program.executable_sha256[:16]}" if program.executable_sha256 else ""
     hosts = f" on {program.n_hosts} nodes" if program.n_hosts > 1 else ""
@@ -96,7 +96,7 @@ def _facts(case: Case) -> Iterator[tuple[str, str]]:
     yield "storage", " ".join(part for part in (*words, machine.device) if part)
 
 
-def _patterns(case: Case) -> Iterator[tuple[str, str]]:
+def _patterns(case: StudiedCase) -> Iterator[tuple[str, str]]:
     """Yield the patterns of each class of files, starting with the one that moved most bytes."""
     program = case.fingerprint
     for one in program.patterns:
@@ -115,12 +115,12 @@ def _patterns(case: Case) -> Iterator[tuple[str, str]]:
         yield "pattern", ", ".join(words)
 
 
-def _main_pattern(case: Case) -> str:
+def _main_pattern(case: StudiedCase) -> str:
     first = case.fingerprint.patterns[:1]
     return "".join(pattern_of(one, case.fingerprint.n_ranks).notation for one in first) or "-"
 
 
-def _behaviour(case: Case) -> Iterator[str]:
+def _behaviour(case: StudiedCase) -> Iterator[str]:
     program = case.fingerprint
     for name in ("collective", "independent", "posix"):
         if share := getattr(program, f"{name}_share"):

@@ -19,11 +19,11 @@ from stripewise.evidence.patterns import Pattern, distances, pattern_of
 from stripewise.learning.knowledge._records import (
     LIBRARIES,
     WHOLE,
-    Case,
     Fingerprint,
     Lesson,
+    LibraryVersions,
     Machine,
-    Stack,
+    StudiedCase,
     lesson_of_part,
     parts_of,
 )
@@ -107,7 +107,7 @@ class Likeness:
         return ", ".join(parts)
 
 
-def compare(first: Case, second: Case) -> Likeness:
+def compare(first: StudiedCase, second: StudiedCase) -> Likeness:
     """Compare two cases."""
     behaviour = behaviour_distance(first.fingerprint, second.fingerprint)
     return Likeness(
@@ -178,7 +178,7 @@ _OTHER_MPIIO = 1.0
 _OTHER_DRIVER = 0.8
 
 
-def stack_distance(a: Stack, b: Stack) -> float:
+def stack_distance(a: LibraryVersions, b: LibraryVersions) -> float:
     """Return the distance of two stacks; what is unknown for one of them does not count."""
     if a.mpi_family != b.mpi_family:
         return 1.0
@@ -276,13 +276,13 @@ class Match:
         return (self.likeness.distance, self.match != WHOLE, newest)
 
 
-def match_of(case: Case, lesson: Lesson) -> Match | None:
+def match_of(case: StudiedCase, lesson: Lesson) -> Match | None:
     """Return how a study is similar to a case; None if it is not or has nothing to learn."""
     found = nearest_part(case, lesson.case)
     return Match(lesson, *found) if found else None
 
 
-def nearest_part(case: Case, other: Case) -> tuple[str, Likeness] | None:
+def nearest_part(case: StudiedCase, other: StudiedCase) -> tuple[str, Likeness] | None:
     """Return the glob and likeness of the part of another case that is nearest to a case.
 
     If parts are equally near, the whole program is preferred; None if no part is near.
@@ -298,7 +298,7 @@ def nearest_part(case: Case, other: Case) -> tuple[str, Likeness] | None:
     return min(near, key=lambda one: (one[1].distance, one[0] != WHOLE), default=None)
 
 
-def _may_be_near(case: Case, other: Case) -> bool:
+def _may_be_near(case: StudiedCase, other: StudiedCase) -> bool:
     """Return whether two cases can be near, leaving out patterns, which take the time."""
     counted = (1 - PATTERN_WEIGHT) * _counted_distance(case.fingerprint, other.fingerprint)
     least = Likeness(
@@ -311,7 +311,7 @@ def _may_be_near(case: Case, other: Case) -> bool:
     return least.is_near
 
 
-def matches_of(case: Case, lessons: Iterable[Lesson]) -> list[Match]:
+def matches_of(case: StudiedCase, lessons: Iterable[Lesson]) -> list[Match]:
     """Return the studies that are similar to a case, the nearest first."""
     found = [match for lesson in lessons if (match := match_of(case, lesson)) is not None]
     return sorted(found, key=lambda match: match.order)

@@ -15,7 +15,7 @@ from stripewise.core import installed_packs
 from stripewise.core.errors import ConfigurationError
 from stripewise.learning.knowledge._codec import decode, decode_case, encode
 from stripewise.learning.knowledge._file import StoreFile, own_path, version_of
-from stripewise.learning.knowledge._records import WHOLE, Case, Lesson, parts_of
+from stripewise.learning.knowledge._records import WHOLE, Lesson, StudiedCase, parts_of
 from stripewise.learning.knowledge._similarity import nearest_part
 from stripewise.present import plural
 
@@ -116,7 +116,7 @@ class Store(StoreFile):
             self.damage = f"{self.path}: skipped {number} that cannot be read"
         return found
 
-    def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Lesson], int]:
+    def nearest(self, case: StudiedCase, most: int = MOST_NEAREST) -> tuple[list[Lesson], int]:
         """Return the studies most similar to a case, and the number of studies with its MPI.
 
         Only the cases of all studies are read and compared; the nearest studies are read entirely.
@@ -202,7 +202,7 @@ def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:
 
 
 def _nearest(
-    connection: sqlite3.Connection, cases: Sequence[Case], most: int
+    connection: sqlite3.Connection, cases: Sequence[StudiedCase], most: int
 ) -> tuple[int, int, list[str]]:
     """Compare a case with those of all studies with the same MPI.
 

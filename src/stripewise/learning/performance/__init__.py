@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from stripewise.learning.performance._records import Model as Model
     from stripewise.learning.performance._records import Prediction as Prediction
     from stripewise.learning.performance._records import Range as Range
-    from stripewise.learning.performance._records import Sample as Sample
     from stripewise.learning.performance._records import Score as Score
     from stripewise.learning.performance._records import Term as Term
     from stripewise.learning.performance._records import Training as Training
+    from stripewise.learning.performance._records import TrainingSample as TrainingSample
     from stripewise.learning.performance._records import Tree as Tree
     from stripewise.learning.performance._records import Way as Way
     from stripewise.learning.performance._report import draw_model as draw_model

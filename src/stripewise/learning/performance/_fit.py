@@ -35,10 +35,10 @@ from stripewise.learning.performance._records import (
     REGRESSION,
     Model,
     Range,
-    Sample,
     Score,
     Term,
     Training,
+    TrainingSample,
     Tree,
     added,
     regressed,
@@ -62,7 +62,7 @@ def fit(training: Training) -> tuple[Model, ...]:
     If the storage is described, the model corrects its simulation, with trees if scikit-learn is
     installed, otherwise with a constant factor.  Without a description it is the regression.
     """
-    classes: dict[PatternClass, list[Sample]] = {}
+    classes: dict[PatternClass, list[TrainingSample]] = {}
     for sample in training.samples:
         found = class_of_program(sample.facts)
         if found is not None:
@@ -72,7 +72,7 @@ def fit(training: Training) -> tuple[Model, ...]:
 
 
 def _model_of_class(
-    training: Training, pattern_class: PatternClass, samples: Sequence[Sample]
+    training: Training, pattern_class: PatternClass, samples: Sequence[TrainingSample]
 ) -> Model | None:
     """Return the model of one class; None if there are too few samples."""
     levels = levels_of(samples)
@@ -93,7 +93,7 @@ def _model_of_class(
     return next((one for one in found if not why_useless(one)), found[0] if found else None)
 
 
-def _best_correction(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Model:
+def _best_correction(empty: Model, rows: list[Row], samples: Sequence[TrainingSample]) -> Model:
     """Return the simulation corrected by a constant factor, or by trees if their error is less."""
     constant = _boosted(empty, rows, samples, trees=False)
     if missing("models"):
@@ -106,7 +106,7 @@ def _error(model: Model) -> float:
     return 0.0 if model.error is None else model.error
 
 
-def _regression(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Model:
+def _regression(empty: Model, rows: list[Row], samples: Sequence[TrainingSample]) -> Model:
     def fitted(rest: Sequence[Row]) -> Predictor:
         terms = fit_terms([row.features for row in rest], [row.least for row in rest])
         return lambda row: regressed(terms, row.features)
@@ -121,7 +121,9 @@ def _regression(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Mod
     return _with_scores(model, rows, fitted, (*BASES, "ranks", "block", "piece"), _NEAR)
 
 
-def _boosted(empty: Model, rows: list[Row], samples: Sequence[Sample], *, trees: bool) -> Model:
+def _boosted(
+    empty: Model, rows: list[Row], samples: Sequence[TrainingSample], *, trees: bool
+) -> Model:
     """Return the simulation, corrected by trees or only by a constant factor."""
 
     def fitted(rest: Sequence[Row]) -> Predictor:
@@ -148,7 +150,7 @@ def _correction(model: Model, row: Row) -> float:
     return model.initial + added(model.trees, [row.features[name] for name in model.features])
 
 
-def _set(samples: Sequence[Sample], names: Sequence[str]) -> tuple[str, ...]:
+def _set(samples: Sequence[TrainingSample], names: Sequence[str]) -> tuple[str, ...]:
     """Return those of the tunables that were set in training."""
     seen = {name for one in samples for name in one.settings}
     return tuple(name for name in names if name in seen)

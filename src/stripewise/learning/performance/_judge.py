@@ -12,7 +12,7 @@ import numpy as np
 
 from stripewise.learning.performance._features import class_of_program
 from stripewise.learning.performance._fitted import fitted_prediction
-from stripewise.learning.performance._records import Model, Prediction, Sample, Score
+from stripewise.learning.performance._records import Model, Prediction, Score, TrainingSample
 from stripewise.learning.performance._rows import Row, name_of
 
 Predictor = Callable[[Row], float]
@@ -114,7 +114,7 @@ class Validated(NamedTuple):
     refused: tuple[str, ...]
 
 
-def validated(model: Model, samples: Sequence[Sample]) -> Validated:
+def validated(model: Model, samples: Sequence[TrainingSample]) -> Validated:
     """Compare predictions with samples; those of other pattern classes are ignored."""
     cases: dict[str, list[PredictedTime]] = {}
     refused: dict[str, int] = {}

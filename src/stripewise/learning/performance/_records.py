@@ -29,7 +29,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sample:
+class TrainingSample:
     """Measured I/O time of one configuration of one program.
 
     Attributes:
@@ -58,7 +58,7 @@ class Training:
     """
 
     ground: Ground
-    samples: tuple[Sample, ...]
+    samples: tuple[TrainingSample, ...]
     runs: int = 0
     run_seconds: float = 0.0
     way: Way = Way.REAL

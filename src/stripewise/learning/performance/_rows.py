@@ -15,7 +15,7 @@ from stripewise.core import ProgramFacts, Value
 from stripewise.core.errors import StripewiseError
 from stripewise.learning.performance._features import PHYSICAL, dominant_pattern, features_of
 from stripewise.learning.performance._ground import Ground
-from stripewise.learning.performance._records import Sample
+from stripewise.learning.performance._records import TrainingSample
 from stripewise.storage.machines import Storage, description_digest, find_storage
 from stripewise.storage.simulation import SimulatedProgram, simulated_program
 
@@ -45,7 +45,7 @@ class Row:
         return self.name, self.features["ranks"]
 
 
-def levels_of(samples: Iterable[Sample]) -> dict[str, tuple[Value, ...]]:
+def levels_of(samples: Iterable[TrainingSample]) -> dict[str, tuple[Value, ...]]:
     """Return the observed values of each tunable other than the features c, s and a."""
     seen: dict[str, dict[Value, None]] = {}
     for sample in samples:
@@ -56,7 +56,7 @@ def levels_of(samples: Iterable[Sample]) -> dict[str, tuple[Value, ...]]:
 
 
 def samples_in_numbers(
-    samples: Sequence[Sample],
+    samples: Sequence[TrainingSample],
     ground: Ground,
     levels: Mapping[str, Sequence[Value]] = MappingProxyType({}),
 ) -> list[Row]:

@@ -26,7 +26,7 @@ from stripewise.run.jobs._systems import scripts_in
 from stripewise.run.shell import Move, MoveTarget, Surroundings, check_inside, moves_to
 from stripewise.run.slurm import Slurm, SlurmError, SlurmMissingError, nodes_of_persistent
 from stripewise.run.tiers import (
-    Pool,
+    StoragePool,
     Tier,
     TierRequest,
     check_absolute,
@@ -105,7 +105,7 @@ def convert_script(
     source, results = wanted.stage_in, wanted.stage_out
     if not has_own:
         check_staging(parsed, tier, request, source=source, results=results)
-    pools: tuple[Pool, ...] = ()
+    pools: tuple[StoragePool, ...] = ()
     if wanted.persistent:
         _check_there(tier.name, wanted.persistent)
     else:
@@ -203,11 +203,11 @@ def _check_there(tier: str, name: str) -> None:
     nodes_of_persistent(name, tier, known)
 
 
-def _pools(tier: Tier, request: TierRequest, granularity_bytes: int) -> tuple[Pool, ...]:
+def _pools(tier: Tier, request: TierRequest, granularity_bytes: int) -> tuple[StoragePool, ...]:
     """Return the pools that Slurm reports, or the one described by the given granularity."""
     if granularity_bytes:
         size_bytes = request.nodes * granularity_bytes
-        return (Pool(request.pool, granularity_bytes, size_bytes, size_bytes),)
+        return (StoragePool(request.pool, granularity_bytes, size_bytes, size_bytes),)
     if tier.copies_itself:
         return ()
     try:

@@ -17,7 +17,7 @@ from stripewise.run.jobs._copies import copies_program
 from stripewise.run.jobs._rewrite import Changes, rewrite
 from stripewise.run.jobs._script import JobScript
 from stripewise.run.shell import Move
-from stripewise.run.tiers import Pool, Tier, TierRequest, is_plain_path
+from stripewise.run.tiers import StoragePool, Tier, TierRequest, is_plain_path
 
 LONG_SECONDS = 3600
 """Minimum length of jobs that are ended early; shorter ones would lose too much time (assumed)."""
@@ -45,7 +45,7 @@ class OnTier:
 
     tier: Tier
     request: TierRequest | None = None
-    pool: Pool | None = None
+    pool: StoragePool | None = None
     own: bool = False
     source: Path | None = None
     results: Path | None = None

@@ -27,7 +27,7 @@ from stripewise.run.shell import (
     Find,
     LaunchLine,
     Move,
-    Reading,
+    ParsedScript,
     Submission,
     Surroundings,
     effects_of,
@@ -352,7 +352,7 @@ def _check_beginning(data: bytes, name: str) -> None:
         )
 
 
-def _problem(text: str, reading: Reading) -> str:
+def _problem(text: str, reading: ParsedScript) -> str:
     if not reading.problem:
         return ""
     line = text.count("\n", 0, reading.stopped) + 1

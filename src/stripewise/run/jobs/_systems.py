@@ -32,7 +32,7 @@ from stripewise.run.jobs._options import header_lines, is_directive_line, is_opt
 from stripewise.run.runtime import program_word
 from stripewise.run.shell import (
     Find,
-    Reading,
+    ParsedScript,
     Submission,
     commands_of_words,
     is_launcher_word,
@@ -141,7 +141,7 @@ def is_foreign_line(line: bytes) -> bool:
     return any(mark.match(line) for _, mark in _MARKS)
 
 
-def read_heading(data: bytes, kind: str, reading: Reading) -> Heading:
+def read_heading(data: bytes, kind: str, reading: ParsedScript) -> Heading:
     """Return the directives of batch systems in a script.
 
     Args:
@@ -202,7 +202,7 @@ class _Comments:
         return any(start < place < end for start, end in self._docstrings)
 
 
-def _comments(data: bytes, kind: str, reading: Reading) -> _Comments:
+def _comments(data: bytes, kind: str, reading: ParsedScript) -> _Comments:
     if kind == "python":
         return _python_comments(data)
     if kind == "other":

@@ -21,7 +21,7 @@ from stripewise.run.launch.agent import _staging
 from stripewise.run.launch.agent._agent_run import STAGE_VARIABLE
 from stripewise.run.shell import Move
 from stripewise.run.slurm import options_of_variables, time_text
-from stripewise.run.tiers import Pool, Tier, TierRequest
+from stripewise.run.tiers import StoragePool, Tier, TierRequest
 from stripewise.settings.formats import get
 
 HINTS_VARIABLE = "MPICH_MPIIO_HINTS"
@@ -68,7 +68,7 @@ class ScriptJobs(JobPlan):
     step: int
     tier: Tier
     words: tuple[str, ...] = ()
-    pool: Pool | None = None
+    pool: StoragePool | None = None
     own: TierRequest | None = None
     ask: TierRequest = field(default_factory=TierRequest)
     nodes: int = 1

@@ -16,7 +16,7 @@ from stripewise.run.launch import _records
 from stripewise.run.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.run.launch._job_plan import Allocation, JobPlan, order_environment, write_tasks
 from stripewise.run.launch._local import resolve_program
-from stripewise.run.launch._slurm_pool import Pool, pool_of
+from stripewise.run.launch._slurm_pool import AllocationPool, pool_of
 from stripewise.run.launch._slurm_spool import STALE_SECONDS, Spool
 from stripewise.run.launch.agent import _agent_files as files
 from stripewise.run.launch.agent._supervise import result_of
@@ -58,7 +58,7 @@ PLACE = "slurm.json"
 
 
 @dataclass
-class Place:
+class OrderLocation:
     """Location of a run's order."""
 
     spool: Path
@@ -107,7 +107,7 @@ class SlurmLauncher(Launcher):
         self._options = {
             "per_run": per_run, "idle_seconds": idle_seconds, "hold_seconds": hold_seconds,
         }  # fmt: skip
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, OrderLocation] = {}
         """By run: where its order is."""
         self._problems: dict[str, StripewiseError] = {}
         """By run: why the study cannot go on."""
@@ -123,7 +123,7 @@ class SlurmLauncher(Launcher):
         return self._pool.n_jobs
 
     @property
-    def _pool(self) -> Pool:
+    def _pool(self) -> AllocationPool:
         return pool_of(self._directory, self.slurm, self.max_in_flight, self._options)
 
     def describe(self, handle: Handle) -> str:
@@ -176,7 +176,9 @@ class SlurmLauncher(Launcher):
         """Return an allocation that is waiting for an order, or a new one."""
         return self._pool.idle(allocation) or self._pool.make(allocation)
 
-    def _put(self, run_id: str, spool: Spool, order: dict[str, Any], record: Path) -> Place:
+    def _put(
+        self, run_id: str, spool: Spool, order: dict[str, Any], record: Path
+    ) -> OrderLocation:
         """Give an order to an allocation.
 
         The handle is written first, then the order, then the job is submitted, and finally the
@@ -189,7 +191,7 @@ class SlurmLauncher(Launcher):
         number = spool.orders + 1
         _records.replace_json(record / PLACE, {"spool": str(spool.path), "order": number})
         spool.put(order)
-        self._places[run_id] = Place(spool.path, number, record)
+        self._places[run_id] = OrderLocation(spool.path, number, record)
         self._pool.use(spool)
         self._submit(spool)
         spool.tell()
@@ -203,7 +205,7 @@ class SlurmLauncher(Launcher):
             spool.close()
             raise
 
-    def _handle(self, run_id: str, place: Place) -> Handle:
+    def _handle(self, run_id: str, place: OrderLocation) -> Handle:
         spool = self._pool.spool(place.spool)
         data: dict[str, str | int | float] = {
             "record_directory": str(place.record),
@@ -213,12 +215,14 @@ class SlurmLauncher(Launcher):
         }
         return Handle(self.name, run_id, data)
 
-    def _place(self, handle: Handle) -> Place:
+    def _place(self, handle: Handle) -> OrderLocation:
         """Return the location of a run's order."""
         if handle.run_id not in self._places:
             record = Path(str(handle.data["record_directory"]))
             spool, number = Path(str(handle.data["spool"])), int(handle.data["order"])
-            self._places[handle.run_id] = _recorded_place(record) or Place(spool, number, record)
+            self._places[handle.run_id] = _recorded_place(record) or OrderLocation(
+                spool, number, record
+            )
         return self._places[handle.run_id]
 
     def _spool(self, handle: Handle) -> Spool | None:
@@ -286,7 +290,7 @@ class SlurmLauncher(Launcher):
         spool.find_after = max(spool.find_after, 0)
         self._submit(spool)
 
-    def _ask(self, handle: Handle, place: Place, spool: Spool) -> bool:
+    def _ask(self, handle: Handle, place: OrderLocation, spool: Spool) -> bool:
         """Query Slurm about the job of a run; return True if the run has ended."""
         status = self._pool.status(spool)
         if status is None:
@@ -311,7 +315,9 @@ class SlurmLauncher(Launcher):
             return False  # the last messages of its agent may not be visible here yet
         return self._job_over(handle, place, spool, status)
 
-    def _job_over(self, handle: Handle, place: Place, spool: Spool, status: JobStatus) -> bool:
+    def _job_over(
+        self, handle: Handle, place: OrderLocation, spool: Spool, status: JobStatus
+    ) -> bool:
         """Settle a run whose job has ended without it; return whether the run has ended."""
         agent = spool.agent()
         if agent is not None and int(agent["order"]) < place.number:
@@ -329,7 +335,9 @@ class SlurmLauncher(Launcher):
         spool.close()
         return self._end_lost(handle, place, how)
 
-    def _end_reported(self, handle: Handle, place: Place, agent: Mapping[str, Any]) -> bool:
+    def _end_reported(
+        self, handle: Handle, place: OrderLocation, agent: Mapping[str, Any]
+    ) -> bool:
         """Return whether the result of a run that its agent reports as ended has arrived."""
         message = agent["said"].get(str(place.number))
         if message and not (place.record / _records.RESULT).is_file():
@@ -342,7 +350,7 @@ class SlurmLauncher(Launcher):
                 self._problems[handle.run_id] = StudyError(f"{message}; {remedy}")
         return True
 
-    def _end_lost(self, handle: Handle, place: Place, why: str) -> bool:
+    def _end_lost(self, handle: Handle, place: OrderLocation, why: str) -> bool:
         """Record the end of a run that no agent will record, unless there is a record."""
         if not (place.record / _records.RESULT).is_file() and place.record.is_dir():
             result = result_of(handle.run_id, started=time.time(), reason=why)
@@ -353,7 +361,7 @@ class SlurmLauncher(Launcher):
                 self._problems[handle.run_id] = _records.storage_error(error, path)
         return True
 
-    def _move(self, handle: Handle, place: Place, spool: Spool) -> bool:
+    def _move(self, handle: Handle, place: OrderLocation, spool: Spool) -> bool:
         """Move an order that an agent left behind to another allocation."""
         spool.close()
         order = files.read(str(spool.path / files.order_name(place.number)))
@@ -390,7 +398,7 @@ class SlurmLauncher(Launcher):
         except SlurmError:
             return self._end_lost(handle, self._place(handle), "its job was refused")
 
-    def _wait_for_agent(self, place: Place, spool: Spool) -> bool:
+    def _wait_for_agent(self, place: OrderLocation, spool: Spool) -> bool:
         """Wait until the agent has ended an order; return False if it does not answer."""
         deadline = time.monotonic() + _CANCEL_SECONDS
         while time.monotonic() < deadline:
@@ -417,12 +425,12 @@ class SlurmLauncher(Launcher):
         self._pool.close()
 
 
-def _recorded_place(record: Path) -> Place | None:
+def _recorded_place(record: Path) -> OrderLocation | None:
     """Return the location of a run's order from its record; None if it has none."""
     data = files.read(str(record / PLACE))
     if data is None:
         return None
-    return Place(Path(str(data["spool"])), int(data["order"]), record)
+    return OrderLocation(Path(str(data["spool"])), int(data["order"]), record)
 
 
 def _why_no_agent(spool: Spool, status: JobStatus, message: str) -> str:

@@ -36,11 +36,11 @@ _LIMITS = ("Assoc", "QOS")
 _SLOW_AFTER_SECONDS = 120.0
 _SLOW_SECONDS = 30.0
 
-_POOLS: dict[Path, Pool] = {}
+_POOLS: dict[Path, AllocationPool] = {}
 """Pools of this process by directory, since the cases of a study share their allocations."""
 
 
-class Pool:
+class AllocationPool:
     """Pool of the allocations whose spools are in one directory.
 
     Attributes:
@@ -276,11 +276,13 @@ class Pool:
         _POOLS.pop(self.folder, None)
 
 
-def pool_of(folder: Path, slurm: Slurm, max_in_flight: int, options: dict[str, Any]) -> Pool:
+def pool_of(
+    folder: Path, slurm: Slurm, max_in_flight: int, options: dict[str, Any]
+) -> AllocationPool:
     """Return the pool of a directory, which all launchers of this process share."""
     folder = folder.absolute()
     if folder not in _POOLS:
-        _POOLS[folder] = Pool(folder, slurm, max_in_flight, options)
+        _POOLS[folder] = AllocationPool(folder, slurm, max_in_flight, options)
     return _POOLS[folder]
 
 

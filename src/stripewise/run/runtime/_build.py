@@ -39,7 +39,7 @@ _STAMP = "stripewise-stamp"
 
 
 @dataclass(frozen=True)
-class Part:
+class Component:
     """One CMake build: the core, or the part for one MPI.
 
     Attributes:
@@ -142,10 +142,10 @@ def _check_tools() -> None:
             raise BuildError(f"{tool} is not on PATH; install it (Debian package {package})")
 
 
-def _core_part() -> Part:
+def _core_part() -> Component:
     compiler = Path(shutil.which(os.environ.get("CC", "") or "cc") or "cc")
     outputs = (f"lib/{CORE_NAME}", f"bin/{TASK_NAME}")
-    return Part("core", "core", compiler, {"SW_PART": "core"}, outputs)
+    return Component("core", "core", compiler, {"SW_PART": "core"}, outputs)
 
 
 def kernel_name(mpi: MpiInstallation) -> str:
@@ -157,7 +157,7 @@ def kernel_name(mpi: MpiInstallation) -> str:
     return mpi.family if usual.major == mpi.major else f"{mpi.family}-{mpi.major}"
 
 
-def _mpi_part(mpi: MpiInstallation) -> Part:
+def _mpi_part(mpi: MpiInstallation) -> Component:
     kernel = kernel_name(mpi)
     options = {
         "SW_PART": "mpi",
@@ -178,11 +178,11 @@ def _mpi_part(mpi: MpiInstallation) -> Part:
         f"bin/{METADATA_PREFIX}{kernel}",
     )
     identity = f"{mpi.family}-{mpi.version or mpi.major}".replace("/", "_")
-    return Part(identity, label, mpi.mpicc, options, outputs)
+    return Component(identity, label, mpi.mpicc, options, outputs)
 
 
 def _build_part(
-    part: Part, sources: Path, target: Path, digest: str, force: bool, say: Progress
+    part: Component, sources: Path, target: Path, digest: str, force: bool, say: Progress
 ) -> bool:
     """Build one part; return False if it was up to date."""
     tree = target / "build" / part.identity
@@ -214,7 +214,7 @@ def _digest(sources: Path) -> str:
     return digest.hexdigest()
 
 
-def _stamp(part: Part, digest: str) -> str:
+def _stamp(part: Component, digest: str) -> str:
     """Return SHA-256 over everything a part is built from: sources, compiler and options."""
     compiler = str(part.compiler)
     version = ask([compiler, "--version"]).text.partition("\n")[0]
@@ -223,7 +223,7 @@ def _stamp(part: Part, digest: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _steps(part: Part, sources: Path, target: Path, tree: Path) -> list[list[str]]:
+def _steps(part: Component, sources: Path, target: Path, tree: Path) -> list[list[str]]:
     variables = {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_INSTALL_PREFIX": str(target),
@@ -243,7 +243,7 @@ def _steps(part: Part, sources: Path, target: Path, tree: Path) -> list[list[str
     ]
 
 
-def _failure(part: Part, text: str, step: Sequence[str]) -> str:
+def _failure(part: Component, text: str, step: Sequence[str]) -> str:
     """Return the failed step, with the compiler's lines that explain it."""
     lines = [line for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower()]

@@ -16,7 +16,7 @@ from stripewise.evidence.readers import read_evidence
 from stripewise.evidence.replay import Plan, build_plan, write_plan
 from stripewise.run.runtime._environment import Runtime, find_runtime, launch_environment
 from stripewise.run.runtime._mpi import MpiInstallation, detect_mpis, mpi_of_command
-from stripewise.storage.machines import Stack
+from stripewise.storage.machines import MpiStack
 
 # Benchmark kernels: those that are built, and the words that start them.
 
@@ -75,7 +75,7 @@ def mpiexec_words(mpi: MpiInstallation, ranks: int, options: Sequence[str] = ())
     return [*words, *options]
 
 
-def collective_stacks() -> list[Stack]:
+def collective_stacks() -> list[MpiStack]:
     """Return the MPI-IO stacks to measure: one for each MPI whose kernel is built.
 
     Open MPI's ROMIO is added to its own MPI-IO, since its independent transfers are a remedy too.
@@ -84,7 +84,7 @@ def collective_stacks() -> list[Stack]:
         kernels = find_runtime().kernels
     except RuntimeMissingError:
         return []
-    found: dict[str, list[Stack]] = {}
+    found: dict[str, list[MpiStack]] = {}
     for mpi in detect_mpis():
         kernel = kernels.get(mpi.family)
         if kernel is not None and mpi.mpiexec and mpi.family not in found:
@@ -92,13 +92,13 @@ def collective_stacks() -> list[Stack]:
     return [stack for stacks in found.values() for stack in stacks]
 
 
-def _stacks_of(mpi: MpiInstallation, kernel: Path) -> Iterator[Stack]:
+def _stacks_of(mpi: MpiInstallation, kernel: Path) -> Iterator[MpiStack]:
     for ranks in _STACK_RANKS:
         words = (*mpiexec_words(mpi, ranks), str(kernel))
-        yield Stack(mpi.family, words, ranks, True, launch_environment({}))
+        yield MpiStack(mpi.family, words, ranks, True, launch_environment({}))
         for collective in (True, False) if mpi.family == "openmpi" else ():
             environment = launch_environment(WITHOUT_OMPIO)
-            yield Stack("openmpi-romio", words, ranks, collective, environment)
+            yield MpiStack("openmpi-romio", words, ranks, collective, environment)
 
 
 # Replays of a trace: the plan, its directory, and the command that runs it.

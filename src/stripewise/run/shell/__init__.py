@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stripewise.run.shell._moves import target_of_move as target_of_move
     from stripewise.run.shell._remote_data import is_remote as is_remote
     from stripewise.run.shell._remote_data import is_remote_within as is_remote_within
-    from stripewise.run.shell._shell import Reading as Reading
+    from stripewise.run.shell._shell import ParsedScript as ParsedScript
     from stripewise.run.shell._submits import Find as Find
     from stripewise.run.shell._submits import commands_of_words as commands_of_words
     from stripewise.run.shell._submits import find_submission as find_submission

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 
 from stripewise.run.shell._shell import (
-    Command,
-    Reading,
+    ParsedScript,
     Redirection,
+    SimpleCommand,
     read_document,
     read_shell,
 )
@@ -28,7 +28,7 @@ _WITH_LISTS = frozenset(("if", "while", "foreach", "switch"))
 _ALONE = frozenset("then else endif end endsw breaksw".split())
 
 
-def read_commands(text: str, kind: str, crlf: bool = False) -> Reading:
+def read_commands(text: str, kind: str, crlf: bool = False) -> ParsedScript:
     """Return the commands of a script; none if it is not for a shell.
 
     Args:
@@ -39,10 +39,10 @@ def read_commands(text: str, kind: str, crlf: bool = False) -> Reading:
     """
     if kind == "csh":
         return read_csh(text, crlf)
-    return read_shell(text, crlf) if kind in ("sh", "zsh") else Reading(breaks=[0, len(text)])
+    return read_shell(text, crlf) if kind in ("sh", "zsh") else ParsedScript(breaks=[0, len(text)])
 
 
-def read_csh(text: str, crlf: bool = False) -> Reading:
+def read_csh(text: str, crlf: bool = False) -> ParsedScript:
     """Parse a script of csh or tcsh; for the arguments see `read_shell`."""
     reader = _CshReader(text, crlf)
     try:
@@ -57,7 +57,7 @@ def read_csh(text: str, crlf: bool = False) -> Reading:
 class _CshReader(Cursor):
     def __init__(self, text: str, crlf: bool) -> None:
         super().__init__(text, crlf)
-        self.reading = Reading()
+        self.reading = ParsedScript()
         self._documents: list[tuple[int, str]] = []
 
     def read_line(self) -> None:
@@ -109,7 +109,7 @@ class _CshReader(Cursor):
         self._note_assignment(words)
         if words or redirections:
             self.reading.commands.append(
-                Command(tuple(words), start, end, redirections=tuple(redirections))
+                SimpleCommand(tuple(words), start, end, redirections=tuple(redirections))
             )
 
     def _is_keyword(self, word: Word) -> bool:

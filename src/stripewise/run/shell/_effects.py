@@ -54,7 +54,7 @@ from stripewise.run.shell._remote_data import (
     known_remote,
     session_of,
 )
-from stripewise.run.shell._shell import Command, Reading, Redirection, is_piped
+from stripewise.run.shell._shell import ParsedScript, Redirection, SimpleCommand, is_piped
 from stripewise.run.shell._submitters import SHELLS, interpreter, kind_of_name, read_by_shell
 from stripewise.run.shell._surroundings import (
     WORKS_IN,
@@ -120,7 +120,7 @@ def effects_of_words(words: Sequence[str], around: Surroundings) -> Effects:
     effects = Effects()
     shell = _Shell(around, effects, " ".join(words).encode(errors="replace").decode("latin-1"))
     given = [Word(0, 0, os.fsencode(word).decode("latin-1")) for word in words]
-    shell.command(Command(tuple(given), 0, len(shell.text)))
+    shell.command(SimpleCommand(tuple(given), 0, len(shell.text)))
     return effects
 
 
@@ -138,7 +138,7 @@ class _Shell:
         name: str = "",
         by: _Shell | None = None,
         words: Sequence[str] | None = None,
-        at: Command | None = None,
+        at: SimpleCommand | None = None,
     ) -> None:
         """Parse a text.
 
@@ -155,11 +155,11 @@ class _Shell:
         """
         self.around, self.effects, self.text, self.kind = around, effects, text, kind
         self.paths = RunPaths(around.here)
-        self.reading: Reading = read_commands(text, kind, crlf)
+        self.reading: ParsedScript = read_commands(text, kind, crlf)
         self.directory: str = by.directory if by else HERE
         self._before = self.directory
-        self._command = Command((), 0, 0)  # that is being followed
-        self._last: Command | None = None
+        self._command = SimpleCommand((), 0, 0)  # that is being followed
+        self._last: SimpleCommand | None = None
         self.depth: int = by.depth + 1 if by else 0
         self.name: str = name or (by.name if by else "")
         self._by, self._at = by, at
@@ -200,7 +200,7 @@ class _Shell:
 
     # -- a command ---------------------------------------------------------------------------
 
-    def command(self, command: Command) -> None:
+    def command(self, command: SimpleCommand) -> None:
         """Record the effects of a command."""
         self._command = command
         for redirection in command.redirections:

@@ -17,7 +17,7 @@ from stripewise.core import is_launcher
 from stripewise.core.errors import UsageError
 from stripewise.present import printable
 from stripewise.run.runtime import LauncherReading, read_launcher
-from stripewise.run.shell._shell import Command, Reading
+from stripewise.run.shell._shell import ParsedScript, SimpleCommand
 from stripewise.run.shell._words import Word
 
 _BEFORE = frozenset(
@@ -86,7 +86,7 @@ class _UnclearError(Exception):
     """The program is uncertain; the message says why."""
 
 
-def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
+def read_launches(text: str, reading: ParsedScript) -> tuple[LaunchLine, ...]:
     """Return the launch lines among the commands of a script, given its text as Latin-1."""
     newlines = [match.start() for match in re.finditer("\n", text)]
     found: list[LaunchLine] = []
@@ -103,7 +103,7 @@ def utf8(text: str) -> str:
     return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
+def _launcher_place(known: Sequence[Known], reading: ParsedScript) -> int | None:
     """Return the index of the launcher, or of the command that runs a text that names one."""
     if not known or [word.text for word in known[:2]] in _ASKING:
         return None
@@ -117,14 +117,14 @@ def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
     return 0 if is_text and _is_in_text(known[1:], reading) else None
 
 
-def _is_in_text(known: Sequence[Known], reading: Reading) -> bool:
+def _is_in_text(known: Sequence[Known], reading: ParsedScript) -> bool:
     """Return whether one of the words is a text that names a launcher."""
     texts = [word.text for word in known]
     return any(_IN_TEXT.search(text) or names_launcher(text, reading) for text in texts)
 
 
 def _launch(
-    number: int, text: str, newlines: list[int], command: Command, known: Sequence[Known]
+    number: int, text: str, newlines: list[int], command: SimpleCommand, known: Sequence[Known]
 ) -> LaunchLine:
     words = command.words[known[0].index :]
     reading, program_at, program, problem = LauncherReading(0), -1, -1, ""
@@ -200,7 +200,7 @@ def _program(known: Sequence[Known], reading: LauncherReading) -> int:
     return word.index
 
 
-def _read_twice(command: Command) -> str:
+def _read_twice(command: SimpleCommand) -> str:
     if command.in_backquotes:
         return "`"
     return "parallel" if os.path.basename(command.words[0].text) == "parallel" else ""
@@ -253,7 +253,7 @@ class Known:
     holds_launcher: bool = False
 
 
-def known_words(command: Command, reading: Reading) -> Iterator[Known]:
+def known_words(command: SimpleCommand, reading: ParsedScript) -> Iterator[Known]:
     """Return the words of a command, with the values of variables that are certain."""
     for index, word in enumerate(command.words):
         value = None if word.is_plain else _value(word, reading)
@@ -274,25 +274,25 @@ def is_launcher_word(text: str) -> bool:
     return is_name or name in _OTHERS
 
 
-def names_launcher(text: str, reading: Reading) -> bool:
+def names_launcher(text: str, reading: ParsedScript) -> bool:
     """Return whether a text has a variable that may contain a launcher."""
     names = (found[1] or found[2] for found in _VARIABLE.finditer(text))
     return any(_is_given_launcher(name, reading) for name in names)
 
 
-def _is_given_launcher(name: str, reading: Reading) -> bool:
+def _is_given_launcher(name: str, reading: ParsedScript) -> bool:
     if name not in reading.launchers:  # cached for each name, as in `_is_program`
         given = reading.written.get(name, ())
         reading.launchers[name] = any(map(_begins_with_launcher, given))
     return reading.launchers[name]
 
 
-def _value(word: Word, reading: Reading) -> str | None:
+def _value(word: Word, reading: ParsedScript) -> str | None:
     """Return the value of a word; None if it is uncertain."""
     return _only_value(word.variable, reading) if word.variable else _named(word.text)
 
 
-def _only_value(name: str, reading: Reading, depth: int = 0) -> str | None:
+def _only_value(name: str, reading: ParsedScript, depth: int = 0) -> str | None:
     """Return the only value of a variable, with the variable at its beginning expanded too."""
     values = reading.values.get(name, ())
     if not 0 < len(values) <= _MOST_VALUES or depth > _MOST_NESTED:
@@ -326,12 +326,12 @@ def _begins_with_launcher(written: str) -> bool:
     return bool(words) and is_launcher_word(words[0].strip("\"')"))
 
 
-def _holds_launcher(word: Word, reading: Reading) -> bool:
+def _holds_launcher(word: Word, reading: ParsedScript) -> bool:
     is_variable = not word.is_plain and _VARIABLE.fullmatch(word.text)
     return bool(is_variable) and names_launcher(word.text, reading)
 
 
-def _is_program(word: Word, reading: Reading) -> bool:
+def _is_program(word: Word, reading: ParsedScript) -> bool:
     """Return whether no value of a variable is empty or begins like an option."""
     name = word.variable
     if name not in reading.programs:  # cached for each name, which a long script may use often

@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 
 from stripewise.run.shell._launches import utf8
-from stripewise.run.shell._shell import Reading
+from stripewise.run.shell._shell import ParsedScript
 from stripewise.run.shell._words import Word
 
 SUBMITTED_FROM = "SLURM_SUBMIT_DIR"
@@ -60,7 +60,7 @@ class MoveTarget(Enum):
     UNKNOWN = "not known before the script runs"
 
 
-def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
+def read_moves(text: str, reading: ParsedScript) -> tuple[Move, ...]:
     """Return the moves among the commands of a script, given its text as Latin-1."""
     newlines = [match.start() for match in re.finditer("\n", text)]
     found: list[Move] = []
@@ -198,7 +198,7 @@ def move_before(moves: Sequence[Move], place: int) -> Move | None:
     return decisive[-1] if decisive else None
 
 
-def _target(word: Word, reading: Reading) -> str:
+def _target(word: Word, reading: ParsedScript) -> str:
     """Return a directory with the values that the script assigns; empty if one is unknown."""
     text = _expanded(word, reading, _MOST_NESTED)
     if text is None:
@@ -206,7 +206,7 @@ def _target(word: Word, reading: Reading) -> str:
     return "${HOME}" + text[1:] if text == "~" or text.startswith("~/") else text
 
 
-def _expanded(word: Word, reading: Reading, depth: int) -> str | None:
+def _expanded(word: Word, reading: ParsedScript, depth: int) -> str | None:
     if word.is_plain:
         return None if "$" in word.text else word.text
     pieces, place = [], 0
@@ -222,7 +222,7 @@ def _expanded(word: Word, reading: Reading, depth: int) -> str | None:
     return "".join([*pieces, rest])
 
 
-def _value(name: str, reading: Reading, depth: int) -> str | None:
+def _value(name: str, reading: ParsedScript, depth: int) -> str | None:
     """Return the value that the script assigns to a variable; its name in braces without one."""
     if name in ("PWD", "cwd"):
         return f"${{{SUBMITTED_FROM}}}"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stripewise.run.shell._launches import utf8
 from stripewise.run.shell._moves import SUBMITTED_FROM
-from stripewise.run.shell._shell import Reading
+from stripewise.run.shell._shell import ParsedScript
 from stripewise.run.shell._words import Word
 
 UNKNOWN, NAME, END = "\ue000", "\ue001", "\ue002"
@@ -82,7 +82,7 @@ class Values:
         splits: Whether an unquoted value is split at blanks, unlike in zsh.
     """
 
-    reading: Reading
+    reading: ParsedScript
     environment: Mapping[str, str]
     ours: Collection[str] = ()
     words: Sequence[str] | None = None

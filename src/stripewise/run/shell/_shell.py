@@ -39,7 +39,7 @@ class Redirection:
 
 
 @dataclass(frozen=True)
-class Command:
+class SimpleCommand:
     """A simple command, without nested commands.
 
     Attributes:
@@ -71,7 +71,7 @@ class Document:
 
 
 @dataclass
-class Reading:
+class ParsedScript:
     """Result of parsing a script.
 
     Attributes:
@@ -89,7 +89,7 @@ class Reading:
         problem: Why nothing was parsed from `stopped` on; empty if everything was.
     """
 
-    commands: list[Command] = field(default_factory=list)
+    commands: list[SimpleCommand] = field(default_factory=list)
     breaks: list[int] = field(default_factory=lambda: [0])
     values: dict[str, list[Word | None]] = field(default_factory=dict)
     written: dict[str, list[str]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Reading:
         self.values.setdefault(name, []).append(value)
         self.written.setdefault(name, []).append(written or (value.text if value else ""))
 
-    def documents_of(self, command: Command) -> Iterator[Document]:
+    def documents_of(self, command: SimpleCommand) -> Iterator[Document]:
         """Yield the here-documents and here-strings of a command."""
         begin = bisect_left(self.documents, command.start, key=lambda document: document.at)
         for document in self.documents[begin:]:
@@ -116,12 +116,12 @@ class Reading:
             yield document
 
 
-def is_piped(text: str, before: Command | None, command: Command) -> bool:
+def is_piped(text: str, before: SimpleCommand | None, command: SimpleCommand) -> bool:
     """Return whether a command reads the output of the previous one through a pipe."""
     return before is not None and _PIPE.fullmatch(text, before.end, command.start) is not None
 
 
-def read_shell(text: str, crlf: bool = False) -> Reading:
+def read_shell(text: str, crlf: bool = False) -> ParsedScript:
     """Parse a script of sh, bash, ksh, dash or zsh.
 
     Args:
@@ -172,7 +172,7 @@ def read_document(
 class _ShellReader(WordReader):
     def __init__(self, text: str, crlf: bool) -> None:
         super().__init__(text, crlf)
-        self.reading = Reading()
+        self.reading = ParsedScript()
         self._is_between = True  # statements, between which a line may be inserted
 
     def read_list(self, ends: frozenset[str]) -> str:
@@ -357,7 +357,9 @@ class _ShellReader(WordReader):
         self._is_between = True
         first = self._note_assignments(words)
         self.reading.commands.append(
-            Command(tuple(words[first:]), start, end, self.backquotes > 0, tuple(redirections))
+            SimpleCommand(
+                tuple(words[first:]), start, end, self.backquotes > 0, tuple(redirections)
+            )
         )
 
     def _read_part(self, words: list[Word], redirections: list[Redirection]) -> bool:

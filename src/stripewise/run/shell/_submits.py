@@ -21,7 +21,7 @@ from stripewise.run.runtime import read_launcher
 from stripewise.run.shell._csh import read_commands
 from stripewise.run.shell._launches import is_launcher_word, known_words
 from stripewise.run.shell._paths import NAME, UNKNOWN, Values, shown
-from stripewise.run.shell._shell import Command, Reading, is_piped, read_shell
+from stripewise.run.shell._shell import ParsedScript, SimpleCommand, is_piped, read_shell
 from stripewise.run.shell._submitters import (
     BEGINNINGS,
     CHANGERS,
@@ -68,7 +68,7 @@ Find = Callable[[str], bytes | None]
 
 
 def find_submission(
-    data: bytes, kind: str, reading: Reading | None = None, find: Find = lambda path: None
+    data: bytes, kind: str, reading: ParsedScript | None = None, find: Find = lambda path: None
 ) -> Submission | None:
     """Return the first command of a script that submits a job; None if there is none.
 
@@ -133,7 +133,7 @@ class _Search:
         self._made: dict[str, str] = {}  # files that the script itself writes, by path
 
     def of_script(
-        self, data: bytes, kind: str, reading: Reading | None = None, depth: int = 0
+        self, data: bytes, kind: str, reading: ParsedScript | None = None, depth: int = 0
     ) -> Submission | None:
         text = data.decode("latin-1")
         if kind == "python":
@@ -143,7 +143,7 @@ class _Search:
         return self._of_text(text, kind == "csh", depth, reading)
 
     def _of_text(
-        self, text: str, csh: bool = False, depth: int = 0, reading: Reading | None = None
+        self, text: str, csh: bool = False, depth: int = 0, reading: ParsedScript | None = None
     ) -> Submission | None:
         if depth > _MOST_NESTED:
             return None
@@ -161,7 +161,7 @@ class _Search:
             again = again or found
         return again
 
-    def _note_written(self, command: Command, reading: Reading) -> None:
+    def _note_written(self, command: SimpleCommand, reading: ParsedScript) -> None:
         """Record text that a command writes to a file that may be a script."""
         into = [each.target.text for each in command.redirections if each.operator in (">", ">>")]
         words = [word.text for word in command.words]
@@ -179,9 +179,9 @@ class _Search:
     def _of_command(
         self,
         text: str,
-        command: Command,
-        before: Command | None,
-        reading: Reading,
+        command: SimpleCommand,
+        before: SimpleCommand | None,
+        reading: ParsedScript,
         csh: bool,
         depth: int,
     ) -> Submission | None:
@@ -297,7 +297,7 @@ def _texts(name: str, rest: Sequence[str]) -> list[str]:
     return [text.partition("=")[2] for text in rest if "=" in text] if name == "alias" else []
 
 
-def _expand(text: str, reading: Reading) -> list[str]:
+def _expand(text: str, reading: ParsedScript) -> list[str]:
     """Return the words that a text expands to; for a variable, a value that submits jobs."""
     found = _VARIABLE.fullmatch(text)
     if found is None:
@@ -317,7 +317,7 @@ def _submitting(values: Sequence[str]) -> list[str]:
     return []
 
 
-def _substituted(command: Command, csh: bool) -> Iterator[str]:
+def _substituted(command: SimpleCommand, csh: bool) -> Iterator[str]:
     """Yield the texts between backquotes that were not parsed as commands."""
     for word in command.words:
         for inner in _BACKQUOTES.findall(word.text) if csh or "\\" in word.text else ():
@@ -326,9 +326,9 @@ def _substituted(command: Command, csh: bool) -> Iterator[str]:
 
 def _standard_input(
     text: str,
-    command: Command,
-    before: Command | None,
-    reading: Reading,
+    command: SimpleCommand,
+    before: SimpleCommand | None,
+    reading: ParsedScript,
     words: Sequence[str],
 ) -> Iterator[str]:
     """Yield the texts that a shell reads from its standard input."""
@@ -345,7 +345,9 @@ def _standard_input(
         yield _WHEN.sub("", each) if "crontab" in names else each
 
 
-def _of_documents(command: Command, reading: Reading, words: Sequence[str]) -> Submission | None:
+def _of_documents(
+    command: SimpleCommand, reading: ParsedScript, words: Sequence[str]
+) -> Submission | None:
     """Return the submission of a program that an interpreter reads from standard input."""
     names = [os.path.basename(word) for word in words if is_interpreter(os.path.basename(word))]
     for document in reading.documents_of(command) if names else ():
@@ -368,7 +370,7 @@ def _literals(text: str) -> list[str]:
     return [next(filter(None, found), "") for found in _LITERAL.findall(text)]
 
 
-def _path_word(text: str, reading: Reading) -> str:
+def _path_word(text: str, reading: ParsedScript) -> str:
     """Return a path with variables expanded that the script sets; others are kept as written."""
     if "/" not in text or not ("$" in text or "`" in text):
         return text

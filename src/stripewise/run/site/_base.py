@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.core.errors import StripewiseError
-from stripewise.run._ask import Answer, ask
+from stripewise.run._ask import CommandResult, ask
 from stripewise.run.runtime import MpiInstallation, detect_mpis, find_runtime
 
 # Results of checks of this machine or of a site.
@@ -97,7 +97,7 @@ class Host(ABC):
     @abstractmethod
     def ask(
         self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> CommandResult:
         """Run a short command with a time limit, without raising errors.
 
         Args:
@@ -165,7 +165,7 @@ class LocalHost(Host):
 
     def ask(
         self, *command: str, text: str = "", variables: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> CommandResult:
         """Run a command like `ask` of this package, with English output."""
         environment = {**self.environment, "LC_ALL": "C", **(variables or {})}
         return ask(

@@ -16,7 +16,7 @@ from stripewise.core import temporary_directory
 from stripewise.core.errors import RuntimeMissingError, StripewiseError
 from stripewise.evidence.containers import Handshake, handshake, read_containers
 from stripewise.present import size_text, text_of
-from stripewise.run._ask import Answer, ask
+from stripewise.run._ask import CommandResult, ask
 from stripewise.run.runtime import (
     REMEDIES,
     MpiInstallation,
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
 """
 
 
-def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handshake]:
+def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[CommandResult, Handshake]:
     """Run a command with the library; return its outcome and the handshake."""
     with temporary_directory("doctor") as directory:
         environment = preload_environment(runtime, directory=directory)
@@ -301,7 +301,7 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
     return ok(name, f"{seen.seen_ranks} of {seen.expected_ranks} ranks seen")
 
 
-def _last(answer: Answer) -> str:
+def _last(answer: CommandResult) -> str:
     output = (answer.error or answer.text).splitlines()
     lines = [line.strip() for line in output if line.strip(" -")]
     return lines[-1] if lines else answer.problem or f"exit code {answer.exit_code}"

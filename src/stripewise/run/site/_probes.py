@@ -15,11 +15,11 @@ from pathlib import Path
 from stripewise import __version__
 from stripewise.core import SITE_DIRECTORY, SITE_POLICY, installed_packs, user_policy_path
 from stripewise.core.inputs import parse_json
-from stripewise.run._ask import Answer
+from stripewise.run._ask import CommandResult
 from stripewise.run.runtime import MpiInstallation
 from stripewise.run.site._base import Host, Probe, Section
 from stripewise.run.slurm import BurstBuffers, parse_burst, parse_config, parse_records
-from stripewise.run.tiers import Pool, TierRequest, find_tier
+from stripewise.run.tiers import StoragePool, TierRequest, find_tier
 from stripewise.storage.machines import known_storages, mount_in
 
 _PROBES: list[Probe] = []
@@ -166,7 +166,7 @@ def try_job(host: Host, directives: str = "") -> Section:
     return test_outcome(answer)
 
 
-def test_outcome(answer: Answer) -> Section:
+def test_outcome(answer: CommandResult) -> Section:
     """Return the answer of `sbatch --test-only`, without the nodes that it names."""
     found = _TO_START.search(answer.error + answer.text)
     if answer.ok:
@@ -211,7 +211,7 @@ def _plugin(one: BurstBuffers) -> Section:
     }
 
 
-def _pool(pool: Pool) -> Section:
+def _pool(pool: StoragePool) -> Section:
     return {
         "name": pool.name,
         "granularity_bytes": pool.granularity_bytes,
@@ -223,12 +223,12 @@ def _pool(pool: Pool) -> Section:
     }
 
 
-def _datawarp_pool(plugins: tuple[BurstBuffers, ...]) -> Pool | None:
+def _datawarp_pool(plugins: tuple[BurstBuffers, ...]) -> StoragePool | None:
     found = (one.pools[0] for one in plugins if one.plugin in ("datawarp", "cray") and one.pools)
     return next((pool for pool in found if pool.nodes), None)
 
 
-def _try_datawarp(host: Host, pool: Pool) -> Section:
+def _try_datawarp(host: Host, pool: StoragePool) -> Section:
     """Check whether a job with one node would be accepted, without allocating it."""
     lines = find_tier("datawarp").directives(TierRequest(nodes=1), pool)
     return {"lines": list(lines), **try_job(host, "".join(f"{line}\n" for line in lines))}
@@ -359,7 +359,7 @@ def _directory(host: Host, path: Path) -> Section:
     return found
 
 
-def looked(answer: Answer) -> Section:
+def looked(answer: CommandResult) -> Section:
     """Return the facts printed about a directory, with the offset of its clock in seconds."""
     if not answer.ok:
         return answer.failure()
@@ -405,7 +405,7 @@ def target_facts(text: str) -> Section:
     return {"osts": kinds["OST"], "mdts": kinds["MDT"], "inactive": silent}
 
 
-def _answer_text(answer: Answer) -> Section:
+def _answer_text(answer: CommandResult) -> Section:
     return {"text": answer.text[:4000], **answer.failure()}
 
 

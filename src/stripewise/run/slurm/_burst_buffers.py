@@ -16,7 +16,7 @@ from math import ceil
 from stripewise.core.errors import UsageError
 from stripewise.present import printable
 from stripewise.run.slurm._text import parse_pairs
-from stripewise.run.tiers import Pool, burst_size_bytes
+from stripewise.run.tiers import StoragePool, burst_size_bytes
 
 _POOL = re.compile(r"(?:Alt)?PoolName\[\d+\]")
 _SECTIONS = ("Allocated Buffers:", "Per User Buffer Use:")
@@ -55,12 +55,12 @@ class BurstBuffers:
 
     plugin: str
     default_pool: str = ""
-    pools: tuple[Pool, ...] = ()
+    pools: tuple[StoragePool, ...] = ()
     buffers: tuple[BurstBuffer, ...] = ()
     flags: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def pool(self, name: str = "") -> Pool | None:
+    def pool(self, name: str = "") -> StoragePool | None:
         """Return a pool by name, or the default one; None if there is none."""
         wanted = name or self.default_pool
         return next((pool for pool in self.pools if pool.name == wanted), None)
@@ -82,7 +82,7 @@ def parse_burst(text: str) -> tuple[BurstBuffers, ...]:
 
 def _plugin(lines: list[str]) -> BurstBuffers:
     settings: dict[str, str] = {}
-    pools: list[Pool] = []
+    pools: list[StoragePool] = []
     buffers: list[BurstBuffer] = []
     section = ""
     for line in lines:
@@ -112,7 +112,7 @@ def _own_settings(settings: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in settings.items() if key not in of_pool}
 
 
-def _all_pools(settings: Mapping[str, str], others: list[Pool]) -> tuple[Pool, ...]:
+def _all_pools(settings: Mapping[str, str], others: list[StoragePool]) -> tuple[StoragePool, ...]:
     """Return the default pool from the first line, and the others."""
     name = settings.get("DefaultPool", "").replace("(null)", "")
     first = _pool(name, settings)
@@ -123,16 +123,16 @@ def _all_pools(settings: Mapping[str, str], others: list[Pool]) -> tuple[Pool, .
     return (*same, *rest)
 
 
-def _other_pool(pairs: Mapping[str, str]) -> Pool | None:
+def _other_pool(pairs: Mapping[str, str]) -> StoragePool | None:
     key = next((key for key in pairs if _POOL.fullmatch(key)), "")
     return _pool(pairs[key], pairs) if key else None
 
 
-def _pool(name: str, pairs: Mapping[str, str]) -> Pool:
+def _pool(name: str, pairs: Mapping[str, str]) -> StoragePool:
     grain = _size(pairs, "Granularity")
     total, used = _size(pairs, "TotalSpace"), _size(pairs, "UsedSpace")
     free = _size(pairs, "FreeSpace") if "FreeSpace" in pairs else max(0, total - used)
-    return Pool(name, grain or 1, total, free, used)
+    return StoragePool(name, grain or 1, total, free, used)
 
 
 def _size(pairs: Mapping[str, str], key: str) -> int:

@@ -15,7 +15,7 @@ from typing import IO
 
 from stripewise.core.errors import StudyError, UsageError
 from stripewise.present import printable
-from stripewise.run._ask import Answer, ask
+from stripewise.run._ask import CommandResult, ask
 
 # Refusals of Slurm's commands, in one line with the remedy.
 
@@ -229,7 +229,7 @@ class Commands:
         arguments: Sequence[str],
         directory: Path | None = None,
         output: IO[bytes] | None = None,
-    ) -> Answer:
+    ) -> CommandResult:
         """Run a command, and return its output and exit code.
 
         Args:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.run.tiers._base import Pool as Pool
+    from stripewise.run.tiers._base import StoragePool as StoragePool
     from stripewise.run.tiers._base import Tier as Tier
     from stripewise.run.tiers._base import TierRequest as TierRequest
     from stripewise.run.tiers._base import burst_size_bytes as burst_size_bytes

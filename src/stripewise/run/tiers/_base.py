@@ -16,7 +16,7 @@ from stripewise.present import plural, printable
 
 
 @dataclass(frozen=True)
-class Pool:
+class StoragePool:
     """A pool of storage nodes of one kind.
 
     Attributes:
@@ -114,16 +114,16 @@ class Tier(ABC):
     has_persistent: bool = False
     copy_in: str = ""
 
-    def capacity_bytes(self, nodes: int, pool: Pool) -> int:
+    def capacity_bytes(self, nodes: int, pool: StoragePool) -> int:
         """Return the capacity to request for exactly a number of nodes of a pool; 0 for none."""
         return nodes * pool.granularity_bytes if self.sized else 0
 
-    def nodes_of(self, capacity_bytes: int, pool: Pool) -> int:
+    def nodes_of(self, capacity_bytes: int, pool: StoragePool) -> int:
         """Return the number of nodes of a pool for a capacity; 0 if nodes are not chosen."""
         return 0 if not self.sized else -(-capacity_bytes // max(1, pool.granularity_bytes))
 
     @abstractmethod
-    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+    def directives(self, request: TierRequest, pool: StoragePool | None) -> tuple[str, ...]:
         """Return the lines for a job script.
 
         Args:
@@ -174,7 +174,7 @@ class Tier(ABC):
         del words
         return None
 
-    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+    def check(self, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool | None:
         """Choose the pool, and check that the request can be met at the moment.
 
         Args:
@@ -193,7 +193,7 @@ class Tier(ABC):
             return None
         return check_pool(self, request, pools)
 
-    def requested_bytes(self, request: TierRequest, pool: Pool | None) -> int:
+    def requested_bytes(self, request: TierRequest, pool: StoragePool | None) -> int:
         """Return the capacity that a request specifies."""
         if request.nodes and pool is not None:
             return self.capacity_bytes(request.nodes, pool)
@@ -208,7 +208,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _PLACE = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
 
 
-def check_pool(tier: Tier, request: TierRequest, pools: Sequence[Pool]) -> Pool:
+def check_pool(tier: Tier, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool:
     """Choose the pool and check that it has enough nodes.
 
     Raises:
@@ -232,7 +232,7 @@ def check_pool(tier: Tier, request: TierRequest, pools: Sequence[Pool]) -> Pool:
     return pool
 
 
-def _chosen(tier: Tier, request: TierRequest, pools: Sequence[Pool]) -> Pool:
+def _chosen(tier: Tier, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool:
     if not pools:
         raise UsageError(
             f"there is no pool of {tier.name} here: see `scontrol show burst`, or choose "

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stripewise.core.errors import UsageError
 from stripewise.run.tiers._base import (
-    Pool,
+    StoragePool,
     Tier,
     TierRequest,
     burst_size_text,
@@ -44,18 +44,18 @@ class DwTier(Tier):
     copied: str = ""
 
     @abstractmethod
-    def job_words(self, request: TierRequest, pool: Pool | None, capacity: str) -> str:
+    def job_words(self, request: TierRequest, pool: StoragePool | None, capacity: str) -> str:
         """Return the words of the line that allocates for a job, after `#DW jobdw`."""
 
     @abstractmethod
     def allocation(self, line: Line) -> TierRequest | None:
         """Return the allocation in a line; None if it allocates nothing of this tier."""
 
-    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+    def directives(self, request: TierRequest, pool: StoragePool | None) -> tuple[str, ...]:
         """Return the #DW lines: the allocation, the copies, and other lines of the script."""
         return (*self._lines(request, pool), *request.kept)
 
-    def _lines(self, request: TierRequest, pool: Pool | None) -> Iterator[str]:
+    def _lines(self, request: TierRequest, pool: StoragePool | None) -> Iterator[str]:
         if request.persistent:
             yield f"{_MARKER} persistentdw name={request.persistent}"
         else:
@@ -124,7 +124,7 @@ class DataWarpTier(DwTier):
     copy_in, copy_out = "stage_in", "stage_out"
     copied = "type=directory"
 
-    def capacity_bytes(self, nodes: int, pool: Pool) -> int:
+    def capacity_bytes(self, nodes: int, pool: StoragePool) -> int:
         """Return 1 GiB less than the capacity of the nodes, or all of it if nodes are small.
 
         DataWarp allocates ceil(capacity / granularity) nodes, and reports rounded granularities,
@@ -137,7 +137,7 @@ class DataWarpTier(DwTier):
                 return size
         return exact
 
-    def job_words(self, request: TierRequest, pool: Pool | None, capacity: str) -> str:
+    def job_words(self, request: TierRequest, pool: StoragePool | None, capacity: str) -> str:
         """Return the type, access mode, capacity, pool, and the directory that is cached."""
         named = request.pool or (pool.name if pool else "")
         return (
@@ -174,7 +174,7 @@ class DataWarpTier(DwTier):
         cache = "_CACHE" if request.type == "cache" else ""
         return f"DW_JOB_{'PRIVATE' if request.access == 'private' else 'STRIPED'}{cache}"
 
-    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+    def check(self, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool | None:
         """Check the request, and refuse features that DataWarp does not have."""
         pool = super().check(request, pools)
         if request.type not in ("", "scratch", "cache"):
@@ -212,7 +212,7 @@ class RabbitTier(DwTier):
     needs_pool = False
     copy_in, copy_out = "copy_in", "copy_out"
 
-    def job_words(self, request: TierRequest, pool: Pool | None, capacity: str) -> str:
+    def job_words(self, request: TierRequest, pool: StoragePool | None, capacity: str) -> str:
         """Return the type, capacity, name and profile."""
         profile = f" profile={request.profile}" if request.profile else ""
         name = request.name or _DEFAULT_NAME
@@ -247,7 +247,7 @@ class RabbitTier(DwTier):
         name = request.persistent or request.name or _DEFAULT_NAME
         return f"DW_{kind}_{name.replace('-', '_')}"
 
-    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+    def check(self, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool | None:
         """Check the request, and refuse features that Rabbit does not have."""
         if request.type and request.type not in _TYPES:
             raise UsageError(f"type={request.type}: Rabbit has {', '.join(_TYPES)}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from stripewise.core.errors import UsageError
 from stripewise.present import printable
 from stripewise.run.tiers._base import (
-    Pool,
+    StoragePool,
     Tier,
     TierRequest,
     burst_size_text,
@@ -35,7 +35,7 @@ class LuaTier(Tier):
     markers = ("#BB_LUA",)
     needs_pool = False
 
-    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+    def directives(self, request: TierRequest, pool: StoragePool | None) -> tuple[str, ...]:
         """Return the template's lines, without staging that is not requested."""
         values = {
             "capacity": burst_size_text(self.requested_bytes(request, pool)),
@@ -67,7 +67,7 @@ class LuaTier(Tier):
             template=tuple(" ".join(map(_opened, line)) for line in lines),
         )
 
-    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+    def check(self, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool | None:
         """Check the request, its template, and its variable or directory."""
         if not request.template:
             raise UsageError("burst_buffer/lua needs the site's lines: give a template")

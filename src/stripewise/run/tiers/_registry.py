@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from stripewise.core.errors import UsageError
 from stripewise.present import printable
-from stripewise.run.tiers._base import Pool, Tier, TierRequest, check_persistent
+from stripewise.run.tiers._base import StoragePool, Tier, TierRequest, check_persistent
 from stripewise.run.tiers._dw import DataWarpTier, RabbitTier
 from stripewise.run.tiers._lua import LuaTier
 
@@ -23,7 +23,7 @@ class NoTier(Tier):
     summary = "no tier: the parallel file system"
     sized = False
 
-    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+    def directives(self, request: TierRequest, pool: StoragePool | None) -> tuple[str, ...]:
         """Return no lines."""
         return ()
 
@@ -31,7 +31,7 @@ class NoTier(Tier):
         """Return ""."""
         return ""
 
-    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+    def check(self, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool | None:
         """Accept everything except a persistent tier, since nothing is requested."""
         check_persistent(self, request)
         return None
@@ -51,7 +51,7 @@ class DirectoryTier(Tier):
     sized = False
     copies_itself = True
 
-    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+    def directives(self, request: TierRequest, pool: StoragePool | None) -> tuple[str, ...]:
         """Return only the kept lines of the script."""
         return request.kept
 
@@ -63,7 +63,7 @@ class DirectoryTier(Tier):
         """Return the directory with its variables, and the place in it."""
         return "/".join(part for part in (request.directory.rstrip("/"), request.place) if part)
 
-    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+    def check(self, request: TierRequest, pools: Sequence[StoragePool]) -> StoragePool | None:
         """Check that the directory is a path that a job can find.
 
         Raises:

@@ -236,7 +236,7 @@ Rungs = Callable[[ProgramFacts], tuple[Value, ...]]
 Condition = Callable[[ProgramFacts], str]
 
 
-class Search:
+class SearchRange:
     """When and with which values a tunable is searched.
 
     Attributes:
@@ -263,7 +263,7 @@ class Search:
         self.ladder: Rungs = by or (lambda facts: rungs)
 
 
-NOT_SEARCHED = Search(100)
+NOT_SEARCHED = SearchRange(100)
 
 
 @dataclass(eq=False)
@@ -297,7 +297,7 @@ class Tunable:
     stacks: tuple[str, ...]
     source: str
     safety: SafetyClass = SafetyClass.SAFE
-    search: Search = NOT_SEARCHED
+    search: SearchRange = NOT_SEARCHED
     also: str = ""
     applies: tuple[Condition, ...] = ()
     implies: Callable[[Value, ProgramFacts | None], Mapping[str, Value]] = lambda *_: {}

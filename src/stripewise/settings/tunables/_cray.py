@@ -7,7 +7,15 @@ from __future__ import annotations
 from functools import partial
 
 from stripewise.settings.tunables import _conditions as when
-from stripewise.settings.tunables._base import ActsAt, Flag, Integer, Layer, OneOf, Search, Tunable
+from stripewise.settings.tunables._base import (
+    ActsAt,
+    Flag,
+    Integer,
+    Layer,
+    OneOf,
+    SearchRange,
+    Tunable,
+)
 
 _hint = partial(
     Tunable,
@@ -23,14 +31,14 @@ TUNABLES = (
         "cray_cb_nodes_multiplier",
         Integer("1", 1, 1024),
         "Aggregators per stripe",
-        search=Search(31, 2, 4),
+        search=SearchRange(31, 2, 4),
         applies=(when.mpiio, when.cray, when.collective, when.lustre),
     ),
     _hint(
         "cray_cb_write_lock_mode",
         Integer("0", 0, 2),
         "0 extent locks; 1 one lock for all writers (collective only); 2 lock ahead",
-        search=Search(32, 2),
+        search=SearchRange(32, 2),
         applies=(when.mpiio, when.cray, when.collective, when.lustre, when.written),
     ),
     _hint(

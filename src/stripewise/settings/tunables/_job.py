@@ -13,7 +13,7 @@ from stripewise.settings.tunables._base import (
     Integer,
     Layer,
     SafetyClass,
-    Search,
+    SearchRange,
     Text,
     Tunable,
 )
@@ -38,19 +38,19 @@ TUNABLES = (
         "ranks",
         Integer("as the command says", 1, INT_MAX),
         "Number of MPI ranks, set in the launcher's options; tried only with --ranks",
-        search=Search(5),
+        search=SearchRange(5),
     ),
     _ranks(
         "ranks_per_node",
         Integer("as the command says", 1, INT_MAX),
         "Ranks per host, set in the launcher's options; tried only with --ranks-per-node",
-        search=Search(6),
+        search=SearchRange(6),
     ),
     _resource(
         "threads",
         Integer("as the environment says", 1, INT_MAX),
         "OpenMP threads per rank (OMP_NUM_THREADS, and srun's -c); tried only with --threads",
-        search=Search(7),
+        search=SearchRange(7),
         stacks=("openmp",),
         source="documented: OpenMP 5.2, section 21.1.2; manual page of srun",
     ),
@@ -58,13 +58,13 @@ TUNABLES = (
         "burst_buffer_nodes",
         Integer("as the job script says", 0, INT_MAX),
         "Nodes of the job's burst buffer, 0 for none; tried only for job scripts",
-        search=Search(2),
+        search=SearchRange(2),
     ),
     _burst_buffer(
         "burst_buffer_files",
         Text("all files of the job", r"[^\0\n]+", "wrfout*,wrfrst*"),
         "Patterns of the only files that go to the burst buffer (hybrid); tried only for "
         "job scripts",
-        search=Search(3, from_trials=True),
+        search=SearchRange(3, from_trials=True),
     ),
 )

@@ -19,7 +19,7 @@ from stripewise.settings.tunables._base import (
     Layer,
     OneOf,
     SafetyClass,
-    Search,
+    SearchRange,
     Tunable,
 )
 from stripewise.settings.tunables._conditions import KIB, MIB
@@ -67,7 +67,7 @@ TUNABLES = (
         "io",
         OneOf("ompio", "ompio", "romio314", "romio321", "romio341"),
         "Implementation of MPI-IO",
-        search=Search(10, by=_other_implementations),
+        search=SearchRange(10, by=_other_implementations),
         stacks=("openmpi",),
         applies=(when.open_mpi, when.mpiio, _has_choice),
         requires=lambda facts: {},
@@ -85,14 +85,14 @@ TUNABLES = (
             "static",
         ),
         "Algorithm of OMPIO's collective calls",
-        search=Search(22, by=_algorithms),
+        search=SearchRange(22, by=_algorithms),
         source="documented: Open MPI sources (default); measured: system writes of all but static",
     ),
     _collective(
         "io_ompio_grouping_option",
         Integer("5, simple", 1, 7),
         "How ranks are grouped under aggregators",
-        search=Search(60, 7, 6, 2, 3, 1, 4, by_name="its effect is mostly that of cb_nodes"),
+        search=SearchRange(60, 7, 6, 2, 3, 1, 4, by_name="its effect is mostly that of cb_nodes"),
     ),
     _parameter(
         "io_ompio_num_aggregators",
@@ -120,7 +120,7 @@ TUNABLES = (
         "io_ompio_cycle_buffer_size",
         Integer("512 MiB", 4 * KIB, INT_MAX),
         "Maximum bytes that one independent call moves at once",
-        search=Search(61, by=when.buffer_sizes(16 * MIB, (), (16 * MIB,))),
+        search=SearchRange(61, by=when.buffer_sizes(16 * MIB, (), (16 * MIB,))),
         applies=(when.open_mpi, when.ompio, _independent),
     ),
     _parameter(
@@ -132,7 +132,7 @@ TUNABLES = (
         "fcoll_vulcan_async_io",
         Integer("0, automatic", 0, 2),
         "Writes in vulcan: 1 asynchronous, 2 synchronous",
-        search=Search(68, 1, 2, by_name="automatic is asynchronous wherever it can be"),
+        search=SearchRange(68, 1, 2, by_name="automatic is asynchronous wherever it can be"),
     ),
     _parameter(
         "fcoll_vulcan_write_chunksize",
@@ -147,14 +147,18 @@ TUNABLES = (
         "fbtl_posix_write_datasieving",
         Flag("true"),
         "Data sieving in OMPIO's writes with holes",
-        search=Search(100, False, by_name="no effect was seen on 4 KiB pieces with 4 KiB holes"),
+        search=SearchRange(
+            100, False, by_name="no effect was seen on 4 KiB pieces with 4 KiB holes"
+        ),
         applies=(when.open_mpi, when.ompio, when.written, when.noncontiguous),
     ),
     _parameter(
         "fbtl_posix_read_datasieving",
         Flag("true"),
         "Data sieving in OMPIO's reads with holes",
-        search=Search(100, False, by_name="no effect was seen on 4 KiB pieces with 4 KiB holes"),
+        search=SearchRange(
+            100, False, by_name="no effect was seen on 4 KiB pieces with 4 KiB holes"
+        ),
         applies=(when.open_mpi, when.ompio, when.mpiio_read, when.noncontiguous),
     ),
     _parameter(

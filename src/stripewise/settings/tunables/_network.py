@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from stripewise.core import ProgramFacts, Value
 from stripewise.settings.tunables import _conditions as when
-from stripewise.settings.tunables._base import ActsAt, Layer, Search, Text, Tunable
+from stripewise.settings.tunables._base import ActsAt, Layer, SearchRange, Text, Tunable
 
 _SAR_LIMIT = "FI_OFI_RXM_SAR_LIMIT"
 _SAR_VALUES: tuple[Value, ...] = ("64K",)
@@ -39,7 +39,7 @@ TUNABLES = (
         stacks=("cray",),
         source="documented: fi_rxm(7); ARCHER2: collective writes of two nodes, 0.01 GiB/s with "
         "the default (Henty, Performance of Parallel IO on ARCHER2)",
-        search=Search(4, by=_values),
+        search=SearchRange(4, by=_values),
         applies=(when.mpiio, when.several_ranks, when.collective, _is_read),
     ),
 )

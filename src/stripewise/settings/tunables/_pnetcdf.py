@@ -20,7 +20,7 @@ from stripewise.settings.tunables._base import (
     Layer,
     OneOf,
     SafetyClass,
-    Search,
+    SearchRange,
     Text,
     Tunable,
 )
@@ -71,26 +71,26 @@ TUNABLES = (
         "nc_var_align_size",
         Integer("4; from 1.13 on 512", 0, 2**40),
         "Alignment of each variable without a record dimension, bytes",
-        search=Search(46, by=_alignments),
+        search=SearchRange(46, by=_alignments),
     ),
     _alignment(
         "nc_header_align_size",
         Integer("512", 0, 2**40),
         "Space for the file's header, bytes, so that later definitions do not move the data",
-        search=Search(62, by=_header_sizes),
+        search=SearchRange(62, by=_header_sizes),
         source=f"{_INFO}; from 1.13 on another name of nc_var_align_size",
     ),
     _alignment(
         "nc_record_align_size",
         Integer("4", 0, 2**40),
         "Alignment of the section of record variables, bytes",
-        search=Search(47, by=_alignments),
+        search=SearchRange(47, by=_alignments),
     ),
     _hint(
         "nc_header_read_chunk_size",
         Integer("256 KiB", 0, INT_MAX),
         "Bytes of the header that rank 0 reads at once when a file is opened",
-        search=Search(63, 4 * MIB),
+        search=SearchRange(63, 4 * MIB),
         applies=(when.pnetcdf, when.read),
     ),
     _hint(
@@ -98,7 +98,7 @@ TUNABLES = (
         OneOf("auto: in place above 4 KiB", "auto", "enable", "disable"),
         "Swap bytes in the program's own buffer; with enable also in small buffers, which "
         "must be writable and must not be read meanwhile",
-        search=Search(64, "disable"),
+        search=SearchRange(64, "disable"),
         applies=(when.pnetcdf, when.written),
         source=f"{_INFO}; documented: PnetCDF release notes 1.12 (threshold)",
     ),
@@ -106,7 +106,7 @@ TUNABLES = (
         "nc_ibuf_size",
         Integer("16 MiB", 0, 2**40),
         "Buffer that packs noncontiguous data of nonblocking calls, bytes",
-        search=Search(48, by=when.buffer_sizes(16 * MIB, (64 * MIB, 256 * MIB), ())),
+        search=SearchRange(48, by=when.buffer_sizes(16 * MIB, (64 * MIB, 256 * MIB), ())),
     ),
     _hint(
         "nc_data_move_chunk_size",
@@ -118,7 +118,9 @@ TUNABLES = (
         "nc_num_aggrs_per_node",
         Integer("0, off (1.14 and later)", 0, INT_MAX),
         "Ranks of a host that gather the requests of the others before MPI-IO",
-        search=Search(33, by=_per_node, by_name="no run shows whether this PnetCDF supports it"),
+        search=SearchRange(
+            33, by=_per_node, by_name="no run shows whether this PnetCDF supports it"
+        ),
         applies=(when.pnetcdf, when.several_ranks),
         source=f"{_SOURCES}; 1.12.3 ignores it (measured)",
     ),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stripewise.core.errors import UsageError
 from stripewise.storage.fit._predict import ModelCase, Ready, bandwidth, bandwidths
-from stripewise.storage.machines import Evidence, Figure, Storage
+from stripewise.storage.machines import Figure, FigureOrigin, Storage
 from stripewise.storage.results import Measured, Results
 from stripewise.storage.simulation import operation_figure
 
@@ -130,7 +130,7 @@ def _fit_determined(
     rates, unsure = np.log([_rate(one) for one in chosen]), _errors_of_medians(chosen, least_noise)
     start: Vector | None = None
     while True:
-        problem = Problem(base, cases, rates, unsure, left)
+        problem = FitProblem(base, cases, rates, unsure, left)
         place = problem.solve(random, start)
         widths, draws = problem.draws(place, random)
         spread = dict(zip(left, widths, strict=True))
@@ -291,7 +291,7 @@ def _with_figure(
     source = f"fitted to results of {what} by `stripewise machine fit`"
     ends = (min(low, value), value, max(high, value))
     low, value, high = (float(f"{end:.4g}") for end in ends)
-    figure = Figure(value, Evidence.MEASURED, source, low, high)
+    figure = Figure(value, FigureOrigin.MEASURED, source, low, high)
     return storage.with_figures({name: figure})
 
 
@@ -328,7 +328,7 @@ def minimised(
 
 
 @dataclass(frozen=True)
-class Problem:
+class FitProblem:
     """Bandwidths to be explained by figures, all as logarithms."""
 
     base: Storage
@@ -368,7 +368,7 @@ class Problem:
             best = one if one[1] < best[1] - NOTHING else best
         return best[0]
 
-    def without(self, index: int) -> Problem:
+    def without(self, index: int) -> FitProblem:
         """Return the problem without one of the figures."""
         name = list(self.expected)[index]
         left = {key: value for key, value in self.expected.items() if key != name}
@@ -417,7 +417,7 @@ def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
     """Return a storage with other values of some figures."""
     figures = dict(storage.figures)
     for name, value in values.items():
-        known = figures.get(name, Figure(value, Evidence.ASSUMED, "fit"))
+        known = figures.get(name, Figure(value, FigureOrigin.ASSUMED, "fit"))
         figures[name] = replace(known, value=value, low=None, high=None)
     return replace(storage, figures=figures)
 
@@ -446,10 +446,10 @@ def blank_storage(
     ranks = max((one.ranks_per_node for one in works), default=1)
     given = "given to `stripewise machine fit`"
     figures = {
-        "machine.nodes": Figure(nodes, Evidence.ASSUMED, "the most nodes of the results"),
-        "machine.ranks_per_node": Figure(ranks, Evidence.ASSUMED, "the most of the results"),
-        "servers.targets": Figure(targets, Evidence.DOCUMENTED, given),
-        **{one: Figure(_UNKNOWN, Evidence.ASSUMED, "not known") for one in _TARGETS},
+        "machine.nodes": Figure(nodes, FigureOrigin.ASSUMED, "the most nodes of the results"),
+        "machine.ranks_per_node": Figure(ranks, FigureOrigin.ASSUMED, "the most of the results"),
+        "servers.targets": Figure(targets, FigureOrigin.DOCUMENTED, given),
+        **{one: Figure(_UNKNOWN, FigureOrigin.ASSUMED, "not known") for one in _TARGETS},
     }
     return Storage(name, "Fitted to benchmark results", kind, stack, figures)
 
@@ -479,5 +479,5 @@ def finished(storage: Storage, results: Results) -> Storage:
         most = storage.value(f"servers.whole_{way}")
         value = min(seen[way == "write"] or max(seen.values()), most)
         source = "not shown by the results: as fast as the fastest configuration"
-        figures[name] = Figure(float(f"{value:.4g}"), Evidence.ASSUMED, source)
+        figures[name] = Figure(float(f"{value:.4g}"), FigureOrigin.ASSUMED, source)
     return replace(storage, figures=figures)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from stripewise.storage.machines._figures import FIGURES as FIGURES
     from stripewise.storage.machines._figures import SPEC_OF as SPEC_OF
     from stripewise.storage.machines._figures import Dimension as Dimension
-    from stripewise.storage.machines._figures import Evidence as Evidence
     from stripewise.storage.machines._figures import Figure as Figure
+    from stripewise.storage.machines._figures import FigureOrigin as FigureOrigin
     from stripewise.storage.machines._figures import FigureSpec as FigureSpec
     from stripewise.storage.machines._figures import quantity as quantity
     from stripewise.storage.machines._figures import quantity_text as quantity_text
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from stripewise.storage.machines._report import storage_summary as storage_summary
     from stripewise.storage.machines._report import storage_warnings as storage_warnings
     from stripewise.storage.machines._report import storages_table as storages_table
-    from stripewise.storage.machines._requests import Stack as Stack
+    from stripewise.storage.machines._requests import MpiStack as MpiStack
     from stripewise.storage.machines._write import description_digest as description_digest
     from stripewise.storage.machines._write import description_text as description_text
 else:

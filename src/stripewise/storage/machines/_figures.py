@@ -32,7 +32,7 @@ class Dimension(StrEnum):
     BANDWIDTH = "bytes per second"
 
 
-class Evidence(StrEnum):
+class FigureOrigin(StrEnum):
     """Origin of a figure."""
 
     MEASURED = "measured"
@@ -87,7 +87,7 @@ class Figure:
     """
 
     value: float
-    kind: Evidence
+    kind: FigureOrigin
     source: str
     low: float | None = None
     high: float | None = None

@@ -21,8 +21,8 @@ from stripewise.storage.machines._figures import (
     FIGURES,
     SPEC_OF,
     Dimension,
-    Evidence,
     Figure,
+    FigureOrigin,
     FigureSpec,
     quantity,
 )
@@ -279,7 +279,7 @@ def _figure(name: str, raw: _Raw, where: str) -> Figure:
                 f"{where}: interval = {raw.interval!r} does not hold the value {raw.value!r}: "
                 "correct one of them"
             )
-    return Figure(value, Evidence(raw.kind), raw.source, low, high)
+    return Figure(value, FigureOrigin(raw.kind), raw.source, low, high)
 
 
 def _transport(name: str, raw: _Transport) -> Transport:
@@ -412,7 +412,7 @@ def description_warnings(storage: Storage) -> list[str]:
             found.append(f"servers.whole_{way} is less than one target: servers.target_{way}")
         if isfinite(whole) and whole > 1.5 * targets * target:
             found.append(f"servers.whole_{way} is much more than all targets: it limits nothing")
-    assumed = sum(figure.kind is Evidence.ASSUMED for figure in storage.figures.values())
+    assumed = sum(figure.kind is FigureOrigin.ASSUMED for figure in storage.figures.values())
     if assumed:
         verb = "is" if assumed == 1 else "are"
         found.append(f"{assumed} of {len(storage.figures)} figures {verb} assumed")

@@ -24,9 +24,9 @@ from stripewise.core import MIB, temporary_directory
 from stripewise.core.errors import StorageError
 from stripewise.present import printable
 from stripewise.storage.machines._description import Storage, find_mount
-from stripewise.storage.machines._figures import SPEC_OF, Evidence, Figure, rounded
+from stripewise.storage.machines._figures import SPEC_OF, Figure, FigureOrigin, rounded
 from stripewise.storage.machines._find import described
-from stripewise.storage.machines._requests import Stack, measure_costs
+from stripewise.storage.machines._requests import MpiStack, measure_costs
 
 _STACKS = {"mpich": "romio", "openmpi": "ompio", "openmpi-romio": "romio"}
 """Names of MPI-IO libraries in simulations, by MPI."""
@@ -36,7 +36,7 @@ _LEAST_SECONDS = 1e-9
 
 
 def probe_storage(
-    directory: Path, stacks: Sequence[Stack] = (), effort: Effort | None = None
+    directory: Path, stacks: Sequence[MpiStack] = (), effort: Effort | None = None
 ) -> Storage:
     """Measure the file system of a directory, in a temporary directory of its own.
 
@@ -76,11 +76,14 @@ def probe_storage(
 def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
     method = "direct requests" if samples.direct else "no O_DIRECT: through the cache, with fsync"
     here = "stripewise machine probe"
-    yield "machine.nodes", Figure(1.0, Evidence.MEASURED, "this machine")
-    yield "machine.ranks_per_node", Figure(float(processors), Evidence.MEASURED, "this machine")
+    yield "machine.nodes", Figure(1.0, FigureOrigin.MEASURED, "this machine")
+    yield (
+        "machine.ranks_per_node",
+        Figure(float(processors), FigureOrigin.MEASURED, "this machine"),
+    )
     yield (
         "servers.targets",
-        Figure(1.0, Evidence.ASSUMED, "the file system is taken as one target"),
+        Figure(1.0, FigureOrigin.ASSUMED, "the file system is taken as one target"),
     )
     for name, values, what in _measured(samples):
         number = f"; {len(values)} samples" if len(values) > 1 else ""
@@ -148,7 +151,7 @@ def _figure(name: str, values: Sequence[float], source: str) -> Figure:
         for value in (min(values), median(values), max(values))
     )
     ends = (low, high) if len(values) > 1 else (None, None)
-    return Figure(middle, Evidence.MEASURED, source, *ends)
+    return Figure(middle, FigureOrigin.MEASURED, source, *ends)
 
 
 # Rounds of direct requests to one file system: the rate of each kind of transfer. The kinds

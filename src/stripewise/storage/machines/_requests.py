@@ -36,7 +36,7 @@ _LIMIT_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
-class Stack:
+class MpiStack:
     """An MPI library with one of its implementations of MPI-IO.
 
     Attributes:
@@ -61,7 +61,7 @@ class _Step(NamedTuple):
     a_byte: float
 
 
-def measure_costs(work: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
+def measure_costs(work: Path, stacks: Sequence[MpiStack] = ()) -> StorageCosts:
     """Measure the costs of requests on the file system of a directory.
 
     Args:
@@ -86,7 +86,7 @@ def measure_costs(work: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
     )
 
 
-def _exchanges(work: Path, stacks: Sequence[Stack]) -> Iterator[Exchange]:
+def _exchanges(work: Path, stacks: Sequence[MpiStack]) -> Iterator[Exchange]:
     end = time.monotonic() + _LIMIT_SECONDS
     for stack in stacks:
         found = _exchange(stack, work) if time.monotonic() < end else None
@@ -157,7 +157,7 @@ def _calls(work: Path) -> dict[str, Interval]:
     return {name: interval_of(batches) for name, batches in found.items()}
 
 
-def _exchange(stack: Stack, directory: Path) -> Exchange | None:
+def _exchange(stack: MpiStack, directory: Path) -> Exchange | None:
     """Measure a stack by the benchmark kernel; None if that fails."""
     mode = "collective" if stack.collective else "independent"
     write: dict[int, Interval] = {}

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from stripewise.storage.results._base import Data as Data
     from stripewise.storage.results._base import Found as Found
     from stripewise.storage.results._base import Measured as Measured
-    from stripewise.storage.results._base import Metadata as Metadata
+    from stripewise.storage.results._base import MetadataTest as MetadataTest
     from stripewise.storage.results._base import Name as Name
     from stripewise.storage.results._base import Results as Results
-    from stripewise.storage.results._base import Sample as Sample
+    from stripewise.storage.results._base import RunFigure as RunFigure
     from stripewise.storage.results._base import Seconds as Seconds
     from stripewise.storage.results._base import Test as Test
     from stripewise.storage.results._base import Timed as Timed

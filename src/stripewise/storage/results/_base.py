@@ -36,7 +36,7 @@ Seconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
-class Sample:
+class RunFigure:
     """One figure of one run.
 
     Attributes:
@@ -68,15 +68,15 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Timed(Sample):
+class Timed(RunFigure):
     """One figure of one repeat of a test; `repeat` counts from 1."""
 
     repeat: int = 1
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> RunFigure:
         """Figure without the repeat."""
-        return Sample(*(getattr(self, one.name) for one in fields(Sample)))
+        return RunFigure(*(getattr(self, one.name) for one in fields(RunFigure)))
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Metadata:
+class MetadataTest:
     """Operations of a metadata test.
 
     Attributes:
@@ -162,7 +162,7 @@ class Test:
     source: str
     nodes: int
     ranks: int
-    work: Data | Metadata
+    work: Data | MetadataTest
     timed: tuple[Timed, ...] = ()
     version: str = ""
     path: str = ""
@@ -379,7 +379,7 @@ def results_of(found: Found, name: str) -> Results:
         notes += [f"{test.source}: {one}" for one in test.notes]
         if test.failed:
             notes.append(f"{test.source} is left out: {test.failed}.")
-        elif isinstance(test.work, Metadata):
+        elif isinstance(test.work, MetadataTest):
             for figure, rates in _operations(test, test.work):
                 operations[figure] = (*operations.get(figure, ()), *rates)
         else:
@@ -395,7 +395,7 @@ def results_of(found: Found, name: str) -> Results:
     return Results(tuple(measured), operations, tuple(notes))
 
 
-def _operations(test: Test, work: Metadata) -> Iterator[tuple[str, tuple[float, ...]]]:
+def _operations(test: Test, work: MetadataTest) -> Iterator[tuple[str, tuple[float, ...]]]:
     for operation, figure in FIGURES.items():
         rates = work.spread.get(operation) or test.rates(operation)
         if rates and min(rates) > 0:

@@ -16,7 +16,7 @@ from statistics import pstdev, stdev
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import RESULTS
 from stripewise.present import plural
-from stripewise.storage.results._base import Found, Metadata, Reader, Test, Timed, possible
+from stripewise.storage.results._base import Found, MetadataTest, Reader, Test, Timed, possible
 from stripewise.storage.results._ior_test import each_of, in_some_order, most_spread
 from stripewise.storage.results._lines import (
     MOST_RANKS,
@@ -232,18 +232,18 @@ def _why_none(run: _Run) -> str:
     return "mdtest printed no rate that can be used"
 
 
-def _work(run: _Run, options: Mapping[str, str], ranks: int, source: str) -> Metadata:
+def _work(run: _Run, options: Mapping[str, str], ranks: int, source: str) -> MetadataTest:
     files = run.items // ranks or _option(options, "n", source) or _option(options, "I", source)
     if not files:
         raise UsageError(f"{source}: no number of files: give the whole output")
-    return Metadata(
+    return MetadataTest(
         files, "own" if "u" in options else "shared", _option(options, "z", source),
         _option(options, "b", source) or int("z" in options),
         option_size(options.get("w", "")) or 0, "y" in options,
     )  # fmt: skip
 
 
-def _directories(work: Metadata) -> int:
+def _directories(work: MetadataTest) -> int:
     """Return the directories of one tree, as far as numbers of this size make sense."""
     if work.depth <= 0 or work.width <= 1:
         return max(work.depth, 0) + 1
@@ -276,7 +276,7 @@ def _cache(options: Mapping[str, str]) -> str:
 
 
 def _timed(
-    run: _Run, work: Metadata, ranks: int, notes: list[str]
+    run: _Run, work: MetadataTest, ranks: int, notes: list[str]
 ) -> tuple[list[Timed], dict[str, tuple[float, float, float]]]:
     """Return the repeats as far as they are known, and the spread if they are not."""
     timed: list[Timed] = []

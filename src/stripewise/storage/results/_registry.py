@@ -24,11 +24,11 @@ from stripewise.storage.results._ior import IorText
 from stripewise.storage.results._ior_json import IorCsv, IorJson
 from stripewise.storage.results._lines import cleaned
 from stripewise.storage.results._mdtest import Mdtest
-from stripewise.storage.results._tables import CsvTable, Kernel, Metadata
+from stripewise.storage.results._tables import CsvTable, Kernel, MetadataKernel
 
 _T = TypeVar("_T")
 _MEMBERS: tuple[Reader, ...] = (
-    Kernel(), Metadata(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
+    Kernel(), MetadataKernel(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
     CsvTable(),
 )  # fmt: skip
 _IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")

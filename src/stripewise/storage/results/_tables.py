@@ -29,7 +29,7 @@ from stripewise.storage.results._base import (
     nodes_of,
     possible,
 )
-from stripewise.storage.results._base import Metadata as Work
+from stripewise.storage.results._base import MetadataTest as Work
 from stripewise.storage.results._lines import RATES, ranks_in, shown
 from stripewise.storage.simulation import workload_from_kernel
 from stripewise.storage.stacks import find_stack
@@ -247,7 +247,7 @@ def _timed(document: Mapping[str, Any], access: str, name: str) -> Timed | None:
 # The JSON of `stripewise bench metadata --json`.
 
 
-class Metadata(Reader):
+class MetadataKernel(Reader):
     """One run of our own metadata kernel."""
 
     name = "metadata"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.storage.simulation._jobs import Job as Job
+    from stripewise.storage.simulation._jobs import SimulatedJob as SimulatedJob
     from stripewise.storage.simulation._jobs import parse_capacity as parse_capacity
     from stripewise.storage.simulation._jobs import parse_sweep as parse_sweep
     from stripewise.storage.simulation._jobs import simulate_job as simulate_job

@@ -40,7 +40,7 @@ OF_JOB = ("nodes", "ranks-per-node", "stack", "transport", "capacity")
 
 
 @dataclass(frozen=True)
-class Job:
+class SimulatedJob:
     """Job that is simulated on a storage.
 
     Attributes:
@@ -79,7 +79,7 @@ class Job:
 
 
 def simulate_job(
-    storage: Storage, job: Job, sweep: Mapping[str, Sequence[Value]], say: Say
+    storage: Storage, job: SimulatedJob, sweep: Mapping[str, Sequence[Value]], say: Say
 ) -> Simulation:
     """Simulate a job on a storage, once for each combination of swept values.
 
@@ -96,7 +96,7 @@ def simulate_job(
     return Simulation(storage, job.pattern, {name: tuple(v) for name, v in sweep.items()}, rows)
 
 
-def workload_of(job: Job, say: Say = lambda text: None) -> Workload:
+def workload_of(job: SimulatedJob, say: Say = lambda text: None) -> Workload:
     """Return the workload of a job.
 
     Args:
@@ -140,14 +140,14 @@ def is_notation(text: str) -> bool:
     return text.startswith("<") or (text[:1].isdigit() and not Path(text).exists())
 
 
-def _check_options(job: Job, is_kernel: bool) -> None:
+def _check_options(job: SimulatedJob, is_kernel: bool) -> None:
     """Raise an error for options of the notation if a kernel or a trace has its own.
 
     Raises:
         UsageError: One of them was given.
     """
     for name in ("element_bytes", "steps", "datasets"):
-        if getattr(job, name) != getattr(Job, name):
+        if getattr(job, name) != getattr(SimulatedJob, name):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(
                 f"{option} requires a pattern in notation; a kernel takes its own options "
@@ -215,8 +215,8 @@ def parse_capacity(text: str) -> int:
 
 
 def swept(
-    job: Job, sweep: Mapping[str, Sequence[Value]]
-) -> Iterator[tuple[dict[str, Value], Job]]:
+    job: SimulatedJob, sweep: Mapping[str, Sequence[Value]]
+) -> Iterator[tuple[dict[str, Value], SimulatedJob]]:
     """Yield every combination of swept values, and its job."""
     for values in itertools.product(*sweep.values()):
         point = dict(zip(sweep, values, strict=True))
@@ -228,7 +228,7 @@ def swept(
         yield point, changed
 
 
-_CHANGES: Mapping[str, Callable[[Job, Value], Job]] = {
+_CHANGES: Mapping[str, Callable[[SimulatedJob, Value], SimulatedJob]] = {
     "nodes": lambda job, value: replace(job, nodes=int(str(value))),
     "ranks-per-node": lambda job, value: replace(job, ranks_per_node=int(str(value))),
     "stack": lambda job, value: replace(job, stack=str(value)),

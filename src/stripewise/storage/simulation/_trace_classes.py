@@ -35,7 +35,7 @@ which a rank has at most twice as many stretches (chosen)."""
 Ints = NDArray[np.int64]
 
 
-class Part(NamedTuple):
+class CallGroup(NamedTuple):
     """Calls of one kind that one rank makes in one of its stretches.
 
     Attributes:
@@ -64,7 +64,7 @@ class Part(NamedTuple):
     start_ns: int
 
 
-def parts_of(rows: NDArray[Any]) -> dict[int, list[list[Part]]]:
+def parts_of(rows: NDArray[Any]) -> dict[int, list[list[CallGroup]]]:
     """Return the stretches of each rank in order, each with its calls by kind.
 
     Args:
@@ -90,13 +90,13 @@ def parts_of(rows: NDArray[Any]) -> dict[int, list[list[Part]]]:
         np.gcd.reduceat(rows["granule"], first).tolist(), rows["file"][first].tolist(),
         rows["start_ns"][first].tolist(), strict=True,
     )  # fmt: skip
-    found: dict[int, list[list[Part]]] = {}
+    found: dict[int, list[list[CallGroup]]] = {}
     last = -1
     for number, rank, *of_part in columns:
         mine = found.setdefault(rank, [])
         if number != last:
             mine.append([])
-        mine[-1].append(Part(*of_part))
+        mine[-1].append(CallGroup(*of_part))
         last = number
     return found
 
@@ -212,7 +212,7 @@ class _Done(NamedTuple):
     """Parts of the ranks of a class in one stretch: (n_ranks, n_kinds)."""
 
     ranks: tuple[int, ...]
-    parts: tuple[tuple[Part, ...], ...]
+    parts: tuple[tuple[CallGroup, ...], ...]
 
     @property
     def kinds(self) -> tuple[int, ...]:
@@ -241,7 +241,7 @@ def traced_program(evidence: Evidence, ranks_per_node: int = 0) -> TracedProgram
     return TracedProgram(stretches, ranks, files, sum(not here[file] for file in own))
 
 
-def _aligned(by_rank: dict[int, list[list[Part]]]) -> Iterator[list[_Done]]:
+def _aligned(by_rank: dict[int, list[list[CallGroup]]]) -> Iterator[list[_Done]]:
     """Yield what different classes of ranks do at the same time.
 
     The largest class sets the pace; stretches of others are inserted at their place in the order.
@@ -269,14 +269,14 @@ def _merged(line: list[list[_Done]], mine: list[_Done]) -> list[list[_Done]]:
     return found
 
 
-def _rounded(part: Part) -> tuple[int, ...]:
+def _rounded(part: CallGroup) -> tuple[int, ...]:
     """Return the properties that are equal in ranks of one class."""
     numbers = (part.number, part.bytes, part.files)
     return part.kind, *(round(_STEPS_OF_TWO * log2(number)) for number in numbers if number > 0)
 
 
 def _stretch(done: Sequence[_Done], ranks_per_node: int, begin: int) -> Stretch:
-    by_kind: defaultdict[int, list[tuple[int, Part]]] = defaultdict(list)
+    by_kind: defaultdict[int, list[tuple[int, CallGroup]]] = defaultdict(list)
     for one in done:
         for rank, parts in zip(one.ranks, one.parts, strict=True):
             for part in parts:
@@ -299,7 +299,7 @@ def _turns(done: _Done, kinds: Sequence[int]) -> Turns:
     return Turns(len(done.ranks), tuple(counts.values()), dict(metadata))
 
 
-def _calls(of_kind: Sequence[tuple[int, Part]], ranks_per_node: int) -> TracedCalls:
+def _calls(of_kind: Sequence[tuple[int, CallGroup]], ranks_per_node: int) -> TracedCalls:
     """Return calls of one kind, by all ranks that make them."""
     parts = [part for _, part in of_kind]
     first, number = parts[0], sum(part.number for part in parts)

@@ -19,8 +19,8 @@ from stripewise.storage.stacks._ompio_settings import (
     GEN2_STRIPE,
     NO_REFINEMENT,
     TUNABLES,
-    Job,
     Ompio,
+    OmpioPattern,
     Stripes,
     aggregators,
     algorithm,
@@ -69,7 +69,7 @@ class OmpioStack(Stack):
         ]
         for one in steps_looked_at(work):
             fcoll = collective if is_collective(one.pattern) else "individual"
-            job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll,
+            job = OmpioPattern(one, shape_of(one.pattern, work), work, setup.layout, fcoll,
                       _adapted(one.pattern, ompio), self.stripes(setup))  # fmt: skip
             found += [times(phase, one.times) for phase in phases_of(job)]
         return merged(found, flowing=work.flowing)

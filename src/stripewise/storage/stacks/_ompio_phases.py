@@ -23,8 +23,8 @@ from stripewise.storage.stacks._ompio_settings import (
     GEN2_STRIPE,
     NO_REFINEMENT,
     Calls,
-    Job,
     Ompio,
+    OmpioPattern,
     aggregators,
     apart,
     flow_of,
@@ -36,7 +36,7 @@ from stripewise.storage.stacks._two_phase import HOLES
 from stripewise.storage.stacks._workload import Flow, Phase
 
 
-def phases_of(job: Job) -> list[Phase]:
+def phases_of(job: OmpioPattern) -> list[Phase]:
     """Return the phases of one step."""
     writing = job.pattern.writing
     if not job.shape.total_bytes:
@@ -53,7 +53,7 @@ def phases_of(job: Job) -> list[Phase]:
     return [by_groups(job, count)]
 
 
-def aggregator_count(job: Job) -> int:
+def aggregator_count(job: OmpioPattern) -> int:
     """Return OMPIO's number of aggregators."""
     shape, ranks = job.shape, job.work.ranks
     if job.ompio.forced == -1 and job.ompio.grouping == NO_REFINEMENT:
@@ -63,7 +63,7 @@ def aggregator_count(job: Job) -> int:
     return aggregators(job.ompio, ranks, int(shape.piece_bytes), int(shape.rank_bytes))
 
 
-def _two_phase(job: Job) -> list[Phase]:
+def _two_phase(job: OmpioPattern) -> list[Phase]:
     """Return the phases of ROMIO's algorithm, with `bytes_per_agg` as the buffer."""
     geometry, shape = geometry_of(job.pattern), job.shape
     if geometry is None:
@@ -81,7 +81,7 @@ _MOST_STRIPES = 4096
 """Number of stripes above which all are assumed to be whole."""
 
 
-def evenly(job: Job, count: int) -> list[Phase]:
+def evenly(job: OmpioPattern, count: int) -> list[Phase]:
     """Return vulcan's write: equal shares of the range, counted from byte 0.
 
     Shares that are cut by the beginning and the end of the range belong to one aggregator if their
@@ -128,7 +128,7 @@ def _shares(low: int, end: int, share: int, count: int) -> Counter[tuple[int, in
 
 
 def _share_calls(
-    job: Job, sizes: tuple[int, int], fill: float, cycle: int, rounds: int
+    job: OmpioPattern, sizes: tuple[int, int], fill: float, cycle: int, rounds: int
 ) -> tuple[Calls, bool]:
     """Return an aggregator's calls for its parts of the file, and whether each is read before."""
     shape, ompio = job.shape, job.ompio
@@ -149,7 +149,7 @@ def _share_calls(
     return Calls(count, data / count, rounds), False
 
 
-def by_stripes(job: Job) -> Phase:
+def by_stripes(job: OmpioPattern) -> Phase:
     """Return dynamic_gen2's write: stripes in turn, each stripe of a cycle is a call."""
     shape, ranks = job.shape, job.work.ranks
     stripe = job.stripes.size or GEN2_STRIPE
@@ -222,7 +222,7 @@ def _stream(part: _Part, most: int, ompio: Ompio, *, sieving: bool) -> Calls:
     return Calls(count, part.size / count, rounds)
 
 
-def by_groups(job: Job, count: int) -> Phase:
+def by_groups(job: OmpioPattern, count: int) -> Phase:
     """Return the calls of aggregators that each move the data of their own group of ranks."""
     pattern, shape, ompio = job.pattern, job.shape, job.ompio
     if are_joined(pattern):
@@ -252,7 +252,7 @@ def by_groups(job: Job, count: int) -> Phase:
     return Phase(name, rounds, (flow,), max(one.size for one in parts) / rounds, shape.ranks)
 
 
-def individual(job: Job) -> Phase:
+def individual(job: OmpioPattern) -> Phase:
     """Return independent requests: a call for each range, or for each window of data sieving."""
     writing = job.pattern.writing
     calls = _stream(_Part.of(job.shape), job.ompio.cycle_bytes, job.ompio,

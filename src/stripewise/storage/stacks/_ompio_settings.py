@@ -226,7 +226,7 @@ def _truth(value: Value | None) -> bool:
 
 
 @dataclass(frozen=True)
-class Job:
+class OmpioPattern:
     """A pattern with everything that determines how OMPIO moves it.
 
     Attributes:
@@ -259,7 +259,7 @@ class Calls:
     rounds: float
 
 
-def flow_of(job: Job, processes: int, calls: Calls, meet: AtOnce) -> Flow:
+def flow_of(job: OmpioPattern, processes: int, calls: Calls, meet: AtOnce) -> Flow:
     """Return the flow of aggregators that each move one part of the file, round by round."""
     granule = math.gcd(int(calls.size), job.shape.granule) or 1
     return met_flow(

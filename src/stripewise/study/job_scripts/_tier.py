@@ -19,7 +19,7 @@ from stripewise.run.slurm import (
     nodes_of_persistent,
 )
 from stripewise.run.tiers import (
-    Pool,
+    StoragePool,
     Tier,
     TierRequest,
     check_absolute,
@@ -37,7 +37,7 @@ _PLUGINS = ("datawarp", "lua")
 
 def tier_of_job(
     script: JobScript, job: JobOptions, slurm: Slurm
-) -> tuple[Tier, tuple[Pool, ...], TierRequest | None, TierRequest]:
+) -> tuple[Tier, tuple[StoragePool, ...], TierRequest | None, TierRequest]:
     """Return the kind of burst buffer, its pools, and the requests of runs.
 
     Returns:
@@ -68,7 +68,7 @@ def tier_of_job(
     pools = tuple(pool for one in known if one.plugin == tier.name for pool in _pools(one, job))
     if not pools and job.granularity_bytes and job.free_nodes is not None:
         size = job.granularity_bytes * job.free_nodes
-        pools = (Pool(job.pool, job.granularity_bytes, size, size),)
+        pools = (StoragePool(job.pool, job.granularity_bytes, size, size),)
     if job.persistent and has_own:
         raise UsageError(
             f"--persistent {printable(job.persistent)}: {script.name} has lines for a burst "
@@ -109,7 +109,7 @@ def _burst_buffers(slurm: Slurm) -> tuple[BurstBuffers, ...]:
         return ()
 
 
-def _pools(known: BurstBuffers, job: JobOptions) -> tuple[Pool, ...]:
+def _pools(known: BurstBuffers, job: JobOptions) -> tuple[StoragePool, ...]:
     """Return the pools with the user's overrides."""
     first = sorted(known.pools, key=lambda pool: pool.name != known.default_pool)
     found = []
@@ -125,9 +125,9 @@ def checked_pool(
     job: JobOptions,
     ask: TierRequest,
     tier: Tier,
-    pools: tuple[Pool, ...],
+    pools: tuple[StoragePool, ...],
     own: TierRequest | None,
-) -> Pool | None:
+) -> StoragePool | None:
     """Select the pool; refuse what no run could get or run.tuned.sh could not express.
 
     Raises:
@@ -188,7 +188,9 @@ def asked_of_tier(
     )
 
 
-def node_ladder(job: JobOptions, jobs: ScriptJobs, pools: tuple[Pool, ...]) -> tuple[int, ...]:
+def node_ladder(
+    job: JobOptions, jobs: ScriptJobs, pools: tuple[StoragePool, ...]
+) -> tuple[int, ...]:
     """Return the numbers of burst-buffer nodes to try.
 
     Raises:

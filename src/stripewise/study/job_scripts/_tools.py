@@ -20,7 +20,7 @@ from stripewise.run.slurm import Slurm
 from stripewise.settings import load_policy
 from stripewise.study.job_scripts._prepared import PreparedJob, prepare_job
 from stripewise.study.job_scripts._tuned_script import write_tuned_script
-from stripewise.study.plan import JobOptions, Ledger, StudyOptions
+from stripewise.study.plan import JobOptions, StudyLedger, StudyOptions
 from stripewise.study.strategies import FILES, NODES
 from stripewise.study.workspace import InputSnapshot
 
@@ -128,7 +128,7 @@ def _with_resources(options: StudyOptions, prepared: PreparedJob) -> StudyOption
 
 
 def job_launcher(
-    options: StudyOptions, runtime: Runtime, ledger: Ledger
+    options: StudyOptions, runtime: Runtime, ledger: StudyLedger
 ) -> tuple[Launcher, PreparedJob]:
     """Return the launcher that submits the jobs of a study, and the prepared job.
 
@@ -163,7 +163,7 @@ def job_launcher(
     return launcher, prepared
 
 
-def _files_seen(ledger: Ledger) -> Iterator[str]:
+def _files_seen(ledger: StudyLedger) -> Iterator[str]:
     """Yield the names of the files that runs of the unchanged script used."""
     for entry in ledger.entries:
         if entry.role in (RunRole.WARM_UP, RunRole.BASELINE):

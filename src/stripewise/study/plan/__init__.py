@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from stripewise.study.plan._journal import claim as claim
     from stripewise.study.plan._journal import described as described
     from stripewise.study.plan._journal import parse_journal as parse_journal
-    from stripewise.study.plan._ledger import Ledger as Ledger
     from stripewise.study.plan._ledger import OpenRun as OpenRun
+    from stripewise.study.plan._ledger import StudyLedger as StudyLedger
     from stripewise.study.plan._options import CLASSES as CLASSES
     from stripewise.study.plan._options import MINIMUM_RUNS as MINIMUM_RUNS
     from stripewise.study.plan._options import NO_MACHINE as NO_MACHINE

@@ -16,7 +16,7 @@ from statistics import median
 from stripewise.core import NOTHING, Amount, Measurement, RunRole
 from stripewise.core.errors import PolicyError, UsageError
 from stripewise.settings import Policy
-from stripewise.study.plan._ledger import Ledger
+from stripewise.study.plan._ledger import StudyLedger
 from stripewise.study.plan._options import MINIMUM_RUNS, StudyOptions
 from stripewise.study.plan._statistics import LOOKS
 
@@ -59,7 +59,7 @@ class Budget:
             None if the launcher has no allocations.
     """
 
-    ledger: Ledger
+    ledger: StudyLedger
     trials: int
     runs: int | None
     seconds: float | None
@@ -291,7 +291,7 @@ def _job_seconds(run: Measurement) -> float:
 def make_budget(
     options: StudyOptions,
     policy: Policy,
-    ledger: Ledger,
+    ledger: StudyLedger,
     nodes: int = 1,
     charged: Callable[[], float | None] = lambda: None,
 ) -> Budget:

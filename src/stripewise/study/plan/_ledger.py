@@ -45,7 +45,7 @@ class OpenRun:
     case: str = ""
 
 
-class Ledger:
+class StudyLedger:
     """State of a study, which is appended to its journal.
 
     Attributes:

@@ -30,11 +30,11 @@ from stripewise.core.errors import ProgramError
 from stripewise.settings.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 from stripewise.study.plan import (
     Budget,
-    Ledger,
     Observer,
     RunSlot,
     Steps,
     StudyCase,
+    StudyLedger,
     StudyOptions,
     attempt_name,
     is_contract,
@@ -57,7 +57,7 @@ class Parts:
     """Parts that the whole study shares."""
 
     options: StudyOptions
-    ledger: Ledger
+    ledger: StudyLedger
     executor: Executor
     observer: Observer
     budget: Budget

@@ -32,8 +32,8 @@ from stripewise.study.plan import (
     VERSION,
     BudgetSpentError,
     Journal,
-    Ledger,
     Observer,
+    StudyLedger,
     StudyOptions,
     check_commands,
     check_in_flight,
@@ -68,7 +68,7 @@ from stripewise.study.runs import Executor, Interrupts, Tools
 from stripewise.study.strategies import find_strategy
 from stripewise.study.verify import NO_FILE
 
-MakeTools = Callable[[StudyOptions, Ledger], Tools]
+MakeTools = Callable[[StudyOptions, StudyLedger], Tools]
 
 
 def run_study(
@@ -98,7 +98,7 @@ def run_study(
     interrupts = Interrupts()
     with (
         claim(options) as owned,
-        closing(Ledger(Journal(owned.path / JOURNAL))) as ledger,
+        closing(StudyLedger(Journal(owned.path / JOURNAL))) as ledger,
         interrupts.caught(),
         _damage_as_study_error(ledger, owned.path / JOURNAL),
     ):
@@ -146,7 +146,7 @@ def _make_context(
     options: StudyOptions,
     observer: Observer,
     make_tools: MakeTools,
-    ledger: Ledger,
+    ledger: StudyLedger,
     interrupts: Interrupts,
     identity: str,
 ) -> Context:
@@ -177,7 +177,7 @@ def _make_context(
 
 
 def _recorded_options(
-    given: StudyOptions, observer: Observer, ledger: Ledger, owned: OwnedDirectory
+    given: StudyOptions, observer: Observer, ledger: StudyLedger, owned: OwnedDirectory
 ) -> StudyOptions:
     """Return the options of a resumed study: the recorded ones, with an extended budget if given.
 
@@ -211,7 +211,7 @@ def _recorded_options(
 
 
 @contextmanager
-def _damage_as_study_error(ledger: Ledger, path: Path) -> Iterator[None]:
+def _damage_as_study_error(ledger: StudyLedger, path: Path) -> Iterator[None]:
     """Turn errors from an inconsistent journal into a study error before anything was run.
 
     Raises:
@@ -228,7 +228,7 @@ def _damage_as_study_error(ledger: Ledger, path: Path) -> Iterator[None]:
         ) from error
 
 
-def _local_tools(options: StudyOptions, ledger: Ledger) -> Tools:
+def _local_tools(options: StudyOptions, ledger: StudyLedger) -> Tools:
     from stripewise.study.runs import make_tools
 
     return make_tools(options, ledger)

@@ -32,7 +32,7 @@ from stripewise.storage.stacks import Workload
 from stripewise.study.plan import StudyOptions
 from stripewise.study.runs import FirstLook, Tools, look
 from stripewise.study.strategies import ModelStrategy
-from stripewise.study.workspace import Place, Workspace
+from stripewise.study.workspace import RunLocation, Workspace
 
 
 class NoFiles(Workspace):
@@ -41,13 +41,13 @@ class NoFiles(Workspace):
     def __init__(self) -> None:
         """Create the single empty place."""
 
-    def prepare(self, run_id: str) -> Place:
+    def prepare(self, run_id: str) -> RunLocation:
         """Return the place."""
         return self.find(run_id)
 
-    def find(self, run_id: str) -> Place:
+    def find(self, run_id: str) -> RunLocation:
         """Return the place."""
-        return Place(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
+        return RunLocation(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
 
     def release(self, run_id: str, *, evidence: bool = True) -> None:
         """Do nothing: there are no files to remove."""

@@ -29,15 +29,15 @@ from stripewise.settings.tunables import build_configuration
 from stripewise.study.plan import (
     Budget,
     BudgetSpentError,
-    Ledger,
     Observer,
     OpenRun,
     RunSlot,
     Steps,
+    StudyLedger,
 )
 from stripewise.study.runs._looking import comparable
 from stripewise.study.runs._tools import Tools
-from stripewise.study.workspace import Place
+from stripewise.study.workspace import RunLocation
 
 # Ctrl-C, SIGTERM and a lost terminal, handled where a run can be cancelled cleanly.
 
@@ -109,7 +109,7 @@ class Executor:
         budget: Budget that no run may exceed; None if there is none.
     """
 
-    ledger: Ledger
+    ledger: StudyLedger
     tools: Mapping[str, Tools]
     observer: Observer
     interrupts: Interrupts
@@ -237,7 +237,7 @@ class Executor:
         """Return the configuration that applies settings in every case."""
         return build_configuration(settings, self.facts)
 
-    def place(self, measurement: Measurement) -> Place:
+    def place(self, measurement: Measurement) -> RunLocation:
         """Return the place of a run."""
         return self._tools_of(measurement.run_id).workspace.find(measurement.run_id)
 
@@ -268,7 +268,7 @@ class Executor:
     def _tools_of(self, run_id: str) -> Tools:
         return self.tools[self.ledger.case_of(run_id)]
 
-    def _request(self, slot: RunSlot, run_id: str, place: Place) -> RunRequest:
+    def _request(self, slot: RunSlot, run_id: str, place: RunLocation) -> RunRequest:
         facts = self.facts
         return RunRequest(
             run_id=run_id,

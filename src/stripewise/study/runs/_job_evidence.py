@@ -23,7 +23,7 @@ from stripewise.evidence.readers import (
 from stripewise.evidence.trace import Evidence, RunProfile, relocated
 from stripewise.run import ask
 from stripewise.run.launch import asked_to_print, job_of, worked_in
-from stripewise.study.workspace import Place, Workspace
+from stripewise.study.workspace import RunLocation, Workspace
 
 _VARIABLES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_PATH", "DARSHAN_LOG_DIR_PATH", "DARSHAN_LOGDIR")
 """Variables with which sites and modules specify the directory of logs.  The first is the usual
@@ -66,7 +66,7 @@ class JobEvidence:
     workspace: Workspace
     darshan: Path | None = None
 
-    def printed(self, run_id: str, place: Place) -> MpiioOutput:
+    def printed(self, run_id: str, place: RunLocation) -> MpiioOutput:
         """Return what MPI printed in a run, in its outputs or in a log beside its files."""
         record = place.record_directory
         paths = [record / "stderr", record / "stdout"]
@@ -76,7 +76,7 @@ class JobEvidence:
             paths += [outputs.directory / file.path for file in tops if not file.is_link]
         return read_job_output(paths, place.directory, worked_in(record))
 
-    def logged(self, place: Place, run: Measurement) -> tuple[Evidence, ...]:
+    def logged(self, place: RunLocation, run: Measurement) -> tuple[Evidence, ...]:
         """Return Darshan's logs of the tuned program in a run, in order of their start.
 
         There are several logs if the script starts the program several times.
@@ -110,7 +110,9 @@ class JobEvidence:
             if begin < start + (_WHOLE_SECOND if start.is_integer() else 0.0) and start <= end:
                 yield found
 
-    def added(self, run_id: str, place: Place, run: Measurement, absent: bool) -> Measurement:
+    def added(
+        self, run_id: str, place: RunLocation, run: Measurement, absent: bool
+    ) -> Measurement:
         """Return a measurement completed with what the library could not observe.
 
         Args:

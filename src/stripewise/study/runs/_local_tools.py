@@ -50,7 +50,7 @@ from stripewise.study.job_scripts import (
     leave_script,
     places_of,
 )
-from stripewise.study.plan import CLASSES, NO_MACHINE, Ledger, StudyOptions, checked_command
+from stripewise.study.plan import CLASSES, NO_MACHINE, StudyLedger, StudyOptions, checked_command
 from stripewise.study.runs._job_evidence import JobEvidence, darshan_directory
 from stripewise.study.runs._looking import look, measure_first_run, what_was_written
 from stripewise.study.runs._tools import Compare, Tools
@@ -59,7 +59,7 @@ from stripewise.study.verify import BaselineOutputs, unreadable
 from stripewise.study.workspace import InputSnapshot, Workspace
 
 
-def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
+def make_tools(options: StudyOptions, ledger: StudyLedger) -> Tools:
     """Return the tools of a local study: launcher, workspace and the rest.
 
     Raises:
@@ -124,7 +124,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
 
 
 def _launcher(
-    options: StudyOptions, runtime: Runtime, ledger: Ledger
+    options: StudyOptions, runtime: Runtime, ledger: StudyLedger
 ) -> tuple[Launcher, PreparedJob | None]:
     """Return the launcher of the command, or of jobs made from a job script."""
     if options.job is None:
@@ -145,7 +145,7 @@ def _leave(
     return partial(leave_script, options, prepared, runtime, workspace.snapshot, launcher)
 
 
-def known_here(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
+def known_here(options: StudyOptions, ledger: StudyLedger) -> KnownStorage | None:
     """Return the description assigned to the study's file system; warn about errors in it."""
     if options.machine:
         return None

@@ -41,7 +41,7 @@ from stripewise.storage.machines import local_storage
 from stripewise.study.runs._job_evidence import JobEvidence, largest
 from stripewise.study.runs._tools import FirstLook
 from stripewise.study.verify import Written, written_by
-from stripewise.study.workspace import Place, Workspace
+from stripewise.study.workspace import RunLocation, Workspace
 
 REFUSED = "Stripewise refused to"
 _REFUSED = re.compile("refused to (change|make) (.*): it (?:existed before|is outside)")
@@ -58,7 +58,7 @@ _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 
 
 def look(
-    run_id: str, place: Place, outcome: Outcome, job: JobEvidence | None = None
+    run_id: str, place: RunLocation, outcome: Outcome, job: JobEvidence | None = None
 ) -> Measurement:
     """Return the measurement of one run; its profile is removed at once.
 
@@ -108,7 +108,7 @@ def _refused_text(guarded: Guarded) -> str:
 
 
 def _captured(
-    run_id: str, place: Place, outcome: Outcome
+    run_id: str, place: RunLocation, outcome: Outcome
 ) -> tuple[Measurement, HandshakeState | None]:
     """Return the library's measurement of a run, and its state; None if it was not loaded."""
     measured = Measurement(
@@ -196,7 +196,7 @@ def refusal(profile: RunProfile) -> str:
 
 def measure_first_run(
     workspace: Workspace,
-    place: Place,
+    place: RunLocation,
     measurement: Measurement,
     storage: EmulatedStorage | None = None,
     striping: Striping | None = None,
@@ -319,7 +319,7 @@ def _out_of_reach(why: str, job: JobEvidence) -> str:
     )
 
 
-def what_was_written(place: Place) -> dict[str, Written]:
+def what_was_written(place: RunLocation) -> dict[str, Written]:
     """Return what the first run wrote to each of its files, if its trace is complete."""
     try:
         return written_by(_evidence(place), place.directory)
@@ -327,24 +327,24 @@ def what_was_written(place: Place) -> dict[str, Written]:
         return {}
 
 
-def _evidence(place: Place) -> Evidence:
+def _evidence(place: RunLocation) -> Evidence:
     """Return the recorded evidence of a run, with the present paths of its files."""
     evidence = read_run(_containers(place))
     elsewhere = worked_in(place.record_directory)
     return relocated(evidence, elsewhere, place.directory) if elsewhere else evidence
 
 
-def _containers(place: Place) -> list[Path]:
+def _containers(place: RunLocation) -> list[Path]:
     return sorted((place.record_directory / "containers").glob("*.sw"))
 
 
-def _why_unseen(seen: Handshake, place: Place) -> str:
+def _why_unseen(seen: Handshake, place: RunLocation) -> str:
     """Return why the program was not observed; if it never started, it is not the library."""
     is_dropped = seen.state is HandshakeState.DROPPED
     return (_not_started(place) if is_dropped else "") or _as_given(seen.message, place)
 
 
-def _not_started(place: Place) -> str:
+def _not_started(place: RunLocation) -> str:
     """Return why a task of a job script did not start, from its run's output; empty if it did."""
     try:
         with (place.record_directory / "stderr").open("rb") as stream:
@@ -355,12 +355,12 @@ def _not_started(place: Place) -> str:
     return f"the program was not started: {printable(found[1])}" if found else ""
 
 
-def _as_given(message: str, place: Place) -> str:
+def _as_given(message: str, place: RunLocation) -> str:
     """Return a message with files named as in the user's command, not by the run's directory."""
     return message.replace(str(place.directory), ".")
 
 
-def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], list[str]]:
+def _outside(files: Sequence[ObservedFile], place: RunLocation) -> tuple[list[str], list[str]]:
     """Return absolute paths that were written, and those of temporary or allowed files.
 
     A file that the command names and the run leaves behind is not temporary: the next run, which

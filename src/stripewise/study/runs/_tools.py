@@ -16,7 +16,7 @@ from stripewise.settings.tunables import Space
 from stripewise.storage.emulation import EmulatedStorage
 from stripewise.storage.machines import KnownStorage
 from stripewise.study.job_scripts import JobPlaces
-from stripewise.study.workspace import Place, Workspace
+from stripewise.study.workspace import RunLocation, Workspace
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class FirstLook:
     warnings: tuple[str, ...] = ()
 
 
-Look = Callable[[str, Place, Outcome], Measurement]
+Look = Callable[[str, RunLocation, Outcome], Measurement]
 """Converts a finished run to a measurement: run_id, place, outcome."""
-LookFirst = Callable[[Place, Measurement], FirstLook]
+LookFirst = Callable[[RunLocation, Measurement], FirstLook]
 """Determines from a finished first run what the program does."""
 Compare = Callable[[Sequence[str], str, bool, str], Verification]
 """Compares outputs, given by run_id: two baselines, a candidate; whether the layout may differ;

@@ -39,10 +39,10 @@ from stripewise.study.strategies._rules import PerClass
 from stripewise.study.strategies._studied_file import (
     LEAST_COST,
     SMALL_BYTES,
-    Comparison,
     Score,
     SmallFile,
     StudiedFile,
+    TrialComparison,
     costly_small_file,
     large_file_globs,
 )
@@ -159,16 +159,16 @@ class ExpbbStrategy(StepwiseStrategy):
         if not score.is_failed:
             self._classes.learn(trial, self.noise)
 
-    def _judge(self, score: Score) -> Comparison:
+    def _judge(self, score: Score) -> TrialComparison:
         self._studied.tolerance = self._tolerance
         if self._best is None and not score.is_failed:
-            return Comparison.FASTER
+            return TrialComparison.FASTER
         return self._studied.judge(score, self._best or self._default_score(), self._least_run)
 
     def _is_better(self, score: Score) -> bool:
         """Return whether the studied file is faster, or equally fast in a shorter run."""
         best = self._best or self._default_score()
-        is_faster = self._judge(score) is Comparison.FASTER
+        is_faster = self._judge(score) is TrialComparison.FASTER
         return is_faster or self._studied.shortens_run(score, best, self._least_run)
 
     def _keep(self, score: Score, because: str = "") -> None:
@@ -257,10 +257,10 @@ class ExpbbStrategy(StepwiseStrategy):
         """Decide by a rung's first trial: loops, a hybrid run, or the end of the ladder."""
         verdict = self._judge(score)
         change = self._studied.change(before, score)
-        if verdict is Comparison.FASTER:
+        if verdict is TrialComparison.FASTER:
             self._keep(score, f"{change}: both faster on more nodes (rules 1 and 2)")
-        elif verdict in (Comparison.SLOWER, Comparison.IO_ONLY):
-            rule = "rule 3" if verdict is Comparison.IO_ONLY else "rule 5"
+        elif verdict in (TrialComparison.SLOWER, TrialComparison.IO_ONLY):
+            rule = "rule 3" if verdict is TrialComparison.IO_ONLY else "rule 5"
             self._because = f"{change}: {verdict}"
             if not (yield from self._try_hybrid(score, rule)):
                 return f"rule 6: {self._where()}: {self._because}"
@@ -304,7 +304,7 @@ class ExpbbStrategy(StepwiseStrategy):
         before = self._ladders.units(self._best.settings, self._defaults.unit)[0]
         unit = self._ladders.units(last.settings, now)[0]
         grown = last.calls / self._best.calls if self._best.calls else 0.0
-        is_slower = self._judge(last) is Comparison.SLOWER
+        is_slower = self._judge(last) is TrialComparison.SLOWER
         if not is_slower or grown < _CALLS_GREW * before / unit:
             return False
         self._because = (
@@ -351,7 +351,10 @@ class ExpbbStrategy(StepwiseStrategy):
             if before is None or score is self._best:
                 continue
             verdict = self._judge(score)
-            if self._best is not before or verdict not in (Comparison.EQUAL, Comparison.UNKNOWN):
+            if self._best is not before or verdict not in (
+                TrialComparison.EQUAL,
+                TrialComparison.UNKNOWN,
+            ):
                 break
             if not self._may_be_faster(score, min(least, self._studied.io(before))):
                 if not patience:
@@ -372,13 +375,13 @@ class ExpbbStrategy(StepwiseStrategy):
         reason = f"{self._where()}: {text}; {self._before}"
         score = yield from self._try({**best.settings, **change}, reason)
         verdict, comparison = self._judge(score), self._studied.change(best, score)
-        if verdict is Comparison.FASTER:
+        if verdict is TrialComparison.FASTER:
             both = score.run_ratio < best.run_ratio
             how = "both faster" if both else "I/O faster, the whole run no slower"
             self._keep(score, f"{comparison}: {how}, next value (rules 1 and 2)")
         elif by_run and self._studied.shortens_run(score, best, self._least_run):
             self._keep(score, f"{comparison}: the whole run is faster, next value (rule 2)")
-        elif verdict is Comparison.IO_ONLY:
+        elif verdict is TrialComparison.IO_ONLY:
             self._because = f"{comparison}: I/O faster, whole run slower (rule 3)"
             yield from self._try_hybrid(score, "rule 3")
         elif score.is_failed:

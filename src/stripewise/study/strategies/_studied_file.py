@@ -141,7 +141,7 @@ def _without_commas(glob: str) -> str:
 # Comparison of trials by the studied file's I/O time and the elapsed time, like ExPBB.
 
 
-class Comparison(StrEnum):
+class TrialComparison(StrEnum):
     """Result of comparing a trial with the best one so far."""
 
     FASTER = "faster"
@@ -246,7 +246,7 @@ class StudiedFile:
         """Return the time on the studied file relative to the baseline's I/O time."""
         return score.io_ratio * (self._share if score.share is None else score.share)
 
-    def judge(self, score: Score, best: Score, least_run: float) -> Comparison:
+    def judge(self, score: Score, best: Score, least_run: float) -> TrialComparison:
         """Compare a trial with the best one.
 
         Args:
@@ -256,12 +256,12 @@ class StudiedFile:
                 together must not cost more than the tolerance either.
         """
         if score.is_failed:
-            return Comparison.UNKNOWN if score.is_lost else Comparison.FAILED
+            return TrialComparison.UNKNOWN if score.is_lost else TrialComparison.FAILED
         is_longer = score.run_ratio > least_run * (1 + self.tolerance)
         if self.io(score) < self.io(best) * (1 - self.tolerance):
-            return Comparison.IO_ONLY if is_longer else Comparison.FASTER
+            return TrialComparison.IO_ONLY if is_longer else TrialComparison.FASTER
         is_slower = is_longer or self.io(score) > self.io(best) * (1 + self.tolerance)
-        return Comparison.SLOWER if is_slower else Comparison.EQUAL
+        return TrialComparison.SLOWER if is_slower else TrialComparison.EQUAL
 
     def shortens_run(self, score: Score, best: Score, least_run: float) -> bool:
         """Return whether the run is shorter by the tolerance, with the studied file no slower."""

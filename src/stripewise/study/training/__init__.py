@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stripewise.study.training._configurations import possible_points as possible_points
     from stripewise.study.training._configurations import recorded_tunables as recorded_tunables
     from stripewise.study.training._configurations import spread_points as spread_points
-    from stripewise.study.training._evidence import Evidence as Evidence
+    from stripewise.study.training._evidence import TrainingEvidence as TrainingEvidence
     from stripewise.study.training._evidence import find_evidence as find_evidence
     from stripewise.study.training._evidence import read_evidence as read_evidence
     from stripewise.study.training._kernels import kernel_program as kernel_program
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stripewise.study.training._models import lessons_of as lessons_of
     from stripewise.study.training._plan import PATTERNS as PATTERNS
     from stripewise.study.training._plan import SMALL_BYTES as SMALL_BYTES
-    from stripewise.study.training._plan import Cell as Cell
+    from stripewise.study.training._plan import TrainingCell as TrainingCell
     from stripewise.study.training._plan import TrainingOptions as TrainingOptions
     from stripewise.study.training._plan import TrainingPlan as TrainingPlan
     from stripewise.study.training._recording import RecordingObserver as RecordingObserver

@@ -29,7 +29,7 @@ from stripewise.study.procedure import SingleRuns, simulated_workload
 from stripewise.study.runs import Interrupts
 from stripewise.study.training._configurations import recorded_tunables, spread_points
 from stripewise.study.training._kernels import command_words, simulated_words
-from stripewise.study.training._plan import Cell, TrainingOptions
+from stripewise.study.training._plan import TrainingCell, TrainingOptions
 from stripewise.study.training._recording import (
     RecordingObserver,
     RecordingOptions,
@@ -41,8 +41,8 @@ _FIRST, _ORIGIN = "first-runs", "origin"
 
 
 def first_run(
-    options: TrainingOptions, cell: Cell, directory: OwnedDirectory
-) -> tuple[Cell, ProgramFacts]:
+    options: TrainingOptions, cell: TrainingCell, directory: OwnedDirectory
+) -> tuple[TrainingCell, ProgramFacts]:
     """Run a cell's kernel once with nothing set; return the completed cell and its facts.
 
     Raises:
@@ -70,7 +70,7 @@ def first_run(
 
 def record_cell(
     options: TrainingOptions,
-    cell: Cell,
+    cell: TrainingCell,
     path: Path,
     directory: OwnedDirectory,
     observer: RecordingObserver,
@@ -94,7 +94,7 @@ def record_cell(
     return record_surface(recording, observer)
 
 
-def command_of(options: TrainingOptions, cell: Cell) -> tuple[str, ...]:
+def command_of(options: TrainingOptions, cell: TrainingCell) -> tuple[str, ...]:
     """Return the command of a cell."""
     words = (*options.launcher, str(cell.ranks), options.kernel, *command_words(cell.words))
     return tuple(words)
@@ -112,7 +112,7 @@ _SAMPLED = 64
 Settings = Mapping[str, Value]
 
 
-def program_of(options: TrainingOptions, cell: Cell) -> SimulatedProgram:
+def program_of(options: TrainingOptions, cell: TrainingCell) -> SimulatedProgram:
     """Return a cell's kernel on the described storage.
 
     Raises:
@@ -129,7 +129,9 @@ def program_of(options: TrainingOptions, cell: Cell) -> SimulatedProgram:
     return replace(program, facts=facts)
 
 
-def expected_ratio(options: TrainingOptions, cell: Cell, points: Sequence[Settings]) -> float:
+def expected_ratio(
+    options: TrainingOptions, cell: TrainingCell, points: Sequence[Settings]
+) -> float:
     """Return the mean simulated time of the given points relative to that of the default.
 
     1 if it cannot be computed: the storage is not described, or no pattern was recognised.
@@ -161,7 +163,7 @@ def _slower(options: TrainingOptions, program: SimulatedProgram) -> float:
 
 
 def simulate_surface(
-    options: TrainingOptions, cell: Cell, points: Sequence[Settings], path: Path
+    options: TrainingOptions, cell: TrainingCell, points: Sequence[Settings], path: Path
 ) -> Surface:
     """Write a cell's surface, all at once, and return it."""
     program = program_of(options, cell)
@@ -186,7 +188,7 @@ def simulate_surface(
 
 def _runs(
     options: TrainingOptions,
-    cell: Cell,
+    cell: TrainingCell,
     program: SimulatedProgram,
     points: Sequence[Settings],
 ) -> Iterator[SurfaceRun]:
@@ -211,13 +213,15 @@ def _runs(
             clock += seconds
 
 
-def _storage(options: TrainingOptions, cell: Cell) -> EmulatedStorage:
+def _storage(options: TrainingOptions, cell: TrainingCell) -> EmulatedStorage:
     emulation = options.emulation(cell.ranks)
     assert emulation is not None  # follows from the options
     return EmulatedStorage.find(emulation)
 
 
-def _provenance(options: TrainingOptions, cell: Cell, program: SimulatedProgram) -> dict[str, str]:
+def _provenance(
+    options: TrainingOptions, cell: TrainingCell, program: SimulatedProgram
+) -> dict[str, str]:
     found = _storage(options, cell)
     return {
         "stripewise": stripewise.__version__,

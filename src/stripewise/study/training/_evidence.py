@@ -22,7 +22,7 @@ from stripewise.core import (
 from stripewise.core.errors import StripewiseError, UsageError
 from stripewise.core.inputs import RESULTS, parse_json, read_input
 from stripewise.evidence.patterns import pattern_of
-from stripewise.learning.performance import Ground, Sample, Training, Way
+from stripewise.learning.performance import Ground, Training, TrainingSample, Way
 from stripewise.run.runtime import program_name
 from stripewise.settings.tunables import get
 from stripewise.storage.machines import description_digest, find_storage
@@ -34,7 +34,7 @@ _TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
 
 
 @dataclass(frozen=True)
-class Evidence(Training):
+class TrainingEvidence(Training):
     """Samples of one ground from one file.
 
     Attributes:
@@ -48,7 +48,7 @@ class Evidence(Training):
     storage: str = ""
 
 
-def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
+def find_evidence(directory: Path) -> tuple[list[TrainingEvidence], list[str]]:
     """Return the evidence in a directory, and why other surfaces and studies are not used.
 
     Raises:
@@ -70,13 +70,13 @@ def _is_superseded(path: Path) -> bool:
     return path.name == JOURNAL and path.with_name(RESULT).exists()
 
 
-def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], list[str]]:
+def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[TrainingEvidence], list[str]]:
     """Return the samples of surfaces and studies, and a line on each file that is not usable.
 
     Raises:
         UsageError: None of the files is usable.
     """
-    found: list[Evidence] = []
+    found: list[TrainingEvidence] = []
     refused: list[str] = []
     for path in paths:
         try:
@@ -96,7 +96,7 @@ def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], 
     return found, refused
 
 
-def _evidence_of_surface(path: Path) -> Iterator[Evidence]:
+def _evidence_of_surface(path: Path) -> Iterator[TrainingEvidence]:
     surface = Surface.load(path)
     check_facts(surface.facts, path)
     ground, way = _ground(surface.provenance, surface.facts, path)
@@ -105,11 +105,11 @@ def _evidence_of_surface(path: Path) -> Iterator[Evidence]:
         runs = [surface.runs[index] for index in indices]
         times = tuple(map(_seconds, (r for r in runs if r.status in _TIMED)))
         if times and usable(runs[0].settings):
-            samples.append(Sample(surface.facts, dict(runs[0].settings), times, kernel))
+            samples.append(TrainingSample(surface.facts, dict(runs[0].settings), times, kernel))
     warm = sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
     seconds = sum(run.elapsed_seconds for run in surface.runs)
     if len(surface.runs) > warm:
-        yield Evidence(
+        yield TrainingEvidence(
             ground, tuple(samples), len(surface.runs), seconds, way, path,
             kernel or program_name(surface.command), surface.provenance.get(way.value, ""),
         )  # fmt: skip
@@ -128,12 +128,12 @@ def _seconds(run: Any) -> float:
     return float(run.io_seconds if run.status is RunStatus.OK else run.elapsed_seconds)
 
 
-def _evidence_of_study(path: Path) -> Iterator[Evidence]:
+def _evidence_of_study(path: Path) -> Iterator[TrainingEvidence]:
     study = read_study(path)
     share = len(study.facts)
     for case, facts in study.facts.items():
         ground, way = _ground(study.provenance, facts, path)
-        yield Evidence(
+        yield TrainingEvidence(
             ground, tuple(study.samples(case)), study.n_runs // share,
             study.run_seconds / share, way, path,
         )  # fmt: skip
@@ -200,7 +200,7 @@ class Studied:
     n_runs: int
     run_seconds: float
 
-    def samples(self, case: str) -> Iterator[Sample]:
+    def samples(self, case: str) -> Iterator[TrainingSample]:
         """Yield a sample for each configuration of a case."""
         times: dict[str, list[StudyRun]] = {}
         for run in self.runs:
@@ -212,7 +212,9 @@ class Studied:
                 for name, value in runs[0].settings.items()
             }
             if usable(settings):
-                yield Sample(self.facts[case], settings, tuple(run.io_seconds for run in runs))
+                yield TrainingSample(
+                    self.facts[case], settings, tuple(run.io_seconds for run in runs)
+                )
 
 
 def read_study(path: Path) -> Studied:

@@ -29,14 +29,14 @@ from stripewise.learning.knowledge import (
 from stripewise.learning.performance import (
     Ground,
     Model,
-    Sample,
     Training,
+    TrainingSample,
     Way,
     fit,
     save_model,
 )
 from stripewise.settings import load_policy
-from stripewise.study.training._evidence import Evidence
+from stripewise.study.training._evidence import TrainingEvidence
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class Fits:
 
     models: tuple[Model, ...]
     paths: tuple[Path, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[TrainingEvidence, ...]
     refused: tuple[str, ...] = ()
     unfitted: tuple[Ground, ...] = ()
     tables: tuple[Path, ...] = ()
 
 
 def fit_models(
-    evidence: Sequence[Evidence], refused: Sequence[str] = (), into: Path | None = None
+    evidence: Sequence[TrainingEvidence], refused: Sequence[str] = (), into: Path | None = None
 ) -> Fits:
     """Fit and write models.
 
@@ -86,19 +86,19 @@ def fit_models(
     return Fits(tuple(models), paths, tuple(evidence), tuple(refused), tuple(unfitted), tables)
 
 
-def by_ground(evidence: Sequence[Evidence]) -> list[Training]:
+def by_ground(evidence: Sequence[TrainingEvidence]) -> list[Training]:
     """Return the samples of each storage and stack, from all files.
 
     Two names of the same description count as the same storage.
     """
-    found: dict[Ground, list[Evidence]] = {}
+    found: dict[Ground, list[TrainingEvidence]] = {}
     for one in evidence:
         same = next((known for known in found if not known.why_not(one.ground)), one.ground)
         found.setdefault(same, []).append(one)
     return [_training(ground, parts) for ground, parts in found.items()]
 
 
-def _training(ground: Ground, parts: Sequence[Evidence]) -> Training:
+def _training(ground: Ground, parts: Sequence[TrainingEvidence]) -> Training:
     ways = Counter({way: sum(len(p.samples) for p in parts if p.way is way) for way in Way})
     return Training(
         ground,
@@ -122,7 +122,7 @@ show where an optimistic model is wrong.
 """
 
 
-def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> int:
+def keep_lessons(evidence: Iterable[TrainingEvidence], store: Store | None = None) -> int:
     """Store the best settings of each pattern as lessons; return how many are new.
 
     The lesson of a surface that has grown replaces its earlier one.
@@ -146,7 +146,7 @@ def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> in
     return store.add(found)
 
 
-def lessons_of(evidence: Iterable[Evidence]) -> Iterator[Lesson]:
+def lessons_of(evidence: Iterable[TrainingEvidence]) -> Iterator[Lesson]:
     """Yield the lesson of each surface; a surface without the default has none."""
     for one in evidence:
         lesson = _lesson(one) if one.program else None
@@ -154,7 +154,7 @@ def lessons_of(evidence: Iterable[Evidence]) -> Iterator[Lesson]:
             yield lesson
 
 
-def _lesson(evidence: Evidence) -> Lesson | None:
+def _lesson(evidence: TrainingEvidence) -> Lesson | None:
     default = next((one for one in evidence.samples if not one.settings), None)
     if default is None or not default.facts.patterns:
         return None
@@ -182,14 +182,14 @@ def _lesson(evidence: Evidence) -> Lesson | None:
     )
 
 
-def _worth_keeping(ranked: Sequence[Sample]) -> list[Sample]:
+def _worth_keeping(ranked: Sequence[TrainingSample]) -> list[TrainingSample]:
     """Return the best configurations, and some of all the others."""
     others = ranked[_BEST:]
     step = max(-(-len(others) // _OTHERS), 1)
     return [*ranked[:_BEST], *others[::step]]
 
 
-def _best(samples: Iterable[Sample]) -> Sample:
+def _best(samples: Iterable[TrainingSample]) -> TrainingSample:
     """Return the simplest of the configurations that are about as fast as the fastest."""
     known = list(samples)
     least = min(median(one.seconds) for one in known)
@@ -197,7 +197,7 @@ def _best(samples: Iterable[Sample]) -> Sample:
     return min(good, key=lambda one: (len(one.settings), median(one.seconds)))
 
 
-def _effect(default: Sample, best: Sample) -> Effect:
+def _effect(default: TrainingSample, best: TrainingSample) -> Effect:
     """Return the ratio of the medians, bounded by that of the extremes: no run is an outlier."""
     return Effect(
         median(default.seconds) / median(best.seconds),
@@ -207,7 +207,7 @@ def _effect(default: Sample, best: Sample) -> Effect:
     )
 
 
-def _machine(evidence: Evidence) -> Machine:
+def _machine(evidence: TrainingEvidence) -> Machine:
     """Return this host with the storage that was measured."""
     here = describe_machine(Path.cwd())
     if evidence.way is Way.REAL:
@@ -219,7 +219,7 @@ def _machine(evidence: Evidence) -> Machine:
     )  # fmt: skip
 
 
-def _identity(evidence: Evidence, default: Sample) -> str:
+def _identity(evidence: TrainingEvidence, default: TrainingSample) -> str:
     """Return an identity that stays the same while a surface grows, so that it is stored once.
 
     No two surfaces begin with runs of equal length, except simulated ones, which do not grow.

@@ -132,7 +132,7 @@ _NOT_COMPARED = frozenset({"directory", "budget_seconds", "allow_outside"})
 
 
 @dataclass(frozen=True)
-class Cell:
+class TrainingCell:
     """One pattern at one scale, whose surface is measured.
 
     Attributes:
@@ -181,21 +181,23 @@ class TrainingPlan:
     """
 
     options: TrainingOptions
-    cells: tuple[Cell, ...]
+    cells: tuple[TrainingCell, ...]
 
     @classmethod
     def begin(cls, options: TrainingOptions) -> TrainingPlan:
         """Return the plan of a new training, whose cells are not examined yet."""
         cells = (
-            Cell(words, ranks) for ranks in sorted(options.ranks) for words in options.kernels
+            TrainingCell(words, ranks)
+            for ranks in sorted(options.ranks)
+            for words in options.kernels
         )
         return cls(options, tuple(cells))
 
-    def surface(self, cell: Cell) -> Path:
+    def surface(self, cell: TrainingCell) -> Path:
         """Return the path of a cell's surface."""
         return self.options.directory / f"{cell.name}.jsonl"
 
-    def with_cell(self, cell: Cell) -> TrainingPlan:
+    def with_cell(self, cell: TrainingCell) -> TrainingPlan:
         """Return the plan with one cell replaced by a more complete one."""
         known = {(one.words, one.ranks): one for one in self.cells}
         return replace(self, cells=tuple({**known, (cell.words, cell.ranks): cell}.values()))
@@ -264,7 +266,7 @@ LEAST = 12
 
 
 def share_out(
-    cells: Sequence[Cell], repeats: int, budget_seconds: float | None = None, most: int = 0
+    cells: Sequence[TrainingCell], repeats: int, budget_seconds: float | None = None, most: int = 0
 ) -> list[int]:
     """Return how many configurations of each cell to measure.
 
@@ -286,7 +288,7 @@ def share_out(
     return _scaled(wanted, low)
 
 
-def total_seconds(cells: Sequence[Cell], numbers: Sequence[int], repeats: int) -> float:
+def total_seconds(cells: Sequence[TrainingCell], numbers: Sequence[int], repeats: int) -> float:
     """Return the time for a number of configurations of each cell, including their warm-ups."""
     return sum(
         (number * repeats + 1) * cell.run_seconds

@@ -27,7 +27,7 @@ from stripewise.study.training._cells import (
 from stripewise.study.training._configurations import possible_points, recorded_tunables
 from stripewise.study.training._plan import (
     PLAN,
-    Cell,
+    TrainingCell,
     TrainingOptions,
     TrainingPlan,
     find_plan,
@@ -40,13 +40,13 @@ from stripewise.study.training._surface import Surface
 class TrainingObserver(RecordingObserver):
     """Receives the events of a training; every method does nothing here."""
 
-    def looking(self, cell: Cell) -> None:
+    def looking(self, cell: TrainingCell) -> None:
         """A kernel is run for the first time, with nothing set."""
 
     def settled(self, plan: TrainingPlan) -> None:
         """The plan is complete: what is measured, and about how long that takes."""
 
-    def measuring(self, cell: Cell, number: int, of: int) -> None:
+    def measuring(self, cell: TrainingCell, number: int, of: int) -> None:
         """The measurement of a cell's configurations begins."""
 
 
@@ -62,7 +62,7 @@ class Trained:
 
     plan: TrainingPlan
     surfaces: tuple[Path, ...]
-    unfinished: tuple[Cell, ...] = ()
+    unfinished: tuple[TrainingCell, ...] = ()
 
 
 def train(options: TrainingOptions, observer: TrainingObserver | None = None) -> Trained:
@@ -115,7 +115,9 @@ def _with_first_runs(
     return plan
 
 
-def _with_first_run(options: TrainingOptions, cell: Cell, directory: OwnedDirectory) -> Cell:
+def _with_first_run(
+    options: TrainingOptions, cell: TrainingCell, directory: OwnedDirectory
+) -> TrainingCell:
     if options.way is Way.SIMULATED:
         program = program_of(options, cell)
         facts, space = program.facts, find_space(program.facts, only=sorted(program.tunables))
@@ -130,8 +132,8 @@ def _with_first_run(options: TrainingOptions, cell: Cell, directory: OwnedDirect
 
 
 def _with_points(
-    options: TrainingOptions, cell: Cell, facts: ProgramFacts, space: Space
-) -> tuple[Cell, list[Mapping[str, Value]]]:
+    options: TrainingOptions, cell: TrainingCell, facts: ProgramFacts, space: Space
+) -> tuple[TrainingCell, list[Mapping[str, Value]]]:
     """Return the cell with its ladders, and all valid points of them.
 
     Raises:
@@ -164,11 +166,13 @@ def _with_counts(plan: TrainingPlan, directory: OwnedDirectory) -> TrainingPlan:
     return plan
 
 
-def _numbers(cells: Sequence[Cell], how: TrainingOptions, seconds: float | None) -> list[int]:
+def _numbers(
+    cells: Sequence[TrainingCell], how: TrainingOptions, seconds: float | None
+) -> list[int]:
     return share_out(cells, how.repeats, seconds, how.configurations)
 
 
-def _adoptable(options: TrainingOptions, cell: Cell) -> Cell:
+def _adoptable(options: TrainingOptions, cell: TrainingCell) -> TrainingCell:
     """Return the cell with only tunables that may be set automatically, if there are any."""
     assert cell.facts is not None
     vary = {

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stripewise.study.workspace._snapshot import InputSnapshot as InputSnapshot
     from stripewise.study.workspace._workspace import OutputFile as OutputFile
     from stripewise.study.workspace._workspace import OutputSet as OutputSet
-    from stripewise.study.workspace._workspace import Place as Place
+    from stripewise.study.workspace._workspace import RunLocation as RunLocation
     from stripewise.study.workspace._workspace import Workspace as Workspace
 else:
     __getattr__, __all__ = lazy_exports(__name__)

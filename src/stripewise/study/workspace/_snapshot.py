@@ -32,7 +32,7 @@ _REMEDY = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class SnapshotEntry:
     """One entry of the snapshot.
 
     Attributes:
@@ -72,7 +72,7 @@ class InputSnapshot:
 
     directory: Path
     source: Path
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, SnapshotEntry]
     layout: str = ""
 
     @classmethod
@@ -127,7 +127,7 @@ class InputSnapshot:
         """Load a complete snapshot; None if there is none."""
         try:
             data = json.loads(home.read(MANIFEST) or b"")
-            entries = {name: Entry(**entry) for name, entry in data["entries"].items()}
+            entries = {name: SnapshotEntry(**entry) for name, entry in data["entries"].items()}
             layout = str(data.get("layout", ""))
             return cls(home.path / COPY, Path(data["source"]), entries, layout)
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -266,18 +266,20 @@ def _check_size(source: Path, directory: Path, names: Mapping[str, os.stat_resul
     check_free(directory, total, "the copy of the inputs")
 
 
-def _copy(source: Path, directory: Path, names: Mapping[str, os.stat_result]) -> dict[str, Entry]:
-    entries: dict[str, Entry] = {}
+def _copy(
+    source: Path, directory: Path, names: Mapping[str, os.stat_result]
+) -> dict[str, SnapshotEntry]:
+    entries: dict[str, SnapshotEntry] = {}
     for name, status in names.items():
         target = directory / name
         mode = stat.S_IMODE(status.st_mode)
         if stat.S_ISDIR(status.st_mode):
             target.mkdir()
-            entries[name] = Entry("directory", mode, layout=layout_text(source / name))
+            entries[name] = SnapshotEntry("directory", mode, layout=layout_text(source / name))
         elif stat.S_ISLNK(status.st_mode):
             text = _retarget(source, name, os.readlink(source / name))
             os.symlink(text, target)
-            entries[name] = Entry("link", target=text)
+            entries[name] = SnapshotEntry("link", target=text)
         else:
             try:
                 copy_file(source / name, target)
@@ -291,7 +293,7 @@ def _copy(source: Path, directory: Path, names: Mapping[str, os.stat_result]) ->
             os.chmod(target, mode & ~0o222)
             copied = os.lstat(target)
             size, mtime = copied.st_size, copied.st_mtime_ns
-            entries[name] = Entry("file", mode, size, mtime, layout=layout)
+            entries[name] = SnapshotEntry("file", mode, size, mtime, layout=layout)
     return entries
 
 

@@ -15,7 +15,7 @@ from stripewise.core import OwnedDirectory
 from stripewise.core.errors import StorageError, StudyError, UsageError
 from stripewise.storage.emulation import Layout, set_layout
 from stripewise.study.workspace._copying import can_clone, check_free, check_quota, copy_file
-from stripewise.study.workspace._snapshot import Entry, InputSnapshot
+from stripewise.study.workspace._snapshot import InputSnapshot, SnapshotEntry
 
 SMALL_BYTES = 1 << 20
 """Size up to which inputs are copied in every run; larger read-only ones are linked."""
@@ -24,7 +24,7 @@ RUN_DIRECTORY = "{run_dir}"
 
 
 @dataclass(frozen=True)
-class Place:
+class RunLocation:
     """Directories and command of a run.
 
     Attributes:
@@ -140,7 +140,7 @@ class Workspace:
         self._old_outputs = old_outputs
         self._output_bytes = output_bytes
 
-    def prepare(self, run_id: str) -> Place:
+    def prepare(self, run_id: str) -> RunLocation:
         """Create a new place with the inputs as they were at the start.
 
         Raises:
@@ -170,14 +170,14 @@ class Workspace:
         self._records.inside(run_id).make()
         return self.find(run_id)
 
-    def find(self, run_id: str) -> Place:
+    def find(self, run_id: str) -> RunLocation:
         """Return the place of a run, present or past, without creating anything.
 
         Raises:
             UsageError: The command names an outside file to be created, which no trial may do.
         """
         directory = self._directory(run_id)
-        return Place(
+        return RunLocation(
             directory=directory,
             record_directory=self._records.path / run_id,
             writable=(directory.parent, *self._allowed),
@@ -274,7 +274,7 @@ class Workspace:
             if entry.kind == "file" and self._is_copied(relative, entry)
         )
 
-    def _is_copied(self, relative: str, entry: Entry) -> bool:
+    def _is_copied(self, relative: str, entry: SnapshotEntry) -> bool:
         if self._clones or entry.size_bytes <= SMALL_BYTES:
             return True
         return self._written is None or relative in self._written
@@ -287,7 +287,7 @@ class Workspace:
                 return can_clone(self.snapshot.directory / relative, self._work.path)
         return False
 
-    def _copy_or_link(self, relative: str, entry: Entry, target: Path) -> None:
+    def _copy_or_link(self, relative: str, entry: SnapshotEntry, target: Path) -> None:
         original = self.snapshot.directory / relative
         if entry.kind == "directory":
             target.mkdir(mode=0o700)
@@ -305,7 +305,7 @@ class Workspace:
         else:
             os.symlink(original, target)
 
-    def _give_layout(self, entry: Entry, target: Path) -> None:
+    def _give_layout(self, entry: SnapshotEntry, target: Path) -> None:
         if self._emulated and entry.layout:
             set_layout(target, Layout.parse(entry.layout), even_with_data=True)
 

@@ -10,13 +10,13 @@ import time
 import pytest
 from sqlalchemy import Engine, func, select, update
 
-from stripewise.centre.database.accounts import Account, Accounts, Limits, Sessions, Tokens
+from stripewise.centre.database.accounts import Account, Accounts, Lifetimes, Sessions, Tokens
 from stripewise.centre.database.tables import Session, Token
 from stripewise.core.errors import LoginError
 from support.audit_trail import AuditTrail
 from support.clock import Clock
 
-LIMITS = Limits(session_seconds=36000, idle_seconds=1800)
+LIMITS = Lifetimes(session_seconds=36000, idle_seconds=1800)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_shorter_limit_holds_for_sessions_that_began_before(
 ) -> None:
     secret = sessions.start(alice, backend="local").secret
     clock.pass_by(61)
-    assert Sessions(engine, Limits(session_seconds=60), now=clock).find(secret) is None
+    assert Sessions(engine, Lifetimes(session_seconds=60), now=clock).find(secret) is None
 
 
 def test_pages_in_a_row_write_once_a_minute(

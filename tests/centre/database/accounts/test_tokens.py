@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from stripewise.centre.database.accounts import Account, Accounts, Limits, Tokens
+from stripewise.centre.database.accounts import Account, Accounts, Lifetimes, Tokens
 from stripewise.centre.database.accounts._sessions import SCOPES
 from stripewise.centre.database.tables import Token
 from stripewise.core.errors import UsageError
@@ -64,7 +64,7 @@ def test_a_token_expires(tokens: Tokens, clock: Clock) -> None:
 def test_no_token_lasts_longer_than_the_site_allows(
     engine: Engine, clock: Clock, days: int
 ) -> None:
-    tokens = Tokens(engine, Limits(token_days=30), now=clock)
+    tokens = Tokens(engine, Lifetimes(token_days=30), now=clock)
     with pytest.raises(UsageError, match=f"good for {days} days: choose 1 to 30"):
         tokens.make("alice", "scripts", ["read"], by="alice", days=days)
     tokens.make("alice", "scripts", ["read"], by="alice", days=30)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stripewise.centre.monitor._records import Round, TargetJobs
 from stripewise.centre.monitor.collectors import JobStatsReader
-from stripewise.centre.monitor.sinks._store_books import Books, Limits
+from stripewise.centre.monitor.sinks._store_books import Books, StoreLimits
 from stripewise.centre.monitor.sinks._store_pending import JobRow
 from support.job_stats_text import OST_ROWS, Target
 
@@ -28,7 +28,7 @@ class Server:
     def __init__(self, each: int) -> None:
         self._each = each
         self._readers = [JobStatsReader() for _ in NAMES]
-        limits = Limits(60.0, 60.0 * EACH, 1, 1000)
+        limits = StoreLimits(60.0, 60.0 * EACH, 1, 1000)
         self._books = Books(limits, {}, {}, self._round(0, ()), 0.0)
         self.rows: list[JobRow] = []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.core import Amount, Part
+from stripewise.core import Amount, ReportedPart
 from stripewise.core.errors import RuntimeMissingError, TraceError
 from stripewise.evidence.diagnosis import diagnose
 from stripewise.evidence.readers import read_evidence, recognise
@@ -298,46 +298,46 @@ def test_a_file_of_dfs_is_the_one_that_mpi_io_names() -> None:
 @pytest.mark.parametrize(
     ("values", "unknown"),
     [
-        ({"F_WRITE_TIME": -2.0}, {Part.SECONDS: "times below zero or too large"}),
-        ({"F_WRITE_TIME": float("inf")}, {Part.SECONDS: "times below zero or too large"}),
-        ({"F_META_TIME": float("nan")}, {Part.SECONDS: "times below zero or too large"}),
-        ({"BYTES_WRITTEN": -1}, {Part.WRITE_BYTES: "written bytes below zero"}),
+        ({"F_WRITE_TIME": -2.0}, {ReportedPart.SECONDS: "times below zero or too large"}),
+        ({"F_WRITE_TIME": float("inf")}, {ReportedPart.SECONDS: "times below zero or too large"}),
+        ({"F_META_TIME": float("nan")}, {ReportedPart.SECONDS: "times below zero or too large"}),
+        ({"BYTES_WRITTEN": -1}, {ReportedPart.WRITE_BYTES: "written bytes below zero"}),
     ],
 )
 def test_what_is_below_zero_is_not_known(
-    tmp_path: Path, values: dict[str, float], unknown: dict[Part, str]
+    tmp_path: Path, values: dict[str, float], unknown: dict[ReportedPart, str]
 ) -> None:
     profile = _log(tmp_path, "POSIX", READS=16, WRITES=16, F_READ_TIME=1.0, **values)
-    for part in (Part.READ_BYTES, Part.WRITE_BYTES, Part.SECONDS):
+    for part in (ReportedPart.READ_BYTES, ReportedPart.WRITE_BYTES, ReportedPart.SECONDS):
         assert unknown.get(part, "") in profile.why_missing(part, 0)
         assert bool(profile.why_missing(part)) == (part in unknown)
     assert any("below zero" in note for note in profile.notes)
     figures = diagnose(read_evidence(tmp_path / "job.darshan")).figures
     assert figures.amount("write_bytes").value == (
-        None if Part.WRITE_BYTES in unknown else 1 << 24
+        None if ReportedPart.WRITE_BYTES in unknown else 1 << 24
     )
     assert figures.amount("io_seconds") == (
         Amount(1.0, "the log has times below zero or too large for 1 file")
-        if Part.SECONDS in unknown
+        if ReportedPart.SECONDS in unknown
         else Amount(1.0)
     )
 
 
 def test_what_nothing_counts_is_not_known(tmp_path: Path) -> None:
-    moved = {Part.READ_BYTES, Part.WRITE_BYTES, Part.SECONDS}
+    moved = {ReportedPart.READ_BYTES, ReportedPart.WRITE_BYTES, ReportedPart.SECONDS}
     for number, (module, values, parts) in enumerate((
         ("POSIX", {"MMAPS": 3, "OPENS": 1, "BYTES_READ": 0, "BYTES_WRITTEN": 0}, moved),
         ("POSIX", {"MMAPS": 1, "WRITES": 4}, moved),
         ("H5F", {"OPENS": 1}, moved),
         ("PNETCDF_FILE", {"CREATES": 1}, moved),
-        ("POSIX", {"OPENS": -1}, {Part.CALLS}),
-        ("STDIO", {"WRITES": -1}, {Part.CALLS}),
+        ("POSIX", {"OPENS": -1}, {ReportedPart.CALLS}),
+        ("STDIO", {"WRITES": -1}, {ReportedPart.CALLS}),
         ("POSIX", {"DUPS": -1, "RENAME_SOURCES": -1, "OPENS": 1}, set()),
     )):  # fmt: skip
         path = tmp_path / str(number)
         path.mkdir()
         profile = (_log_of if "F" in module else _log)(path, module, **values)
-        missing = {part for part in (*moved, Part.CALLS) if profile.why_missing(part)}
+        missing = {part for part in (*moved, ReportedPart.CALLS) if profile.why_missing(part)}
         assert missing == parts, (module, values)
         found = diagnose(read_evidence(path / "job.darshan"))
         assert found.figures.n_no_data == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.core.errors import UsageError
-from stripewise.storage.results import Metadata, Test, read_results, read_tests
+from stripewise.storage.results import MetadataTest, Test, read_results, read_tests
 
 DATA = Path(__file__).parent / "data"
 
@@ -25,7 +25,7 @@ def rates(test: Test, operation: str) -> tuple[float, ...]:
 
 def test_one_iteration_of_files_and_directories() -> None:
     test = only("mdtest-once.txt")
-    assert test.work == Metadata(20, "shared")
+    assert test.work == MetadataTest(20, "shared")
     assert (test.version, test.nodes, test.ranks, test.cache) == ("4.1.0+dev", 1, 2, "none")
     assert rates(test, "create") == (83302.959,)
     assert {one.operation for one in test.timed} == {
@@ -38,14 +38,14 @@ def test_one_iteration_of_files_and_directories() -> None:
 
 def test_two_iterations_are_the_least_and_the_greatest() -> None:
     test = only("mdtest-files-twice.txt")
-    assert test.work == Metadata(20, "own")
+    assert test.work == MetadataTest(20, "own")
     assert rates(test, "create") == (18779.064, 76190.808)
     assert test.notes == ("the order of the iterations is not reported.",)
 
 
 def test_three_iterations_follow_from_the_mean() -> None:
     test = only("mdtest-tree.txt")
-    assert test.work == Metadata(28, "shared", depth=2, width=2)
+    assert test.work == MetadataTest(28, "shared", depth=2, width=2)
     assert rates(test, "create") == (2799.168, 2801.137, 4343.054)
     assert sum(rates(test, "create")) / 3 == pytest.approx(3314.453, abs=0.001)
     assert test.timed[-1].amount == 7  # directories of the tree
@@ -63,7 +63,7 @@ def test_no_iteration_is_the_slowest_of_all_operations() -> None:
 
 def test_of_four_iterations_only_the_mean_is_told() -> None:
     test = only("mdtest-directories.txt")
-    assert isinstance(test.work, Metadata)
+    assert isinstance(test.work, MetadataTest)
     assert len(test.rates("create-directory")) == 1
     low, mean, high = test.work.spread["create-directory"]
     assert low < mean < high
@@ -75,7 +75,7 @@ def test_of_four_iterations_only_the_mean_is_told() -> None:
 
 def test_options_become_the_work() -> None:
     test = only("mdtest-shifted.txt")
-    assert test.work == Metadata(20, "shared", file_bytes=3901, sync=True)
+    assert test.work == MetadataTest(20, "shared", file_bytes=3901, sync=True)
     assert test.cache == "shift"
 
 
@@ -105,7 +105,7 @@ def test_old_versions_mix_ranks_and_iterations(version: str) -> None:
     assert test.work.spread["create"] == (7999.5, 8000.0, 8000.5)  # type: ignore[union-attr]
     assert rates(test, "create") == (8000.0,)
     work = test.work
-    assert isinstance(work, Metadata)
+    assert isinstance(work, MetadataTest)
     assert (work.files, work.sharing, work.depth, work.width) == (400, "own", 3, 3)
     assert (work.file_bytes, work.sync) == (1024, True)
 

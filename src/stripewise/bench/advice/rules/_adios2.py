@@ -14,7 +14,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Program,
     Rule,
@@ -77,7 +77,7 @@ class Adios2(Rule):
         yield self.predicted(basis, f"{text}.", rate, (how,), claim=claim)
 
 
-def _trials(basis: Basis, job: Job) -> list[Trial]:
+def _trials(basis: Basis, job: JobSize) -> list[Trial]:
     found = []
     for each in (1, 2, 4, 8, 16, 32, 64):
         if each > job.ranks_per_node:

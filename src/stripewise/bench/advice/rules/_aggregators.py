@@ -17,7 +17,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Program,
     Rule,
@@ -155,7 +155,7 @@ class AggregatorNumber(Rule):
         yield from self._default(basis, chosen)
 
     def _default(
-        self, basis: Basis, chosen: dict[Job, tuple[int, Trial, Trial]]
+        self, basis: Basis, chosen: dict[JobSize, tuple[int, Trial, Trial]]
     ) -> Iterator[Advice]:
         """Yield the number of aggregators that is good for jobs of every size, if there is one."""
         times_each = site_default(basis)
@@ -178,7 +178,7 @@ class AggregatorNumber(Rule):
         defaults = {"MPICH_MPIIO_HINTS": f"*:cray_cb_nodes_multiplier={times_each}"}
         yield self.predicted(basis, text, rate, hint_variable(basis, trial), defaults=defaults)
 
-    def _writers(self, basis: Basis, job: Job) -> Advice:
+    def _writers(self, basis: Basis, job: JobSize) -> Advice:
         process = basis.storage.value("client.process_write")
         stripes = basis.best_stripes(job)
         usual = collective_trials(basis, job, (EXTENTS,), stripes)[0][2]
@@ -214,7 +214,7 @@ def site_default(basis: Basis) -> int:
     return next((number for number, mean in means.items() if mean >= GOOD * most), 0)
 
 
-def _best(basis: Basis, job: Job) -> tuple[int, Trial, Trial]:
+def _best(basis: Basis, job: JobSize) -> tuple[int, Trial, Trial]:
     """Return the best number of aggregators, its trial, and the trial of the default."""
     found = collective_trials(basis, job, (EXTENTS,))
     chosen = basis.simplest([trial for _, _, trial in found])

@@ -208,7 +208,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Job:
+class JobSize:
     """Size of jobs."""
 
     nodes: int
@@ -291,21 +291,21 @@ class Basis:
         return int(self.storage.value("servers.targets"))
 
     @cached_property
-    def jobs(self) -> tuple[Job, ...]:
+    def jobs(self) -> tuple[JobSize, ...]:
         """Job sizes, growing; for a program only its own."""
         if self.program and self.program.workload:
             work = self.program.workload
-            return (Job(work.nodes, work.ranks_per_node),)
+            return (JobSize(work.nodes, work.ranks_per_node),)
         most = int(self.storage.value("machine.nodes"))
         each = int(self.storage.value("machine.ranks_per_node"))
-        return tuple(Job(n, each) for n in NODES if n <= most) or (Job(1, each),)
+        return tuple(JobSize(n, each) for n in NODES if n <= most) or (JobSize(1, each),)
 
     @property
-    def largest(self) -> Job:
+    def largest(self) -> JobSize:
         """Largest job."""
         return self.jobs[-1]
 
-    def shared(self, job: Job, *, collective: bool = True) -> Workload:
+    def shared(self, job: JobSize, *, collective: bool = True) -> Workload:
         """Return the workload of a job that writes into one file."""
         work = self.program.workload if self.program and self.program.is_shared else None
         if work is None or not work.patterns:
@@ -315,7 +315,7 @@ class Basis:
         share = float(collective)
         return replace(work, patterns=tuple(replace(p, collective=share) for p in work.patterns))
 
-    def own(self, job: Job, size_bytes: int = 0) -> Workload:
+    def own(self, job: JobSize, size_bytes: int = 0) -> Workload:
         """Return the workload of a job whose processes write their own files.
 
         Args:
@@ -401,17 +401,17 @@ class Basis:
 
     # ---- trials ------------------------------------------------------------------------------
 
-    def into_one(self, job: Job, settings: Mapping[str, Value], words: str = "") -> Trial:
+    def into_one(self, job: JobSize, settings: Mapping[str, Value], words: str = "") -> Trial:
         """Return a trial of collective MPI-IO calls into one file."""
         return Trial(words, self.shared(job), self.storage.stack, as_settings(settings))
 
-    def into_own(self, job: Job, stripes: int, size_bytes: int = 0) -> Trial:
+    def into_own(self, job: JobSize, stripes: int, size_bytes: int = 0) -> Trial:
         """Return a trial with a file for each process."""
         settings = {FACTOR: stripes}
         words = f"a file for each process, of {plural(stripes, 'stripe')}"
         return Trial(words, self.own(job, size_bytes), "posix-process", as_settings(settings))
 
-    def best_stripes(self, job: Job) -> int:
+    def best_stripes(self, job: JobSize) -> int:
         """Return the least number of stripes with which a job writes one file well."""
         trials = [self.into_one(job, {FACTOR: count}) for count in self.stripe_counts]
         return self.stripe_counts[trials.index(self.simplest(trials))]

@@ -13,7 +13,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Rule,
     Trial,
@@ -43,7 +43,7 @@ class BurstBuffer(Rule):
         for job in basis.jobs:
             yield from self._of(basis, job)
 
-    def _of(self, basis: Basis, job: Job) -> Iterator[Advice]:
+    def _of(self, basis: Basis, job: JobSize) -> Iterator[Advice]:
         grain = int(basis.storage.value("layout.granularity"))
         trials = {n: _trial(basis, job, n, grain) for n in basis.stripe_counts}
         best = basis.simplest(list(trials.values()))
@@ -64,7 +64,7 @@ class BurstBuffer(Rule):
         yield self.predicted(basis, text, rate, (How("directive", line),), claim=claim)
 
 
-def _trial(basis: Basis, job: Job, number: int, grain: int) -> Trial:
+def _trial(basis: Basis, job: JobSize, number: int, grain: int) -> Trial:
     return Trial(
         plural(number, "burst-buffer node"), basis.own(job), "posix-process", as_settings({}),
         capacity_bytes=number * grain,

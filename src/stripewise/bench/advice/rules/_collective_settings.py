@@ -14,7 +14,7 @@ from stripewise.bench.advice.rules._base import (
     Advice,
     Basis,
     How,
-    Job,
+    JobSize,
     Rule,
     Trial,
     as_settings,
@@ -143,7 +143,7 @@ STRIPE_SIZES = (4 << 20, 16 << 20, 64 << 20)
 TIMES = (1, 2, 4, 8, 16, 32)
 
 
-def aggregator_choices(basis: Basis, job: Job) -> Iterator[tuple[int, dict[str, Value]]]:
+def aggregator_choices(basis: Basis, job: JobSize) -> Iterator[tuple[int, dict[str, Value]]]:
     """Yield possible numbers of aggregators with their settings, the default first.
 
     The number is per stripe (Cray) or in total.
@@ -176,7 +176,7 @@ def lock_choices(basis: Basis, *, collective_only: bool) -> tuple[int, ...]:
 
 
 def collective_trials(
-    basis: Basis, job: Job, modes: tuple[int, ...], stripes: int = 0
+    basis: Basis, job: JobSize, modes: tuple[int, ...], stripes: int = 0
 ) -> list[tuple[int, int, Trial]]:
     """Return aggregators, lock mode and trial of all choices, the defaults first."""
     count = stripes or basis.best_stripes(job)
@@ -191,7 +191,7 @@ def collective_trials(
     return found or [(0, EXTENTS, basis.into_one(job, {FACTOR: count}, "the defaults"))]
 
 
-def best_shared(basis: Basis, job: Job) -> Trial:
+def best_shared(basis: Basis, job: JobSize) -> Trial:
     """Return the best way to write one file with any library."""
     modes = lock_choices(basis, collective_only=False)
     trials = [trial for _, _, trial in collective_trials(basis, job, modes)]

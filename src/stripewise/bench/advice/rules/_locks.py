@@ -12,7 +12,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Program,
     Rule,
@@ -122,7 +122,7 @@ class LockModes(Rule):
         yield self.predicted(basis, text, rate, how, claim=Claim(trial, every, (usual,)))
 
 
-def _best(basis: Basis, job: Job, modes: tuple[int, ...]) -> tuple[int, int, Trial, Trial]:
+def _best(basis: Basis, job: JobSize, modes: tuple[int, ...]) -> tuple[int, int, Trial, Trial]:
     """Return aggregators, mode and trial, and the best trial with the default locks."""
     found = collective_trials(basis, job, modes)
     chosen = basis.simplest([trial for _, _, trial in found])

@@ -16,7 +16,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Program,
     Rule,
@@ -73,7 +73,7 @@ class SharedOrOwn(Rule):
         if basis.program is None:
             yield from self._saturates(basis)
 
-    def _own(self, basis: Basis, job: Job, one: Trial, own: Trial) -> Advice:
+    def _own(self, basis: Basis, job: JobSize, one: Trial, own: Trial) -> Advice:
         rate, other = basis.range(own), basis.rate(one)
         files = job.nodes * job.ranks_per_node
         seconds = files * (
@@ -93,12 +93,12 @@ class SharedOrOwn(Rule):
         how = How("code", "each process opens a file of its own, such as output.RANK")
         return self.predicted(basis, text, rate, (how,), claim=Claim(own, (one,), (one,)))
 
-    def _ceiling(self, basis: Basis, job: Job, one: Trial) -> Iterator[Advice]:
+    def _ceiling(self, basis: Basis, job: JobSize, one: Trial) -> Iterator[Advice]:
         """Yield the maximum rate of a shared file, if more nodes do not increase it."""
         most = min(int(basis.storage.value("machine.nodes")), _MOST)
         if basis.program or most < 2 * job.nodes:
             return
-        twice = basis.range(best_shared(basis, Job(2 * job.nodes, job.ranks_per_node)))
+        twice = basis.range(best_shared(basis, JobSize(2 * job.nodes, job.ranks_per_node)))
         rate = basis.range(one)
         if twice.value > FLAT * rate.value:
             return
@@ -113,7 +113,7 @@ class SharedOrOwn(Rule):
         each = basis.largest.ranks_per_node
         most = min(int(basis.storage.value("machine.nodes")), _MOST)
         nodes = [1 << n for n in range(9) if 1 << n <= most]
-        trials = [basis.into_own(Job(n, each), 1) for n in nodes]
+        trials = [basis.into_own(JobSize(n, each), 1) for n in nodes]
         rates = [basis.rate(one) for one in trials]
         top = max(rates)
         place = next(n for n, rate in enumerate(rates) if rate * FLAT >= top)

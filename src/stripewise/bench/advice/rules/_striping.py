@@ -14,7 +14,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Rule,
     Trial,
@@ -86,7 +86,7 @@ class Striping(Rule):
         )  # fmt: skip
         yield from self._size(basis, job, count, trials[count])
 
-    def _size(self, basis: Basis, job: Job, count: int, usual: Trial) -> Iterator[Advice]:
+    def _size(self, basis: Basis, job: JobSize, count: int, usual: Trial) -> Iterator[Advice]:
         default = int(basis.storage.value("layout.stripe_size"))
         sizes = [default, *(one for one in _SIZES if one != default)]
         trials = [

@@ -13,7 +13,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Rule,
     Trial,
@@ -45,7 +45,7 @@ class TransferSize(Rule):
 
     def advise(self, basis: Basis) -> Iterator[Advice]:
         """Yield the size from which requests of one process are fast."""
-        job = Job(1, 1)
+        job = JobSize(1, 1)
         trials = {size: _trial(job, size) for size in SIZES}
         best = basis.simplest(list(trials.values()))
         size = next(size for size, trial in trials.items() if trial is best)
@@ -66,7 +66,7 @@ class TransferSize(Rule):
         yield self.predicted(basis, text, rate, how, claim=claim)
 
 
-def _trial(job: Job, size: int) -> Trial:
+def _trial(job: JobSize, size: int) -> Trial:
     work = workload_from_notation(
         f"<1D,(BLOCK),({size})>", job.nodes, job.ranks_per_node,
         element_bytes=1, steps=_BYTES // size, collective=False,

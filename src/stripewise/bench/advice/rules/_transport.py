@@ -14,7 +14,7 @@ from stripewise.bench.advice.rules._base import (
     Basis,
     Claim,
     How,
-    Job,
+    JobSize,
     Need,
     Program,
     Rule,
@@ -67,7 +67,7 @@ class TransportChoice(Rule):
             )  # fmt: skip
 
     def _choice(
-        self, basis: Basis, job: Job, best: Trial, worst: Trial, safe: tuple[Trial, ...]
+        self, basis: Basis, job: JobSize, best: Trial, worst: Trial, safe: tuple[Trial, ...]
     ) -> Advice:
         when = _when(basis, best)
         rate, lost = basis.range(best), basis.rate(worst)
@@ -84,13 +84,13 @@ class TransportChoice(Rule):
         return self.predicted(basis, text, rate, how, claim=claim, defaults=defaults)
 
 
-def _job(basis: Basis) -> Job:
+def _job(basis: Basis) -> JobSize:
     """Return a job of several nodes, because within one node the network is not used."""
     several = [one for one in basis.jobs if one.nodes > 1]
     return several[len(several) // 2] if several else basis.largest
 
 
-def _trials(basis: Basis, job: Job) -> list[Trial]:
+def _trials(basis: Basis, job: JobSize) -> list[Trial]:
     usual = basis.into_one(job, {FACTOR: basis.best_stripes(job)})
     return [
         replace(usual, words=f"the transport {one.name}", transport=one.name)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.accounts._accounts import Managers as Managers
     from stripewise.centre.database.accounts._desk import ROLES as ROLES
     from stripewise.centre.database.accounts._desk import Account as Account
-    from stripewise.centre.database.accounts._desk import Limits as Limits
+    from stripewise.centre.database.accounts._desk import Lifetimes as Lifetimes
     from stripewise.centre.database.accounts._desk import record_access as record_access
     from stripewise.centre.database.accounts._sessions import Attempts as Attempts
     from stripewise.centre.database.accounts._sessions import Sessions as Sessions

@@ -29,7 +29,7 @@ _PATIENCE = 100
 
 
 @dataclass(frozen=True)
-class Limits:
+class Lifetimes:
     """Lifetimes of sessions, logins under way and tokens.
 
     Attributes:
@@ -75,7 +75,7 @@ class Desk:
     """
 
     def __init__(
-        self, engine: Engine, limits: Limits | None = None, now: Callable[[], float] = time.time
+        self, engine: Engine, limits: Lifetimes | None = None, now: Callable[[], float] = time.time
     ) -> None:
         """Store the engine, the lifetimes and the clock.
 
@@ -85,7 +85,7 @@ class Desk:
             now: Clock that returns seconds since 1970.
         """
         self.engine = engine
-        self.limits = limits or Limits()
+        self.limits = limits or Lifetimes()
         self._clock = now
 
     def now(self) -> int:

@@ -16,13 +16,13 @@ from typing import Any
 from stripewise.centre.database._records import Record
 from stripewise.centre.database.ingest._profile_record import Origin
 from stripewise.core.errors import TraceError
-from stripewise.core.inputs import Budget, open_input
+from stripewise.core.inputs import InputBudget, open_input
 
 HEAD_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
-class Reading:
+class InputReading:
     """Result of reading an input.
 
     Attributes:
@@ -65,7 +65,7 @@ class Feed(ABC):
     name: str
     summary: str
     needs_trust = False
-    budget: Budget
+    budget: InputBudget
 
     @abstractmethod
     def recognises(self, path: Path, head: bytes) -> bool:
@@ -77,7 +77,7 @@ class Feed(ABC):
         """
 
     @abstractmethod
-    def read(self, path: Path, origin: Origin) -> Reading:
+    def read(self, path: Path, origin: Origin) -> InputReading:
         """Read an input.
 
         Args:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.centre.database.ingest._base import Claim, Feed, Reading, RefusedError
+from stripewise.centre.database.ingest._base import Claim, Feed, InputReading, RefusedError
 from stripewise.centre.database.ingest._profile_record import Origin, source_of
 from stripewise.core.inputs import RECORDER_FILE, open_input
 from stripewise.evidence.containers import container_bytes, is_container
@@ -32,7 +32,7 @@ class EvidenceFeed(Feed):
         """Return whether one of the evidence sources recognises the input."""
         return any(source.recognises(path) for source in SOURCES)
 
-    def read(self, path: Path, origin: Origin) -> Reading:
+    def read(self, path: Path, origin: Origin) -> InputReading:
         """Read a run and diagnose it.
 
         Raises:
@@ -46,7 +46,7 @@ class EvidenceFeed(Feed):
             why = next((note for note in profile.notes if "damaged" in note), profile.notes[0])
             raise RefusedError(f"nothing is left to read of it: {why}")
         problems = profile.notes[:_MOST_NOTES] if profile.partial else ()
-        return Reading((source_of(evidence, replace(origin, kind=kind)),), tuple(problems))
+        return InputReading((source_of(evidence, replace(origin, kind=kind)),), tuple(problems))
 
     def content_bytes(self, path: Path) -> int:
         """Return how many bytes of a file are its content: a container states where it ends."""

@@ -27,7 +27,7 @@ from stripewise.centre.database.ingest._ledger import (
     OF_NO_KIND,
     REFUSED,
     STORED,
-    Entry,
+    LedgerEntry,
     mounts,
     outcomes,
     unseen,
@@ -38,11 +38,11 @@ from stripewise.centre.database.ingest._work import (
     Later,
     Look,
     Looked,
-    Pool,
     Read,
     Refused,
     Stored,
     Task,
+    WorkerPool,
     digest_of_owner,
 )
 from stripewise.core.errors import StorageError, UsageError
@@ -98,13 +98,13 @@ class _Pass:
         self.engine, self.options, self.stop = engine, options, stop
         self.observe = observe
         self.tally = Tally()
-        self.pool = Pool(options.jobs, options.timeout_seconds)
+        self.pool = WorkerPool(options.jobs, options.timeout_seconds)
         self.mounts = mounts(engine)
         self.new = self._new()
         self.is_walked = False
         self.ready: deque[Read] = deque()
         self.under_way: dict[tuple[str, int], list[Input]] = {}
-        self.batch: list[Entry] = []
+        self.batch: list[LedgerEntry] = []
         self.since = time.monotonic()
         self.next_read = 0.0
         self.named = {str(root.resolve()) for root in options.roots}
@@ -206,7 +206,7 @@ class _Pass:
             stored = next((digest for digest in either if known.get(digest) == STORED), "")
             if stored:
                 self.tally.known += 1
-                self._add(Entry([one], stored))
+                self._add(LedgerEntry([one], stored))
             else:
                 self._plan(one, it)
 
@@ -226,7 +226,7 @@ class _Pass:
             self.tally.refuse(str(one.path), f"{UNRECOGNISED}; what can be read is {what}")
         else:
             self.tally.passed.add(UNRECOGNISED, one.path)
-            self._add(Entry([one], OF_NO_KIND))
+            self._add(LedgerEntry([one], OF_NO_KIND))
 
     def _leave(self, task: Task, answer: Later) -> None:
         for one in self._inputs(task):
@@ -247,11 +247,11 @@ class _Pass:
             answer = replace(answer, kind=answer.kind or task.feed)
             if answer.of_owner:
                 digest = digest_of_owner(digest, task.input.stamp.owner)
-        self._add(Entry(self._inputs(task), digest, answer))
+        self._add(LedgerEntry(self._inputs(task), digest, answer))
 
     # ---- writing -------------------------------------------------------------------------
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: LedgerEntry) -> None:
         if not self.options.dry_run:
             self.batch.append(entry)
 
@@ -267,7 +267,7 @@ class _Pass:
             self._count(one)
         self.observe(self.tally)
 
-    def _count(self, entry: Entry) -> None:
+    def _count(self, entry: LedgerEntry) -> None:
         name, answer = str(entry.inputs[0].path), entry.answer
         if entry.outcome == STORED and isinstance(answer, Stored):
             self.tally.stored[answer.kind] += 1

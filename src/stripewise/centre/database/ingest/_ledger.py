@@ -37,7 +37,7 @@ _FAULTS = (DataError, IntegrityError, ArithmeticError, LookupError, TypeError, V
 
 
 @dataclass
-class Entry:
+class LedgerEntry:
     """An input that is to be recorded in the ledger.
 
     Attributes:
@@ -82,7 +82,7 @@ def mounts(engine: Engine) -> list[tuple[str, str]]:
     return sorted(found, key=lambda pair: -len(pair[0]))
 
 
-def write(engine: Engine, entries: Sequence[Entry]) -> None:
+def write(engine: Engine, entries: Sequence[LedgerEntry]) -> None:
     """Write inputs, all or none; an input that the tables cannot store is refused on its own.
 
     Raises:
@@ -124,7 +124,7 @@ def store(
         put_all(connection, Ledger, ("digest",), [row])
 
 
-def _write(engine: Engine, entries: Sequence[Entry]) -> None:
+def _write(engine: Engine, entries: Sequence[LedgerEntry]) -> None:
     with engine.execution_options(writing=True).begin() as connection:
         writer = Writer(connection)  # from here on, nobody else writes
         present = _outcomes(connection, (one.digest for one in entries))

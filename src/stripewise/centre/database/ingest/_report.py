@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.centre.database._records import user_name
-from stripewise.centre.database.ingest._base import Feed, Reading
+from stripewise.centre.database.ingest._base import Feed, InputReading
 from stripewise.centre.database.ingest._profile_record import Origin, clean, documents, record_of
 from stripewise.core import Configuration
 from stripewise.core.errors import TraceError
@@ -42,7 +42,7 @@ class ReportFeed(Feed):
         """Return whether an input begins with the name of the report format."""
         return head.startswith(f'{{"format": "{FORMAT}"'.encode())
 
-    def read(self, path: Path, origin: Origin) -> Reading:
+    def read(self, path: Path, origin: Origin) -> InputReading:
         """Read a report.
 
         Raises:
@@ -70,7 +70,7 @@ class ReportFeed(Feed):
             raise TraceError(
                 f"{path}: no profile of a run: a figure is missing: {error}"
             ) from error
-        return Reading((record,))
+        return InputReading((record,))
 
 
 def check_report(data: Any, name: str) -> None:

@@ -24,7 +24,7 @@ from stripewise.bench.campaign import (
 )
 from stripewise.bench.running import read_campaign
 from stripewise.centre.database._records import CampaignRecord, PairRecord, Row, pack
-from stripewise.centre.database.ingest._base import Claim, Feed, Reading, identity
+from stripewise.centre.database.ingest._base import Claim, Feed, InputReading, identity
 from stripewise.centre.database.ingest._profile_record import Origin, clean
 from stripewise.core import Configuration
 from stripewise.core.errors import ConfigurationError, TraceError, UsageError
@@ -110,7 +110,7 @@ class StudyFeed(Feed):
             return None
         return Claim((RESULT,) if RESULT in names else (), whole=True)
 
-    def read(self, path: Path, origin: Origin) -> Reading:
+    def read(self, path: Path, origin: Origin) -> InputReading:
         """Read a result; one that proves no speed-up revokes an earlier proof of the study.
 
         Raises:
@@ -132,7 +132,7 @@ class StudyFeed(Feed):
         provenance = result.provenance
         what = identity("study", result.directory, result.command, provenance.get("date", ""),
                         provenance.get("host", ""))  # fmt: skip
-        return Reading((PairRecord(what, _program(result.command), "", columns),))
+        return InputReading((PairRecord(what, _program(result.command), "", columns),))
 
 
 def _columns(result: _Result, file: Path) -> dict[str, Any]:
@@ -253,7 +253,7 @@ class CampaignFeed(Feed):
             return None
         return Claim((_JOURNAL,) if _has_ended(directory / _JOURNAL) else (), whole=True)
 
-    def read(self, path: Path, origin: Origin) -> Reading:
+    def read(self, path: Path, origin: Origin) -> InputReading:
         """Read a campaign with its figures.
 
         Raises:
@@ -276,7 +276,7 @@ class CampaignFeed(Feed):
             "is_emulated": bool(campaign.machine),
             "document": pack(campaign_json(campaign)),
         }
-        return Reading((CampaignRecord(which, columns, tuple(map(_row, figures))),), notes)
+        return InputReading((CampaignRecord(which, columns, tuple(map(_row, figures))),), notes)
 
 
 def _campaign(path: Path) -> tuple[Campaign, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from stripewise.centre.database._records import (
     job_record,
     not_started,
 )
-from stripewise.core.inputs import Budget
+from stripewise.core.inputs import InputBudget
 from stripewise.run.slurm import (
     JobId,
     Sacct,
@@ -67,7 +67,7 @@ def recognises_sacct(head: bytes) -> bool:
 
 
 def parse_sacct(
-    text: str | Iterable[str], cluster: str = "", budget: Budget | None = None
+    text: str | Iterable[str], cluster: str = "", budget: InputBudget | None = None
 ) -> Parsed:
     """Read the text of sacct; lines that cannot be read are reported and left out.
 

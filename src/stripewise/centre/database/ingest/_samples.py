@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.centre.database._records import EventRecord, Problems, SampleRecord
-from stripewise.centre.database.ingest._base import Feed, Reading
+from stripewise.centre.database.ingest._base import Feed, InputReading
 from stripewise.centre.database.ingest._profile_record import Origin
 from stripewise.core.errors import TraceError
 from stripewise.core.inputs import SAMPLES, input_lines, parse_json
@@ -31,7 +31,7 @@ class SamplesFeed(Feed):
         """Return whether the first line is a sample or an event."""
         return head.startswith(b"{") and is_samples(head.decode("utf-8", "replace"))
 
-    def read(self, path: Path, origin: Origin) -> Reading:
+    def read(self, path: Path, origin: Origin) -> InputReading:
         """Read samples and events; lines that cannot be used are reported as problems.
 
         Raises:
@@ -40,7 +40,7 @@ class SamplesFeed(Feed):
         found = parse_samples(input_lines(path, SAMPLES))
         if found.problems and not found.records:
             raise TraceError(f"{path}: no line of it can be used: {found.problems[0]}")
-        return Reading(found.records, found.problems)
+        return InputReading(found.records, found.problems)
 
 
 # Makes records from samples and events in JSON lines, as a script of a site writes them.

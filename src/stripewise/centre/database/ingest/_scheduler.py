@@ -16,7 +16,7 @@ from stripewise.centre.database._records import (
     job_record,
     not_started,
 )
-from stripewise.centre.database.ingest._base import HEAD_BYTES, Feed, Reading
+from stripewise.centre.database.ingest._base import HEAD_BYTES, Feed, InputReading
 from stripewise.centre.database.ingest._profile_record import Origin
 from stripewise.centre.database.ingest._sacct import parse_sacct, recognises_sacct
 from stripewise.core.errors import TraceError
@@ -56,7 +56,7 @@ class SchedulerFeed(Feed):
         """Return whether the input begins as one of the formats does."""
         return path.is_file() and (recognises_rest(head) or recognises_sacct(head))
 
-    def read(self, path: Path, origin: Origin) -> Reading:
+    def read(self, path: Path, origin: Origin) -> InputReading:
         """Read records; jobs that cannot be read are reported as problems.
 
         Raises:
@@ -77,7 +77,7 @@ class SchedulerFeed(Feed):
             lacking.append(_NO_CLUSTER)
         if found.records and all(record.uid is None for record in found.records):
             lacking.append(_NO_UID)
-        return Reading(found.records, (*lacking, *found.problems))
+        return InputReading(found.records, (*lacking, *found.problems))
 
 
 def _check_zone(records: Sequence[JobRecord], path: Path) -> None:

@@ -281,7 +281,7 @@ class _Worker:
     until: float = 0.0
 
 
-class Pool:
+class WorkerPool:
     """Workers up to a maximum number, which start when there is work."""
 
     def __init__(self, jobs: int, timeout_seconds: float) -> None:

@@ -296,7 +296,7 @@ _MOST = 1000
 _now = time.monotonic
 
 
-class Place:
+class CacheEntry:
     """A cached answer, or the lock that others wait for while it is computed."""
 
     def __init__(self) -> None:
@@ -305,7 +305,7 @@ class Place:
         self.until = -1.0
 
 
-_FOUND: WeakKeyDictionary[Engine, dict[Hashable, Place]] = WeakKeyDictionary()
+_FOUND: WeakKeyDictionary[Engine, dict[Hashable, CacheEntry]] = WeakKeyDictionary()
 
 
 def briefly(connection: Connection, name: Hashable, find: Callable[[], T]) -> T:
@@ -329,7 +329,7 @@ def briefly(connection: Connection, name: Hashable, find: Callable[[], T]) -> T:
         return answer
 
 
-def place_of(connection: Connection, name: Hashable) -> Place:
+def place_of(connection: Connection, name: Hashable) -> CacheEntry:
     """Return the cache entry of an answer."""
     engine = connection.engine
     answers = _FOUND.get(engine)
@@ -338,7 +338,7 @@ def place_of(connection: Connection, name: Hashable) -> Place:
         event.listen(engine, "commit", _forget)
     if len(answers) > _MOST:
         answers.clear()
-    return answers.setdefault(name, Place())
+    return answers.setdefault(name, CacheEntry())
 
 
 def _forget(connection: Connection) -> None:

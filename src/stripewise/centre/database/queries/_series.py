@@ -33,7 +33,7 @@ _ASKED = 50
 
 
 @dataclass(frozen=True)
-class Part:
+class StoragePart:
     """One series: of a whole file system, a server, or a target."""
 
     id: int
@@ -64,7 +64,7 @@ NOTHING = Curve({})
 
 def parts_of(
     connection: Connection, file_system_id: int, metrics: Sequence[str] = ()
-) -> list[Part]:
+) -> list[StoragePart]:
     """Return the series of a file system, of all metrics if none are given."""
     query = select(Series.id, Series.server, Series.target, Series.metric).where(
         Series.file_system_id == file_system_id
@@ -72,13 +72,13 @@ def parts_of(
     if metrics:
         query = query.where(Series.metric.in_(metrics))
     query = query.order_by(Series.server, Series.target, Series.metric)
-    return [Part(*row) for row in connection.execute(query)]
+    return [StoragePart(*row) for row in connection.execute(query)]
 
 
-def for_whole(parts: Sequence[Part], metric: str) -> list[int]:
+def for_whole(parts: Sequence[StoragePart], metric: str) -> list[int]:
     """Return the series whose sum is that of the whole file system; each byte counts once."""
     same = _same(parts, metric)
-    levels: tuple[list[Part], ...] = (
+    levels: tuple[list[StoragePart], ...] = (
         [one for one in same if not one.server and not one.target],
         [one for one in same if one.target],
         [one for one in same if one.server and not one.target],
@@ -86,7 +86,7 @@ def for_whole(parts: Sequence[Part], metric: str) -> list[int]:
     return next(([one.id for one in level] for level in levels if level), [])
 
 
-def for_servers(parts: Sequence[Part], metric: str) -> dict[str, list[int]]:
+def for_servers(parts: Sequence[StoragePart], metric: str) -> dict[str, list[int]]:
     """Return the series of each server: its own, otherwise those of its targets."""
     same = [one for one in _same(parts, metric) if one.server]
     own = [one for one in same if not one.target]
@@ -96,7 +96,7 @@ def for_servers(parts: Sequence[Part], metric: str) -> dict[str, list[int]]:
     return found
 
 
-def for_targets(parts: Sequence[Part], metric: str) -> dict[tuple[str, str], list[int]]:
+def for_targets(parts: Sequence[StoragePart], metric: str) -> dict[tuple[str, str], list[int]]:
     """Return the series of each (server, target)."""
     found: dict[tuple[str, str], list[int]] = {}
     for one in _same(parts, metric):
@@ -105,7 +105,7 @@ def for_targets(parts: Sequence[Part], metric: str) -> dict[tuple[str, str], lis
     return found
 
 
-def _same(parts: Sequence[Part], metric: str) -> list[Part]:
+def _same(parts: Sequence[StoragePart], metric: str) -> list[StoragePart]:
     same = [one for one in parts if one.metric == metric]
     if metric == METADATA and not same:
         same = [one for one in parts if one.metric in KINDS]

@@ -30,7 +30,7 @@ from stripewise.centre.database.queries._series import (
     USED_FILES,
     WRITE,
     Newest,
-    Part,
+    StoragePart,
     curve,
     for_whole,
     means,
@@ -218,7 +218,9 @@ def _times(connection: Connection, key: int, newest_at: int) -> dict[str, Servic
     return services(connection, key, first - first % 60, newest_at + 60, 60)
 
 
-def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict[int, Newest]]:
+def parts_in_service(
+    connection: Connection, key: int
+) -> tuple[list[StoragePart], dict[int, Newest]]:
     """Return the series of a file system that are in service, and the newest roll-up of each."""
     parts = parts_of(connection, key, METRICS)
     last = newest(connection, [one.id for one in parts])
@@ -227,7 +229,7 @@ def parts_in_service(connection: Connection, key: int) -> tuple[list[Part], dict
     return [one for one in parts if one.id in last], last
 
 
-def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
+def parts_now(parts: Sequence[StoragePart], last: Mapping[int, Newest]) -> list[StoragePart]:
     """Return series without those of targets that another server has reported since.
 
     The former server keeps reporting that the target is gone: that is as old as its other samples.
@@ -238,7 +240,7 @@ def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
             place = (one.server, one.target)
             there[place] = max(there.get(place, 0.0), last[one.id].end)
 
-    def last_report(one: Part) -> tuple[float, str]:
+    def last_report(one: StoragePart) -> tuple[float, str]:
         newest = last[one.id]
         is_gone = one.metric == IS_FAILED and newest.value > 0.5
         place = (one.server, one.target)
@@ -254,7 +256,9 @@ def parts_now(parts: Sequence[Part], last: Mapping[int, Newest]) -> list[Part]:
     ]  # fmt: skip
 
 
-def parts_before(connection: Connection, key: int, parts: Sequence[Part]) -> list[Part]:
+def parts_before(
+    connection: Connection, key: int, parts: Sequence[StoragePart]
+) -> list[StoragePart]:
     """Return series in service, and those of the same targets at their former servers."""
     known = {one.id for one in parts}
     there = {(one.target, one.metric) for one in parts if one.target}
@@ -274,7 +278,7 @@ def open_events(connection: Connection, key: int, now: float) -> list[tuple[str,
 
 
 def _flagged(
-    parts: Sequence[Part], last: dict[int, Newest], metric: str, newest_at: float | None
+    parts: Sequence[StoragePart], last: dict[int, Newest], metric: str, newest_at: float | None
 ) -> list[str] | None:
     """Return the targets whose level is 1, or None if no target reports one now."""
     levels = {
@@ -285,7 +289,7 @@ def _flagged(
     return sorted(target for target, level in levels.items() if level > 0.5) if levels else None
 
 
-def _silent(parts: Sequence[Part], last: dict[int, Newest], newest_at: float) -> list[str]:
+def _silent(parts: Sequence[StoragePart], last: dict[int, Newest], newest_at: float) -> list[str]:
     heard = {
         one.target for one in parts if one.id in last and not _is_late(last[one.id], newest_at)
     }
@@ -316,7 +320,7 @@ def _current(connection: Connection, ids: Sequence[int], newest_at: int) -> floa
 
 def _space(
     connection: Connection,
-    parts: tuple[Sequence[Part], Sequence[Part]],
+    parts: tuple[Sequence[StoragePart], Sequence[StoragePart]],
     metrics: tuple[str, str],
     last: dict[int, Newest],
     now: float,

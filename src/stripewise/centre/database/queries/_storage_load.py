@@ -24,7 +24,7 @@ from stripewise.centre.database.queries._series import (
     WRITE,
     Curve,
     Newest,
-    Part,
+    StoragePart,
     curve,
     for_servers,
     for_targets,
@@ -212,7 +212,7 @@ def _moments(period: LoadPeriod, step: int) -> Sequence[int]:
     return range(period.since - period.since % step, period.until, step)
 
 
-def _ids(parts: Sequence[Part], metric: str) -> list[int]:
+def _ids(parts: Sequence[StoragePart], metric: str) -> list[int]:
     return for_whole([one for one in parts if one.metric == metric], metric)
 
 
@@ -226,7 +226,7 @@ def _largest(
 
 
 def _targets(
-    parts: Sequence[Part],
+    parts: Sequence[StoragePart],
     mean: Mapping[int, float],
     last: Mapping[int, Newest],
     times: Mapping[str, Service],

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, update
 
 from stripewise.centre.database._records import Row, known_amount, unpack
-from stripewise.centre.database.store._jobs import Names, fitted, reason
+from stripewise.centre.database.store._jobs import NameKeys, fitted, reason
 from stripewise.centre.database.tables._jobs import FindingRow, Job, JobPattern, JobSource
 from stripewise.core import NO_REASON, Amount, reasons, total
 from stripewise.present import plural
@@ -30,7 +30,7 @@ _OF_TOTALS = (
 _NO_NODES = "the number of nodes is not known"
 
 
-def store_figures(connection: Connection, names: Names, job_id: int) -> None:
+def store_figures(connection: Connection, names: NameKeys, job_id: int) -> None:
     """Bring the figures of a job up to date, and delete a job that has no sources any more.
 
     Args:
@@ -129,7 +129,10 @@ _AMOUNTS = ("read_bytes", "write_bytes", "io_seconds", "meta_operations", "n_fil
 
 
 def _unrecorded_columns(
-    names: Names, cluster_id: int, sources: Sequence[Any], source_figures: Sequence[SourceFigures]
+    names: NameKeys,
+    cluster_id: int,
+    sources: Sequence[Any],
+    source_figures: Sequence[SourceFigures],
 ) -> dict[str, Any]:
     """Return the columns that profiles provide for a job without a scheduler record."""
     users = [row.user for row in sources if row.user]

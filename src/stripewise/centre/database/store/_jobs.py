@@ -61,7 +61,7 @@ class JobRows:
         to_settle: Raw ids of jobs that are new, or whose known times have changed.
     """
 
-    def __init__(self, connection: Connection, names: Names) -> None:
+    def __init__(self, connection: Connection, names: NameKeys) -> None:
         self.connection = connection
         self.names = names
         self.made: set[JobKey] = set()
@@ -238,7 +238,7 @@ LONGEST_NAME = 255
 INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
-class Names:
+class NameKeys:
     """Resolves names to keys through one connection.
 
     Attributes:

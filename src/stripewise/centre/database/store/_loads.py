@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from stripewise.centre.database.store._jobs import Names, fitted, key_text, portions, put_all
+from stripewise.centre.database.store._jobs import NameKeys, fitted, key_text, portions, put_all
 from stripewise.centre.database.store._samples import file_system_key
-from stripewise.centre.database.store._settle import KEY, Sums, resum, text_of
+from stripewise.centre.database.store._settle import KEY, WorkSums, resum, text_of
 from stripewise.centre.database.tables._storage import JobLoad, JobTag
 from stripewise.core.errors import UsageError
 
@@ -62,7 +62,7 @@ def store_job_loads(
     Returns:
         The job ids in the names, for which `settle` must be called.
     """
-    cluster_id = Names(connection).cluster(cluster)
+    cluster_id = NameKeys(connection).cluster(cluster)
     found: set[int] = set()
     for portion in portions(loads):  # all at once would take a kilobyte of memory each
         found |= _store(connection, cluster_id, server, portion, templates)
@@ -78,11 +78,11 @@ def _store(
 ) -> set[int]:
     tags = _tags(connection, cluster_id, {one.tag for one in loads}, templates)
     systems = {name: file_system_key(connection, name) for name in {x.file_system for x in loads}}
-    fresh: dict[tuple[Any, ...], Sums] = {}
+    fresh: dict[tuple[Any, ...], WorkSums] = {}
     for one in loads:
         tag_id = tags[_kept(one.tag)][0]
         key = (systems[one.file_system], one.at, tag_id, one.kind, key_text(server, 255))
-        row = Sums(
+        row = WorkSums(
             one.at, one.at + one.seconds, one.operations, one.moved_bytes, one.busy_seconds,
             dict(one.parts),
         )  # fmt: skip
@@ -91,12 +91,12 @@ def _store(
     return {raw_id for _, raw_id in tags.values() if raw_id is not None}
 
 
-def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
+def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], WorkSums]) -> None:
     owners = dict[tuple[Any, ...], int | None]()
     every = dict(fresh)
     for row in _existing_rows(connection, fresh):
         key = tuple(row[: len(KEY)])
-        every[key] = Sums.of_row(row) + fresh[key]
+        every[key] = WorkSums.of_row(row) + fresh[key]
         owners[key] = row.job_id
     names = [column.name for column in KEY]
     rows = [
@@ -107,7 +107,9 @@ def _add(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> None:
     resum(connection, {job_id for job_id in owners.values() if job_id is not None})
 
 
-def _existing_rows(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]) -> Iterable[Any]:
+def _existing_rows(
+    connection: Connection, fresh: Mapping[tuple[Any, ...], WorkSums]
+) -> Iterable[Any]:
     """Yield the rows that exist already, found by the index on names and times."""
     moments = [key[1] for key in fresh]
     for tags in portions(sorted({key[2] for key in fresh})):
@@ -119,7 +121,7 @@ def _existing_rows(connection: Connection, fresh: Mapping[tuple[Any, ...], Sums]
         )
 
 
-def _row(one: Sums) -> dict[str, Any]:
+def _row(one: WorkSums) -> dict[str, Any]:
     return {
         "seconds": one.until - one.at,
         "operations": one.operations,

@@ -101,7 +101,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Run:
+class ProfileRun:
     """Facts that a profile reports about its run of a program.
 
     Attributes:
@@ -133,10 +133,10 @@ class Assignment:
     """
 
     matches: dict[str, Match]
-    groups: tuple[tuple[Run, ...], ...]
+    groups: tuple[tuple[ProfileRun, ...], ...]
 
 
-def assign(runs: Iterable[Run], candidates: Sequence[Candidate]) -> Assignment:
+def assign(runs: Iterable[ProfileRun], candidates: Sequence[Candidate]) -> Assignment:
     """Return the jobs of all runs with one job id.
 
     Args:
@@ -154,7 +154,7 @@ def assign(runs: Iterable[Run], candidates: Sequence[Candidate]) -> Assignment:
     return Assignment(matches, groups)
 
 
-def match(run: Run, candidates: Sequence[Candidate]) -> Match:
+def match(run: ProfileRun, candidates: Sequence[Candidate]) -> Match:
     """Return the job to which a run of a program belongs.
 
     Args:
@@ -181,7 +181,7 @@ def match(run: Run, candidates: Sequence[Candidate]) -> Match:
     return _nearest(start, ran or exact or inside or near, bool(inside))
 
 
-def _reason_for_no_owner(run: Run, here: Sequence[Candidate]) -> str:
+def _reason_for_no_owner(run: ProfileRun, here: Sequence[Candidate]) -> str:
     """Return why none of the jobs with the job id of a run belongs to its owner."""
     if not here:
         return "no record"
@@ -206,13 +206,13 @@ def _nearness(start: float, one: Candidate) -> tuple[float, float, int]:
     return one.distance(start), -begin, -one.submit_at
 
 
-def _order(run: Run) -> tuple[float, str]:
+def _order(run: ProfileRun) -> tuple[float, str]:
     return float("-inf") if run.span.start is None else run.span.start, run.digest
 
 
-def _grouped(runs: Sequence[Run]) -> tuple[tuple[Run, ...], ...]:
+def _grouped(runs: Sequence[ProfileRun]) -> tuple[tuple[ProfileRun, ...], ...]:
     """Group runs of one cluster and user that follow each other closely."""
-    groups: list[tuple[int | None, Span, list[Run]]] = []
+    groups: list[tuple[int | None, Span, list[ProfileRun]]] = []
     for run in runs:
         for index in range(len(groups) - 1, -1, -1):
             cluster_id, span, members = groups[index]

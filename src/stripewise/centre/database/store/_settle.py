@@ -115,7 +115,7 @@ def _settle(
     since: int | None,
 ) -> None:
     moved: list[dict[str, Any]] = []
-    gains: dict[Place, Sums] = {}
+    gains: dict[Place, WorkSums] = {}
     losers: set[int] = set()
     for row in _rows(connection, list(tags), since):
         cluster_id, raw_id = tags[row.tag_id]
@@ -127,7 +127,7 @@ def _settle(
         if row.job_id is not None:
             losers.add(row.job_id)
         if goal is not None:
-            place, one = (goal, row.file_system_id, row.kind), Sums.of_row(row)
+            place, one = (goal, row.file_system_id, row.kind), WorkSums.of_row(row)
             gains[place] = gains[place] + one if place in gains else one
     if moved:
         _move(connection, moved)
@@ -149,7 +149,7 @@ def _move(connection: Connection, moved: Sequence[dict[str, Any]]) -> None:
     connection.execute(line.values(job_id=bindparam("goal")), list(moved))
 
 
-def _add(connection: Connection, gains: Mapping[Place, Sums]) -> None:
+def _add(connection: Connection, gains: Mapping[Place, WorkSums]) -> None:
     """Add to the sums of jobs."""
     total = dict(gains)
     for ids in portions(sorted({place[0] for place in gains})):
@@ -164,24 +164,24 @@ def _add(connection: Connection, gains: Mapping[Place, Sums]) -> None:
 def resum(connection: Connection, job_ids: Iterable[int]) -> None:
     """Compute the sums of jobs again from all their rows."""
     for ids in portions(sorted(job_ids)):
-        total: dict[Place, Sums] = {}
+        total: dict[Place, WorkSums] = {}
         query = select(*JobLoad.__table__.c).where(JobLoad.job_id.in_(ids)).order_by(JobLoad.at)
         for row in connection.execute(query):
-            place, one = (row.job_id, row.file_system_id, row.kind), Sums.of_row(row)
+            place, one = (row.job_id, row.file_system_id, row.kind), WorkSums.of_row(row)
             total[place] = total[place] + one if place in total else one
         connection.execute(delete(JobServed).where(JobServed.job_id.in_(ids)))
         _put(connection, total)
         _tell_jobs(connection, set(ids))
 
 
-def _kept(row: Any) -> Sums:
-    return Sums(
+def _kept(row: Any) -> WorkSums:
+    return WorkSums(
         row.first_at, row.last_at, row.operations, row.moved_bytes, row.busy_seconds,
         parts_of(row.parts),
     )  # fmt: skip
 
 
-def _put(connection: Connection, total: Mapping[Place, Sums]) -> None:
+def _put(connection: Connection, total: Mapping[Place, WorkSums]) -> None:
     rows = [
         fitted(JobServed, {
             "job_id": job_id, "file_system_id": file_system_id, "kind": kind,
@@ -232,7 +232,7 @@ LARGEST = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
-class Sums:
+class WorkSums:
     """Sum of what was done between two moments; None if not reported."""
 
     at: float
@@ -243,19 +243,19 @@ class Sums:
     parts: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of_row(cls, row: Any) -> Sums:
+    def of_row(cls, row: Any) -> WorkSums:
         """Return the sums in a row of `tables.JobLoad`."""
         return cls(
             row.at, row.at + row.seconds, row.operations, row.moved_bytes, row.busy_seconds,
             parts_of(row.parts),
         )  # fmt: skip
 
-    def __add__(self, other: Sums) -> Sums:
+    def __add__(self, other: WorkSums) -> WorkSums:
         """Return the sum of both; what one of them does not report is taken from the other."""
         parts = dict(self.parts)
         for name, number in other.parts.items():
             parts[name] = min(parts.get(name, 0) + number, LARGEST)
-        return Sums(
+        return WorkSums(
             min(self.at, other.at),
             max(self.until, other.until),
             _whole(self.operations, other.operations),

@@ -26,7 +26,7 @@ from stripewise.centre.database.store._figures import store_figures
 from stripewise.centre.database.store._jobs import (
     LONGEST_NAME,
     JobRows,
-    Names,
+    NameKeys,
     fitted,
     key_text,
     only_uid,
@@ -34,7 +34,7 @@ from stripewise.centre.database.store._jobs import (
     unnumbered_of,
     unrecorded_of_uids,
 )
-from stripewise.centre.database.store._match import Assignment, Candidate, Run, Span, assign
+from stripewise.centre.database.store._match import Assignment, Candidate, ProfileRun, Span, assign
 from stripewise.centre.database.store._samples import store_event, store_samples
 from stripewise.centre.database.store._settle import hand_over, settle
 from stripewise.centre.database.tables._jobs import (
@@ -64,7 +64,7 @@ class Writer:
     def __init__(self, connection: Connection) -> None:
         """Store a connection, which is within a transaction."""
         self.connection = connection
-        self.names = Names(connection)
+        self.names = NameKeys(connection)
         self._jobs: list[JobRecord] = []
         self._rows = JobRows(connection, self.names)
         write_alone(connection)
@@ -161,7 +161,7 @@ NO_JOB_ID = "no job id"
 
 
 def store_source(
-    connection: Connection, names: Names, jobs: JobRows, record: SourceRecord
+    connection: Connection, names: NameKeys, jobs: JobRows, record: SourceRecord
 ) -> None:
     """Store a profile that is not there yet.
 
@@ -209,7 +209,7 @@ def drop_source(connection: Connection, jobs: JobRows, digest: str) -> None:
 
 
 def _values(
-    record: SourceRecord, names: Names, job_id: int, cluster_id: int | None
+    record: SourceRecord, names: NameKeys, job_id: int, cluster_id: int | None
 ) -> dict[str, Any]:
     return fitted(JobSource, {
         "job_id": job_id,
@@ -315,9 +315,9 @@ def _recorded(connection: Connection, raw_id: int) -> list[tuple[Candidate, tupl
     ]  # fmt: skip
 
 
-def _run(row: Any) -> Run:
+def _run(row: Any) -> ProfileRun:
     span = Span(row.start_at, row.end_at, row.uid, row.user or "", row.is_vouched)
-    return Run(row.digest, row.cluster_id, span)
+    return ProfileRun(row.digest, row.cluster_id, span)
 
 
 def _goals_of_groups(

@@ -125,7 +125,7 @@ class Collecting(Worker):
         self.look_again_seconds = LOOK_AGAIN_SECONDS
         self._is_automatic = is_automatic
         self._grid: Grid | None = None
-        self._last: Outcome | None = None
+        self._last: RoundOutcome | None = None
         self._last_success: float | None = None
         self._failures: Counter[str] = Counter()
         self._skipped = 0
@@ -182,20 +182,20 @@ class Collecting(Worker):
         )
         with self._lock:
             self._began, self._is_stuck = None, False
-            self._note(Outcome(found, 0))
+            self._note(RoundOutcome(found, 0))
         self._change("broken", f"broke off: {type(error).__name__}", logging.WARNING)
 
-    def _note(self, outcome: Outcome) -> None:
+    def _note(self, outcome: RoundOutcome) -> None:
         found = outcome.round
         bare = replace(found, readings=(), jobs=())  # they would take memory until the next round
-        self._last = Outcome(bare, outcome.problems)
+        self._last = RoundOutcome(bare, outcome.problems)
         self._problems += outcome.problems
         if found.reason:
             self._failures[found.reason] += 1
         else:
             self._last_success = found.at + found.seconds
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _tell(self, outcome: RoundOutcome) -> None:
         """Log a round whose outcome differs from the one before."""
         found = outcome.round
         first = found.problems[0] if found.problems else ""
@@ -254,7 +254,7 @@ MOST_ITEMS = 1_000_000
 _MOST_TEXTS = 100
 
 
-class Outcome(NamedTuple):
+class RoundOutcome(NamedTuple):
     """A round, and how many problems it had.
 
     Attributes:
@@ -314,7 +314,7 @@ def _known(reason: str) -> str:
     return reason if reason in REASONS else "error"
 
 
-def read_round(collector: Collector, host: Host, clock: Clock) -> Outcome:
+def read_round(collector: Collector, host: Host, clock: Clock) -> RoundOutcome:
     """Read everything once; an exception of a collector ends only this round."""
     found = _Found()
     at, monotonic = clock.wall(), clock.monotonic()
@@ -330,7 +330,7 @@ def read_round(collector: Collector, host: Host, clock: Clock) -> Outcome:
         collector.name, at, monotonic, clock.monotonic() - monotonic,
         tuple(found.readings), tuple(found.jobs), tuple(found.texts), found.reason,
     )  # fmt: skip
-    return Outcome(whole, found.problems)
+    return RoundOutcome(whole, found.problems)
 
 
 # Clocks: a grid of rounds that does not drift, clock steps, and growing pauses.

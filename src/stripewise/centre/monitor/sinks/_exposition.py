@@ -76,7 +76,7 @@ class Exposition:
         self._constant = f'server="{_escaped(clean(server))}"'
         self._clock = clock
         self._lock = threading.Lock()
-        self._series: dict[str, Series] = {}
+        self._series: dict[str, CollectorSeries] = {}
         self._pages: dict[str, _Page] = {}
         self._histograms: dict[str, dict[str, _Histograms]] = {}
         self._begins: dict[str, deque[float]] = {}
@@ -119,7 +119,7 @@ class Exposition:
             if name in last and _are_same(last[name].readings, readings)
         }
         fresh = [one for one in found.readings if one.metric.name not in same]
-        series = self._series.setdefault(found.collector, Series(self._begin))
+        series = self._series.setdefault(found.collector, CollectorSeries(self._begin))
         lines: dict[str, tuple[Metric, list[str]]] = {}
         for metric, begin, value in series.of(replace(found, readings=tuple(fresh))):
             _, own = lines.setdefault(metric.name, (metric, []))
@@ -293,7 +293,7 @@ def is_sound(metric: Metric) -> bool:
     )
 
 
-class Series:
+class CollectorSeries:
     """The series of one collector, from round to round.
 
     Attributes:

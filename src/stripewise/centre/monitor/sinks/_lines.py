@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from stripewise.centre.monitor._records import Kind, Metric, Round
-from stripewise.centre.monitor.sinks._exposition import Buckets, Series, clean
+from stripewise.centre.monitor.sinks._exposition import Buckets, CollectorSeries, clean
 
 _UNSAFE = re.compile(r"\\(?=[\\ ,=]|\Z)|[\x00\n\r]")
 _SPECIAL = re.compile(r"([ ,=])")
@@ -49,7 +49,7 @@ class LineWriter:
             server: Value of the tag "server" of every line.
         """
         self._server = server
-        self._series: dict[str, Series] = {}
+        self._series: dict[str, CollectorSeries] = {}
         self._last: dict[str, tuple[int, float]] = {}
         self._left_out = 0
 
@@ -61,7 +61,7 @@ class LineWriter:
     def lines(self, found: Round) -> Iterator[str]:
         """Yield the lines of a round, each with its newline."""
         end = f" {self._time_ns(found)}\n"
-        series = self._series.setdefault(found.collector, Series(self._begin))
+        series = self._series.setdefault(found.collector, CollectorSeries(self._begin))
         for metric, begin, value in series.of(found):
             if isinstance(value, Buckets):
                 yield from _histogram(begin, value, end)

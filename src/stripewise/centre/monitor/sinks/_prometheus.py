@@ -171,37 +171,37 @@ class PrometheusSink(Sink):
             return None
         return server_context(own.certificate, own.key, own.client_ca)
 
-    def _answer(self, path: str, headers: Message) -> Answer:
+    def _answer(self, path: str, headers: Message) -> Response:
         if path == "/-/healthy":
-            return Answer(200, b"healthy\n")
+            return Response(200, b"healthy\n")
         if path == "/":
-            return Answer(200, _START_PAGE, "text/html; charset=utf-8")
+            return Response(200, _START_PAGE, "text/html; charset=utf-8")
         if path != "/metrics":
-            return Answer(404, b"no such page: see /metrics\n")
+            return Response(404, b"no such page: see /metrics\n")
         return self._refusal(headers) or self._metrics(headers)
 
-    def _refusal(self, headers: Message) -> Answer | None:
+    def _refusal(self, headers: Message) -> Response | None:
         """Return the answer to clients that may not read, or None if the client may."""
         if self.settings.token_file is None:
             return None
         try:
             token = read_token(self.settings.token_file, _LEAST_TOKEN)
         except SinkError:
-            return Answer(503, b"the token of this server cannot be read\n")
+            return Response(503, b"the token of this server cannot be read\n")
         scheme, _, given = str(headers.get("Authorization", "")).partition(" ")
         is_same = hmac.compare_digest(_digest(given.strip()), _digest(token))
         if scheme.lower() == "bearer" and is_same:
             return None
         how = (("WWW-Authenticate", "Bearer"),)
-        return Answer(401, b"give the token of this server\n", headers=how)
+        return Response(401, b"give the token of this server\n", headers=how)
 
-    def _metrics(self, headers: Message) -> Answer:
+    def _metrics(self, headers: Message) -> Response:
         form = wanted_form(str(headers.get("Accept", "")))
         is_packed = "gzip" in str(headers.get("Accept-Encoding", "")).lower()
         body = self._answers.body(form, is_packed=is_packed)
         self._last_scrape = time.time()
         how = (("Content-Encoding", "gzip"),) if is_packed else ()
-        return Answer(200, body, form.value, how)
+        return Response(200, body, form.value, how)
 
 
 def _digest(text: str) -> bytes:
@@ -284,7 +284,7 @@ _POLL_SECONDS = 0.5
 _ENDS = (b"\r\n\r\n", b"\n\n")
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """Answer to a request.
 
     Attributes:
@@ -300,7 +300,7 @@ class Answer(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-Answerer = Callable[[str, Message], Answer]
+Answerer = Callable[[str, Message], Response]
 
 
 class Listener(ThreadingMixIn, TCPServer):

@@ -26,7 +26,7 @@ from pydantic import Field
 from stripewise.centre.monitor import metrics
 from stripewise.centre.monitor._records import Reading, Round
 from stripewise.centre.monitor.sinks._base import Sink, SinkError, SinkSettings, check_private
-from stripewise.centre.monitor.sinks._store_books import Batch, Books, Limits, WaitingBatches
+from stripewise.centre.monitor.sinks._store_books import Batch, Books, StoreLimits, WaitingBatches
 from stripewise.centre.monitor.sinks._store_pending import JobRow
 from stripewise.centre.monitor.sinks._store_series import (
     SeriesSample,
@@ -237,7 +237,7 @@ class StoreSink(Sink):
 
     def _begin(self, found: Round) -> Books | None:
         one = self.settings
-        limits = Limits(
+        limits = StoreLimits(
             one.sample_interval_seconds, one.job_interval_seconds, one.top_jobs, one.most_jobs
         )
         try:

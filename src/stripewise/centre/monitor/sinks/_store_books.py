@@ -23,7 +23,7 @@ _NEARLY = 0.9
 """Share of an interval after which it counts as complete, since readings are not on the dot."""
 
 
-class Limits(NamedTuple):
+class StoreLimits(NamedTuple):
     """Intervals in seconds, and limits, as in the settings."""
 
     sample_interval_seconds: float
@@ -37,7 +37,7 @@ class Books:
 
     def __init__(
         self,
-        limits: Limits,
+        limits: StoreLimits,
         renamed: Mapping[str, str],
         parts: Mapping[str, bytes],
         found: Round,

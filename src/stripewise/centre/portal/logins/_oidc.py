@@ -120,7 +120,7 @@ _LEEWAY_SECONDS = 60
 _WAIT_SECONDS = 10.0
 
 
-class Metadata(BaseModel):
+class ProviderMetadata(BaseModel):
     """Addresses of the provider's services (OpenID Connect Discovery 1.0, section 3)."""
 
     issuer: str
@@ -140,10 +140,10 @@ class Provider:
         self._verify: ssl.SSLContext | bool = True
         if settings.ca_file:
             self._verify = ssl.create_default_context(cafile=settings.ca_file)
-        self._metadata: Metadata | None = None
+        self._metadata: ProviderMetadata | None = None
         self._keys: KeySet | None = None
 
-    def metadata(self) -> Metadata:
+    def metadata(self) -> ProviderMetadata:
         """Return the addresses of the provider's services.
 
         Raises:
@@ -152,7 +152,7 @@ class Provider:
         if self._metadata is None:
             place = self._settings.issuer.rstrip("/") + "/.well-known/openid-configuration"
             try:
-                found = Metadata.model_validate(self._json("GET", place))
+                found = ProviderMetadata.model_validate(self._json("GET", place))
             except ValidationError as error:
                 raise self._strange("its metadata are not complete") from error
             if found.issuer != self._settings.issuer:

@@ -42,7 +42,7 @@ from stripewise.present.blocks import (
 )
 
 
-class Job(Page):
+class JobDetails(Page):
     """One job with all that is known of its I/O."""
 
     path = "/jobs/{job:int}"

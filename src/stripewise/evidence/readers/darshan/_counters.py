@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Gap, Part
+from stripewise.core import Gap, ReportedPart
 from stripewise.evidence.readers.darshan._isolated import RawLog
 from stripewise.evidence.trace import (
     ALL_RANKS,
@@ -199,16 +199,16 @@ def impossible(log: RawLog, files: Files, rows: NDArray[Any]) -> tuple[Gap, ...]
     found = [
         (part, f"the log has {what} {_odd_words(what)} for {{}}", _odd(log, files, rows, counters))
         for part, what, counters in (
-            (Part.SECONDS, "times", ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")),
-            (Part.READ_BYTES, "read bytes", ("BYTES_READ",)),
-            (Part.WRITE_BYTES, "written bytes", ("BYTES_WRITTEN",)),
-            (Part.CALLS, "numbers of calls", sorted(_ALWAYS_COUNTED)),
+            (ReportedPart.SECONDS, "times", ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")),
+            (ReportedPart.READ_BYTES, "read bytes", ("BYTES_READ",)),
+            (ReportedPart.WRITE_BYTES, "written bytes", ("BYTES_WRITTEN",)),
+            (ReportedPart.CALLS, "numbers of calls", sorted(_ALWAYS_COUNTED)),
         )
     ]
     seen = set().union(*(set(files.owners(module).tolist()) for name, module in log.modules.items()
                          if _OWN_DATA.get(name, True)))  # fmt: skip
     opened = set(range(len(files.paths))) & set(rows["file"].tolist()) - seen
-    moved = Part.BYTES | Part.SECONDS
+    moved = ReportedPart.BYTES | ReportedPart.SECONDS
     found.append((moved, "the log has only opens, no reads and writes, of {}", opened))
     mappings = "memory mappings of {}: Darshan does not count what they move"
     found.append((moved, mappings, _mapped(log, files)))

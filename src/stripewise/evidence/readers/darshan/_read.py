@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Gap, Part
+from stripewise.core import Gap, ReportedPart
 from stripewise.core.inputs import DARSHAN_LOG
 from stripewise.evidence.containers import make_single
 from stripewise.evidence.readers._base import Source, head_of
@@ -172,24 +172,30 @@ def _trouble(log: RawLog) -> tuple[str, ...]:
 
 def _gaps(log: RawLog, files: Files, counters: NDArray[Any], trace: Trace | None) -> Iterator[Gap]:
     """Yield the amounts that the log contains only in part, or not at all."""
-    yield from (Gap(Part.ALL, text) for text in _trouble(log))
-    yield from (Gap(Part.ALL, text) for text in _newer(log).values() if not _is_detail(text))
+    yield from (Gap(ReportedPart.ALL, text) for text in _trouble(log))
+    yield from (
+        Gap(ReportedPart.ALL, text) for text in _newer(log).values() if not _is_detail(text)
+    )
     for name, number in log.meta.get("unread", {}).items():
         if name not in _NO_IO:
             records = plural(number, "record") if number else "records"
             is_are = "is" if number == 1 else "are"
-            yield Gap(Part.ALL, f"the {name} module holds {records} that {is_are} not read")
+            yield Gap(
+                ReportedPart.ALL, f"the {name} module holds {records} that {is_are} not read"
+            )
     if not log.modules and (trace is not None or "HEATMAP" in log.arrays):
-        yield Gap(Part.ALL, "the log has no counters of files, only " + _beside_counters(log))
+        yield Gap(
+            ReportedPart.ALL, "the log has no counters of files, only " + _beside_counters(log)
+        )
     elif not _newer(log) and not any(text.startswith(_DAMAGED) for text in _trouble(log)):
         modules = log.meta["modules"]
         lost = [name for name in _LAYER_OF if name in modules and name not in log.modules]
         if lost:
-            yield Gap(Part.ALL, f"no record can be read of: {', '.join(lost)}")
+            yield Gap(ReportedPart.ALL, f"no record can be read of: {', '.join(lost)}")
     if len(counters):
         yield from impossible(log, files, counters)
     if float(log.meta["job"].get("run_time", 0.0)) < 0:
-        yield Gap(Part(0), "the log ends before it begins: the run time is not known")
+        yield Gap(ReportedPart(0), "the log ends before it begins: the run time is not known")
 
 
 def _is_detail(text: str) -> bool:

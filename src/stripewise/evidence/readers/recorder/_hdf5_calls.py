@@ -188,7 +188,7 @@ class Dataset:
 
 
 @dataclass
-class Space:
+class Dataspace:
     """A dataspace; `extents` is None if unknown, `dataset` the one it was taken from."""
 
     extents: tuple[int, ...] | None
@@ -250,7 +250,7 @@ class Follower:
         self._clock = 0.0
         self._files: dict[str, str] = {}
         self._groups: dict[str, tuple[str, str]] = {}
-        self._spaces: dict[str, Space] = {}
+        self._spaces: dict[str, Dataspace] = {}
         self._types: dict[str, ElementType] = {}
         self._open: dict[str, Dataset] = {}
         self._chunks: dict[str, tuple[int, ...]] = {}
@@ -336,10 +336,10 @@ class Follower:
 
     def _space(self) -> None:
         extents = vector(self._argument(1))
-        self._spaces[self._line.result] = Space(extents)
+        self._spaces[self._line.result] = Dataspace(extents)
 
     def _scalar(self) -> None:
-        self._spaces[self._line.result] = Space(())
+        self._spaces[self._line.result] = Dataspace(())
 
     def _space_copy(self) -> None:
         space = self._spaces.get(self._argument(0))
@@ -356,7 +356,7 @@ class Follower:
     def _dataset_space(self) -> None:
         dataset = self._open.get(self._argument(0))
         extents = dataset.extents if dataset else None
-        self._spaces[self._line.result] = Space(extents, dataset=dataset)
+        self._spaces[self._line.result] = Dataspace(extents, dataset=dataset)
 
     def _type_copy(self) -> None:
         known = self._type(self._argument(0))
@@ -406,7 +406,7 @@ class Follower:
         self._collective[self._argument(0)] = mode in ("1", "H5FD_MPIO_COLLECTIVE")
 
     def _hyperslab(self) -> None:
-        space = self._spaces.setdefault(self._argument(0), Space(None))
+        space = self._spaces.setdefault(self._argument(0), Dataspace(None))
         start, count = vector(self._argument(2)), vector(self._argument(4))
         replaces = self._argument(1) in ("0", "H5S_SELECT_SET")
         if not replaces or start is None or count is None or len(start) != len(count):
@@ -418,7 +418,7 @@ class Follower:
 
     def _select(self) -> None:
         kinds = {"H5Sselect_all": ALL, "H5Sselect_none": Slab(ShapeKind.NONE)}
-        space = self._spaces.setdefault(self._argument(0), Space(None))
+        space = self._spaces.setdefault(self._argument(0), Dataspace(None))
         space.slab = kinds.get(self._line.name, Slab(ShapeKind.POINTS))
 
     def _data(self) -> Hdf5Call:
@@ -433,7 +433,7 @@ class Follower:
             self.untied += 1
             return Hdf5Call(0, 0, "", op, "", flags=int(EventFlag.NO_OFFSET))
         chosen = self._argument(3)
-        space = Space(dataset.extents) if chosen in _ZERO else self._spaces.get(chosen)
+        space = Dataspace(dataset.extents) if chosen in _ZERO else self._spaces.get(chosen)
         slab = space.slab if space is not None else Slab(ShapeKind.BOXES)
         if space is not None and dataset.extents is None:
             dataset.extents = space.extents

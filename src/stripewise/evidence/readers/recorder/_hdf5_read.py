@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from stripewise.core import Gap, Part
+from stripewise.core import Gap, ReportedPart
 from stripewise.core.errors import TraceError
 from stripewise.core.inputs import RECORDER_FILE
 from stripewise.evidence.readers._base import RankLogs, parsed_lines
@@ -203,13 +203,15 @@ class _Run:
 
     def _gaps(self, partial_notes: list[str]) -> Iterator[Gap]:
         """Yield the amounts that are unknown or incomplete."""
-        yield from (Gap(Part.ALL, text) for text in (*partial_notes[:_MOST_NOTES], *self._notes))
+        yield from (
+            Gap(ReportedPart.ALL, text) for text in (*partial_notes[:_MOST_NOTES], *self._notes)
+        )
         if text := self._missing_ranks():
-            yield Gap(Part.ALL, text)
+            yield Gap(ReportedPart.ALL, text)
         if text := self._without_dataset():
-            yield Gap(Part.BYTES, text)
+            yield Gap(ReportedPart.BYTES, text)
         if self._unknown_types:
-            yield Gap(Part.BYTES, "the sizes of some element types are not known")
+            yield Gap(ReportedPart.BYTES, "the sizes of some element types are not known")
 
     def _missing_ranks(self) -> str:
         missing = max(self._files) + 1 - len(self._files)

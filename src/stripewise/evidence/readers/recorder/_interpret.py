@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stripewise.core import Part
+from stripewise.core import ReportedPart
 from stripewise.evidence.readers._calls import CallLog
 from stripewise.evidence.trace import PIECE_ROW, EventFlag, IoLayer, Op, OpenBit, TraceView
 
@@ -223,9 +223,9 @@ _UNKNOWN_FILES = "{} MPI-IO calls are on files whose open was not recorded"
 REMARKS = (_HDF5_SELECTIONS, _HDF5_FILES, _UNKNOWN_SIZES, _VIEWS_WITH_HOLES, _UNKNOWN_FILES)
 """Remarks on what is unknown, in their order; with the number of calls where that matters."""
 MISSING = {
-    _UNKNOWN_SIZES: Part.BYTES,
-    _UNKNOWN_FILES: Part.BYTES | Part.SECONDS,
-    _HDF5_FILES: Part.BYTES | Part.SECONDS,
+    _UNKNOWN_SIZES: ReportedPart.BYTES,
+    _UNKNOWN_FILES: ReportedPart.BYTES | ReportedPart.SECONDS,
+    _HDF5_FILES: ReportedPart.BYTES | ReportedPart.SECONDS,
 }
 """Remarks that make amounts unknown."""
 _HDF5_META = ("H5F", "H5D", "H5G", "H5A", "H5L", "H5O")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.core import Gap, Part
+from stripewise.core import Gap, ReportedPart
 from stripewise.core.errors import TraceError
 from stripewise.core.inputs import RECORDER_FILE, read_input
 from stripewise.evidence.readers._base import (
@@ -118,7 +118,7 @@ def _evidence(
         layers=_LAYERS,
         partial=partial,
         gaps=(
-            *(Gap(Part.ALL, text) for text in notes),
+            *(Gap(ReportedPart.ALL, text) for text in notes),
             *(Gap(part, remarks[what]) for what, part in MISSING.items() if what in remarks),
         ),
     )

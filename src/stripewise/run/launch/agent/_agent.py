@@ -230,7 +230,7 @@ class Agent:
             self.tell(durable=True)
             if self.superseded:
                 return True
-            run = runs.Run(self, number, order)
+            run = runs.OrderRun(self, number, order)
             error = run.carry_out()
             self.copies_seconds = max(self.copies_seconds, sum(run.times.values()))
             self.served += 1

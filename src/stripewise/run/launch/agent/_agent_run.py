@@ -46,7 +46,7 @@ class Cancelled(Exception):
     """The order was cancelled, or the job ends."""
 
 
-class Run:
+class OrderRun:
     """An order that is being carried out.
 
     Attributes:

@@ -18,7 +18,7 @@ from stripewise.centre.monitor.collectors.lustre._parameters import (
     parse_version,
 )
 from stripewise.centre.monitor.collectors.lustre._quota import (
-    Limits,
+    IdLimits,
     Usage,
     parse_quota_limits,
     parse_quota_usage,
@@ -42,7 +42,7 @@ def test_quota_usage() -> None:
 def test_quota_limits() -> None:
     for title in ("global_pool0_dt_usr\n", "global_pool0_md_grp:\n", "global_index_copy:\n"):
         found = parse_quota_limits(lines(title, "- id:      5\n", LIMITS))
-        assert found.by_id == {5: Limits(2000, 1000, 300, 604800)}
+        assert found.by_id == {5: IdLimits(2000, 1000, 300, 604800)}
         assert found.problems == ()
 
 

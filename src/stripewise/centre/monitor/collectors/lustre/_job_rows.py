@@ -173,7 +173,7 @@ class EntryError(Exception):
         self.reason, self.excerpt, self.certain = reason, excerpt, certain
 
 
-class Rows(NamedTuple):
+class EntryContent(NamedTuple):
     """Content of an entry.
 
     Attributes:
@@ -208,7 +208,7 @@ class RowReader:
         self._last: list[str | None] = []
         self._order: tuple[str, ...] = ()
 
-    def read(self, head: re.Match[bytes] | None, text: bytes) -> Rows:
+    def read(self, head: re.Match[bytes] | None, text: bytes) -> EntryContent:
         """Parse an entry, as split by `split_times`.
 
         Raises:
@@ -233,7 +233,7 @@ class RowReader:
             self._order = self._order_of(names, lines)
             self._last = names
         began = None if head[2] is None else int(head[2])
-        return Rows(int(head[1]), began, self._order, PackedCounts(b"\n".join(rows)), bad)
+        return EntryContent(int(head[1]), began, self._order, PackedCounts(b"\n".join(rows)), bad)
 
     def _order_of(self, names: list[str | None], lines: list[bytes]) -> tuple[str, ...]:
         """Return the names of rows if each occurs once."""

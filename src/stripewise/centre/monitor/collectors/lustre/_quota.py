@@ -117,7 +117,7 @@ class Quota:
         yield from self._limit_readings(fs, kind, pool, found.by_id)
 
     def _limit_readings(
-        self, fs: str, kind: str, pool: str, limits: Mapping[int, Limits]
+        self, fs: str, kind: str, pool: str, limits: Mapping[int, IdLimits]
     ) -> Iterator[Reading | Problem]:
         """Return limits that are set; id 0 has defaults for others, and 0 means no limit."""
         metric, unit = _POOLS[pool]
@@ -280,7 +280,7 @@ class Usage(NamedTuple):
     used_bytes: int
 
 
-class Limits(NamedTuple):
+class IdLimits(NamedTuple):
     """Limits of one id, as in the text: KiB of a data pool, inodes of a metadata pool."""
 
     hard: int
@@ -308,7 +308,7 @@ class QuotaUsage:
 class QuotaLimits:
     """Content of one text of limits: limits by id, and what was left out."""
 
-    by_id: Mapping[int, Limits]
+    by_id: Mapping[int, IdLimits]
     problems: tuple[str, ...] = ()
 
 
@@ -326,7 +326,7 @@ def parse_quota_limits(lines: Iterable[str]) -> QuotaLimits:
     found = _Entries(_LIMITS)
     for line in lines:
         found.take(line)
-    limits = {key: Limits(*value) for key, value in found.finish().items()}
+    limits = {key: IdLimits(*value) for key, value in found.finish().items()}
     return QuotaLimits(limits, found.damage.problems())
 
 
