@@ -111,11 +111,11 @@ def test_what_is_kept_for_a_mount_is_known_to_a_study(tmp_path, monkeypatch):
     (kept / "site.toml").write_text(description_text(here))
     given = StudyOptions(command=("./a",), origin=tmp_path)
     ledger = Mock()
-    known = local_tools.known_here(given, ledger)
+    known = local_tools.described_storage(given, ledger)
     assert known.storage == here
     (warning,) = ledger.warn.call_args.args
     assert "version = 3" in warning
-    assert local_tools.known_here(replace(given, machine="none"), ledger) is None
+    assert local_tools.described_storage(replace(given, machine="none"), ledger) is None
     assert local_tools.striping(given, known) is None
     monkeypatch.setattr(local_tools, "find_mount", lambda _: Mount("lustre", point="/"))
     assert local_tools.striping(given, known) == archer.striping

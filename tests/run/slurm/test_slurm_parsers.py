@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.run.slurm import JobState, remedy_of, starts_never
-from stripewise.run.slurm._commands import is_away, one_line, refused
+from stripewise.run.slurm._commands import is_unreachable, one_line, refused
 from stripewise.run.slurm._text import (
     exit_code,
     job_status,
@@ -141,12 +141,14 @@ def test_remedies(text, remedy):
 
 
 def test_the_controller_is_away():
-    assert is_away(
+    assert is_unreachable(
         "sbatch: error: Batch job submission failed: Unable to contact slurm controller"
     )
-    assert is_away("slurm_load_jobs error: Socket timed out on send/recv operation")
-    assert is_away("sbatch: error: Munge encode failed: Failed to access /run/munge: No such file")
-    assert not is_away("Invalid account")
+    assert is_unreachable("slurm_load_jobs error: Socket timed out on send/recv operation")
+    assert is_unreachable(
+        "sbatch: error: Munge encode failed: Failed to access /run/munge: No such file"
+    )
+    assert not is_unreachable("Invalid account")
 
 
 def test_what_nobody_knows_has_a_remedy_too():

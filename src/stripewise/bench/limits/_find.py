@@ -169,7 +169,7 @@ def _limits(
         evidence = evidence or (plateau.evidence if plateau else ())
         if name.startswith("exchange") and not evidence:
             continue  # it explains the remainder, and is not a limit of any case
-        if name.startswith("servers.whole") and not _is_of_whole(evidence, mine):
+        if name.startswith("servers.whole") and not _shows_whole(evidence, mine):
             continue
         text = sentence(name, figure, len(evidence)) + disagreement(figure, plateau)
         if hosts_own and name.startswith("exchange"):
@@ -178,7 +178,7 @@ def _limits(
         yield Limit(name, figure.value, low, high, evidence, text)
 
 
-def _is_of_whole(evidence: Sequence[str], cells: Sequence[LimitCell]) -> bool:
+def _shows_whole(evidence: Sequence[str], cells: Sequence[LimitCell]) -> bool:
     """Return whether a case that shows a limit of the whole moves data on several targets."""
     return any(
         one.stripe_count not in (0, 1) or (one.case.layout == "per-process" and one.case.ranks > 1)
@@ -193,7 +193,7 @@ def _undetermined(fit: Fitted, server: Server, data: Sequence[LimitCell]) -> dic
     for way in _DATA:
         name = f"servers.whole_{way}"
         mine = [one for one in data if one.operation == way]
-        if name in fit.fitted_names and not _is_of_whole([one.key for one in mine], mine):
+        if name in fit.fitted_names and not _shows_whole([one.key for one in mine], mine):
             found[name] = "all files of a case lie on one target"
     for name in fit.fitted_names:
         if name.startswith("exchange") and not evidence_of(name, fit.storage, data):

@@ -77,7 +77,7 @@ class Desk:
         with self.connected(request) as connection:
             guest = self.gate.guest(connection, request)
             if not page.audience.admits(guest.viewer):
-                return self._turned_away(page, request, guest, form)
+                return self._not_admitted(page, request, guest, form)
             content = page.build(
                 PageRequest(connection, guest.viewer, dict(request.path_params), words,
                       time.time(), self.settings.site.name, self.settings.site.advice)
@@ -130,7 +130,7 @@ class Desk:
             pass
         return HTMLResponse(template("error.html.j2", frame=frame, title=title, text=text), code)
 
-    def _turned_away(self, page: Page, request: Request, guest: Guest, form: str) -> Response:
+    def _not_admitted(self, page: Page, request: Request, guest: Guest, form: str) -> Response:
         if page.audience is Audience.LOGIN and guest.viewer.role is None:
             if form == "html":
                 target = address(request.url.path, dict(request.query_params))

@@ -78,7 +78,7 @@ class Workers:
             self._pool = None
 
     @property
-    def are_there(self) -> bool:
+    def are_available(self) -> bool:
         """Return whether pages can be made in other processes."""
         return self._pool is not None and _app is None
 
@@ -108,7 +108,7 @@ class Elsewhere:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         answer = None
-        if self._workers.are_there and _only_reads(scope):
+        if self._workers.are_available and _only_reads(scope):
             answer = await self._workers.answer(scope)
         if answer is None:
             await self.app(scope, receive, send)

@@ -95,9 +95,9 @@ def recall(
     avoided = tuple(one for one in bad if fit(one.settings, space, facts) == dict(one.settings))
     chosen = supported(alike, space, facts, avoided)
     seeds = [Proposal(support.settings, _reason(support)) for support in chosen]
-    known_here = any(support.shown and support.shown[1].same_program for support in chosen)
+    described_storage = any(support.shown and support.shown[1].same_program for support in chosen)
     own = by_class(case, lessons, space, facts, avoided)
-    if own and not known_here and is_valid(own, facts):
+    if own and not described_storage and is_valid(own, facts):
         seeds = [Proposal(own, _BY_CLASS), *seeds][:MOST_SEEDS]
     return Recollection(
         case,

@@ -30,7 +30,7 @@ from stripewise.run.tiers import (
     Tier,
     TierRequest,
     check_absolute,
-    check_there,
+    check_directory_exists,
     find_tier,
     read_template,
     tier_of_words,
@@ -124,7 +124,7 @@ def convert_script(
     for path in filter(None, (source, results)):
         check_absolute(path)
     if source:
-        check_there(source)
+        check_directory_exists(source)
     if results and results != source:
         say(f"the next job does not find what a job leaves in {printable(str(results))}")
     if text := sharing_note(parsed, tier, request):

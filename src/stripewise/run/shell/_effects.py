@@ -49,7 +49,7 @@ from stripewise.run.shell._paths import (
 from stripewise.run.shell._remote_data import (
     SESSIONS,
     Session,
-    changes_there,
+    changes_remote_data,
     is_remote,
     known_remote,
     session_of,
@@ -425,7 +425,7 @@ class _Shell:
         read = [r.target for r in self._command.redirections if r.operator == "<"]
         files = [self._content(file) for file in (session.file, *read) if file is not None]
         texts += [data.decode("latin-1") for data in files if data is not None]
-        if any(map(changes_there, texts)):
+        if any(map(changes_remote_data, texts)):
             self._use(session.use)
         elif None in files or piped is None:
             self._note(self.effects.unguarded, _MAY_CHANGE, "")

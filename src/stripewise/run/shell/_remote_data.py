@@ -228,7 +228,7 @@ def session_of(name: str, words: Sequence[Word]) -> Session:
     return Session(texts, file, Use(WRITES, host, remote=f"{name}:"))
 
 
-def changes_there(text: str) -> bool:
+def changes_remote_data(text: str) -> bool:
     """Return whether a text for one of `SESSIONS` changes anything on the other host."""
     return _CHANGES.search(text) is not None
 

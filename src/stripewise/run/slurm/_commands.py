@@ -99,7 +99,7 @@ _REMEDIES = (
 )
 
 
-def is_away(text: str) -> bool:
+def is_unreachable(text: str) -> bool:
     """Return whether a command's message says that the controller cannot be reached."""
     return bool(_AWAY.search(text))
 
@@ -279,7 +279,7 @@ class Commands:
                 f"{command} finds no configuration of a cluster on this host: start Stripewise on "
                 "a login node, set SLURM_CONF, or use --launcher local"
             )
-        if is_away(output):
+        if is_unreachable(output):
             raise SlurmAwayError(
                 f"{command}: {one_line(output)}; wait for the controller, then continue with "
                 "--resume"

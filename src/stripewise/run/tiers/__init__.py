@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stripewise.run.tiers._base import burst_size_bytes as burst_size_bytes
     from stripewise.run.tiers._base import burst_size_text as burst_size_text
     from stripewise.run.tiers._base import check_absolute as check_absolute
-    from stripewise.run.tiers._base import check_there as check_there
+    from stripewise.run.tiers._base import check_directory_exists as check_directory_exists
     from stripewise.run.tiers._base import is_plain_path as is_plain_path
     from stripewise.run.tiers._lua import read_template as read_template
     from stripewise.run.tiers._registry import find_tier as find_tier

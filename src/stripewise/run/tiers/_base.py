@@ -281,7 +281,7 @@ def check_staging(request: TierRequest) -> None:
     for path in filter(None, (request.stage_in, request.stage_out, request.backing)):
         check_path(path)
     for path in filter(None, (request.stage_in, request.backing)):
-        check_there(path)
+        check_directory_exists(path)
 
 
 def check_path(path: Path) -> None:
@@ -319,7 +319,7 @@ def check_absolute(path: Path) -> None:
         )
 
 
-def check_there(path: Path) -> None:
+def check_directory_exists(path: Path) -> None:
     """Refuse a directory that does not exist.
 
     Raises:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from stripewise.evidence.trace import Evidence
 from stripewise.storage.simulation._trace_rows import (
     Operation,
-    files_here,
+    counted_files,
     library_begin,
     own_files,
     own_request_rows,
@@ -235,7 +235,7 @@ def traced_program(evidence: Evidence, ranks_per_node: int = 0) -> TracedProgram
     if not trace.n_ranks:
         by_rank = {number: by_rank[rank] for number, rank in enumerate(sorted(by_rank))}
     ranks = trace.n_ranks or len(by_rank)
-    begin, here, own = library_begin(trace), files_here(trace), own_files(trace)
+    begin, here, own = library_begin(trace), counted_files(trace), own_files(trace)
     files = frozenset(trace.paths[file] for file in own)
     stretches = tuple(_stretch(done, ranks_per_node or ranks, begin) for done in _aligned(by_rank))
     return TracedProgram(stretches, ranks, files, sum(not here[file] for file in own))

@@ -88,7 +88,7 @@ def own_request_rows(evidence: Evidence) -> NDArray[Any]:
     _places(rows[row], number, found)
     _moments(rows, row, number, found)
     _through_streams(evidence, rows[row], found)
-    found = np.concatenate([_created(rows[row], found), names_left(evidence)])
+    found = np.concatenate([_created(rows[row], found), unrecorded_name_operations(evidence)])
     found = found[found["number"] > 0]
     return found[np.lexsort((found["first"], found["rank"]))]
 
@@ -136,7 +136,7 @@ def _own(trace: Trace) -> NDArray[Any]:
     of_library = np.isin(rows["parent"], np.concatenate([callers[one] for one in _LIBRARIES]))
     of_library |= library_files(trace)[rows["file"]]
     of_stream = (rows["layer"] == IoLayer.POSIX) & np.isin(rows["parent"], callers[IoLayer.STDIO])
-    here = files_here(trace)
+    here = counted_files(trace)
     return np.asarray(rows[~((rows["depth"] > 0) & of_library) & ~of_stream & here[rows["file"]]])
 
 
@@ -274,7 +274,7 @@ _ON_DESCRIPTOR, _BESIDE = (
 )
 
 
-def names_left(evidence: Evidence) -> NDArray[Any]:
+def unrecorded_name_operations(evidence: Evidence) -> NDArray[Any]:
     """Return operations on names that are in no row of the trace, as `REQUEST_ROW`.
 
     Only those in directories of the program's data count; queries of file systems by MPI-IO are
@@ -300,7 +300,7 @@ def names_left(evidence: Evidence) -> NDArray[Any]:
     return np.concatenate(found)
 
 
-def files_here(trace: Trace) -> NDArray[np.bool_]:
+def counted_files(trace: Trace) -> NDArray[np.bool_]:
     """Return which files count: (n_paths,) bool.
 
     These are files at or below a directory with data of the program, or beside it. Other files

@@ -39,11 +39,11 @@ from stripewise.study.job_scripts._checks import (
     works_on_tier,
 )
 from stripewise.study.job_scripts._tier import (
-    asked_of_tier,
     check_own,
     checked_pool,
     node_ladder,
     tier_of_job,
+    tier_request_of,
 )
 from stripewise.study.plan import Outside, StudyOptions, check_node_hours, outside_of_script
 
@@ -158,7 +158,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     if own is not None:
         check_own(script, tier, own)
         check_parts(script, tier)
-    ask = asked_of_tier(job, base, tier, options.origin, is_own=own is not None)
+    ask = tier_request_of(job, base, tier, options.origin, is_own=own is not None)
     pool = checked_pool(job, ask, tier, pools, own)
     if own is None and tier.name != "none":
         source, results = (Path(name) if name else None for name in (job.stage_in, job.stage_out))

@@ -23,7 +23,7 @@ from stripewise.run.tiers import (
     Tier,
     TierRequest,
     check_absolute,
-    check_there,
+    check_directory_exists,
     find_tier,
     read_template,
     tier_of_words,
@@ -150,7 +150,7 @@ def checked_pool(
     for path in (Path(name) for name in (job.stage_in, job.stage_out) if name):
         check_absolute(path)
     if job.stage_in:
-        check_there(Path(job.stage_in))
+        check_directory_exists(Path(job.stage_in))
     return tier.check(replace(ask, nodes=1), pools)
 
 
@@ -168,7 +168,7 @@ def _check_place(tier: Tier, ask: TierRequest) -> None:
         )
 
 
-def asked_of_tier(
+def tier_request_of(
     job: JobOptions, base: TierRequest, tier: Tier, origin: Path, *, is_own: bool
 ) -> TierRequest:
     """Return the burst-buffer request of runs; the number of nodes is chosen for each run.

@@ -76,7 +76,7 @@ def make_tools(options: StudyOptions, ledger: StudyLedger) -> Tools:
     runtime = find_runtime()
     launcher, prepared = _launcher(options, runtime, ledger)
     storage = _storage(options, launcher)
-    known = None if storage or prepared else known_here(options, ledger)
+    known = None if storage or prepared else described_storage(options, ledger)
     policy = load_policy()
     workspace = open_workspace(options)
     evidence = JobEvidence(workspace, darshan_directory()) if prepared else None
@@ -145,7 +145,7 @@ def _leave(
     return partial(leave_script, options, prepared, runtime, workspace.snapshot, launcher)
 
 
-def known_here(options: StudyOptions, ledger: StudyLedger) -> KnownStorage | None:
+def described_storage(options: StudyOptions, ledger: StudyLedger) -> KnownStorage | None:
     """Return the description assigned to the study's file system; warn about errors in it."""
     if options.machine:
         return None

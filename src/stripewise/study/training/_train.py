@@ -80,7 +80,7 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
     if options.machine:
         EmulatedStorage.find(EmulationOptions(options.machine))
     directory = OwnedDirectory.take(options.directory, "training")
-    with _kept_if_begun(directory), directory.locked():
+    with _removed_on_error(directory), directory.locked():
         plan = _with_first_runs(find_plan(directory, options), directory, observer)
         plan = _with_counts(plan, directory)
         observer.settled(plan)
@@ -91,7 +91,7 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
 
 
 @contextmanager
-def _kept_if_begun(directory: OwnedDirectory) -> Iterator[None]:
+def _removed_on_error(directory: OwnedDirectory) -> Iterator[None]:
     """Remove the directory again if an error occurs before any cell is known."""
     try:
         yield

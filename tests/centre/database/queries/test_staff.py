@@ -13,7 +13,6 @@ from stripewise.centre.database.queries import (
     Role,
     agreements,
     audit_trail,
-    clocks_apart,
     costly_programs,
     coverage,
     disagreements,
@@ -21,6 +20,7 @@ from stripewise.centre.database.queries import (
     intake_hours,
     intake_sums,
     match_rules,
+    profiles_with_other_clocks,
     reasons,
     refused_inputs,
     unrecorded_jobs,
@@ -148,7 +148,7 @@ def test_matches_clocks_and_jobs_without_a_record(connection: Connection) -> Non
                 start_at=start - 500.0, end_at=start - 400.0)],
         [source("alone", 77, cluster="a", start_at=start + 0.0, end_at=start + 9.0)],
     ])  # fmt: skip
-    [apart] = clocks_apart(connection, staff(), PERIOD)
+    [apart] = profiles_with_other_clocks(connection, staff(), PERIOD)
     assert (apart["raw_id"], apart["apart_seconds"], apart["total"]) == (2, -500.0, 1)
     [alone] = unrecorded_jobs(connection, staff(), PERIOD)
     assert (alone["raw_id"], alone["total"]) == (77, 1)

@@ -76,9 +76,11 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._quality import Agreement as Agreement
     from stripewise.centre.database.queries._quality import Statement as Statement
     from stripewise.centre.database.queries._quality import agreements as agreements
-    from stripewise.centre.database.queries._quality import clocks_apart as clocks_apart
     from stripewise.centre.database.queries._quality import disagreements as disagreements
     from stripewise.centre.database.queries._quality import match_rules as match_rules
+    from stripewise.centre.database.queries._quality import (
+        profiles_with_other_clocks as profiles_with_other_clocks,
+    )
     from stripewise.centre.database.queries._quality import statements as statements
     from stripewise.centre.database.queries._quality import unrecorded_jobs as unrecorded_jobs
     from stripewise.centre.database.queries._series import Curve as Curve

@@ -119,7 +119,9 @@ def unrecorded_jobs(connection: Connection, viewer: Viewer, period: Period) -> S
     return rows_of(connection.execute(query.order_by(Job.start_at.desc()).limit(MOST_ODD)))
 
 
-def clocks_apart(connection: Connection, viewer: Viewer, period: Period) -> Sequence[Row]:
+def profiles_with_other_clocks(
+    connection: Connection, viewer: Viewer, period: Period
+) -> Sequence[Row]:
     """Return profiles that began before or after their job, by more than clocks may differ.
 
     Rows have the job, kind, apart_seconds (negative if the profile began too early) and total.

@@ -216,7 +216,7 @@ def width_for(connection: Connection, ids: Sequence[int], resolution: int) -> in
     return resolution * max(1, math.ceil(2 * median(steps) / resolution)) if steps else resolution
 
 
-def resolution_there(
+def available_resolution(
     connection: Connection, ids: Sequence[int], since: int, until: int, finest: int
 ) -> int:
     """Return the finest resolution at which some series have roll-ups in a time span."""
@@ -252,7 +252,7 @@ def means(
     return {row[0]: totals[same[row[0]]] / seconds[same[row[0]]] for row in rows}
 
 
-def means_there(
+def available_means(
     connection: Connection, ids: Sequence[int], since: int, until: int, finest: int
 ) -> dict[int, float]:
     """Return means as `means` does, reading missing series at the next coarser resolution."""

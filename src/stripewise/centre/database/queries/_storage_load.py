@@ -25,13 +25,13 @@ from stripewise.centre.database.queries._series import (
     Curve,
     Newest,
     StoragePart,
+    available_means,
+    available_resolution,
     curve,
     for_servers,
     for_targets,
     for_whole,
-    means_there,
     resolution_for,
-    resolution_there,
     width_for,
 )
 from stripewise.centre.database.queries._service import Service, finest_times, services
@@ -166,12 +166,12 @@ def view_load(
     since, until = period.since, period.until
     finest = resolution_for(_FINEST[period.name], most, since, until, now)
     of_whole = [*chain(*whole.values())]
-    step = resolution_there(connection, of_whole, since, until, finest)
+    step = available_resolution(connection, of_whole, since, until, finest)
     width = width_for(connection, of_whole, step)
     counters = [one.id for one in parts if one.metric in _COUNTERS]
     number = sum(one.metric in _COUNTERS for one in told_now)
     coarse = resolution_for(step, number, since, until, now)
-    mean = means_there(connection, counters, since, until, coarse)
+    mean = available_means(connection, counters, since, until, coarse)
     timed = max(coarse, finest_times(connection, file_system_id, since, until))
     times = services(connection, file_system_id, since - since % timed, until, timed)
 
@@ -188,7 +188,7 @@ def view_load(
     loads = for_servers(parts, LOAD)
     of_servers = [*chain(*busiest.values())]
     slower = resolution_for(step, len(of_servers), since, until, now)
-    slower = resolution_there(connection, of_servers, since, until, slower)
+    slower = available_resolution(connection, of_servers, since, until, slower)
     wider = width_for(connection, of_servers, slower)
     return FileSystemLoad(
         width,

@@ -122,7 +122,7 @@ class Agent:
         for one in self._delivering:
             while not one.has_tried(0.1) and time.monotonic() < until and self._came.empty():
                 pass
-        errors = [why for one in self._delivering if (why := one.why_not_begun)]
+        errors = [why for one in self._delivering if (why := one.why_not_started)]
         if len(errors) == len(self._delivering):
             for one in self._delivering:
                 one.stop()

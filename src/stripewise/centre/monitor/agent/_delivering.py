@@ -61,7 +61,7 @@ class Delivering(Worker):
         return self._tried.wait(max(0.0, seconds))
 
     @property
-    def why_not_begun(self) -> str:
+    def why_not_started(self) -> str:
         """Why the sink has not started so far; "" if it has, or still tries."""
         return "" if self._is_begun else self._errors.get("deliver", "")
 

@@ -269,7 +269,7 @@ class StoreSink(Sink):
             if found is not None:
                 batch, parts = found
                 self._books.clock.note_cut()
-                dated = on_told_clock(batch, self._books.clock)
+                dated = in_reported_times(batch, self._books.clock)
                 self._waiting.add(dated)
                 self._parts |= parts
                 self._report_set_back({one.key[0] for one in dated.samples}, self._books.clock)
@@ -419,7 +419,7 @@ _MOST_NAMES = 3
 _Cut = TypeVar("_Cut", SeriesSample, JobRow)
 
 
-def on_told_clock(batch: Batch, clock: SinkClock) -> Batch:
+def in_reported_times(batch: Batch, clock: SinkClock) -> Batch:
     """Return a batch in reported times, which differ only if a clock was set back."""
     return Batch(
         [_moved(one, clock) for one in batch.samples], [_moved(one, clock) for one in batch.rows]

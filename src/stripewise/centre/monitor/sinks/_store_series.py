@@ -60,7 +60,7 @@ class _Series:
         self.told_value, self.told_until = value, 0.0
         self.is_restored = False
 
-    def is_begun_anew(self, value: float, start: float | None) -> bool:
+    def was_reset(self, value: float, start: float | None) -> bool:
         """Return whether a counter cannot result from growth of the previous value."""
         if value < self.value:
             return True
@@ -168,7 +168,7 @@ class SeriesBook:
         start: float | None,
     ) -> None:  # fmt: skip
         """Add growth; that of a target that was away starts a sample of its own."""
-        if not one.is_begun_anew(value, start):
+        if not one.was_reset(value, start):
             one.growth += value - one.value
             return
         began = one.last

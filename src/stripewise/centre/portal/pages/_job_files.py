@@ -219,7 +219,7 @@ def served(
         ending = f"_{number}" if several else ""
         blocks += _storage_blocks(name, rows, {} if several else request, ending)
     if found and several and request:
-        blocks += _asked_bars(request)
+        blocks += _request_bars(request)
     return blocks + _profile_advice(view, found)
 
 
@@ -236,7 +236,7 @@ def _storage_blocks(
     for one in rows:
         blocks += _sizes(one, ending) if one.kind != "metadata" else _operations(one, ending)
         if one.kind in request:
-            blocks += _asked_bars({one.kind: request[one.kind]})
+            blocks += _request_bars({one.kind: request[one.kind]})
     return blocks
 
 
@@ -296,7 +296,7 @@ def _sizes(one: Served, ending: str) -> list[Block]:
     return [Bars(name, title, labels, list(one.sizes.values()), "requests", note)]
 
 
-def _asked_bars(request: Mapping[str, RequestSizes]) -> list[Block]:
+def _request_bars(request: Mapping[str, RequestSizes]) -> list[Block]:
     note = "From the profile, over all files and file systems."
     return [
         size_bars(f"asked_{kind}_sizes", f"Sizes of the programs' calls: {_TITLES[kind].lower()}",

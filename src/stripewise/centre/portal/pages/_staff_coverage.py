@@ -15,12 +15,12 @@ from stripewise.centre.database.queries import (
     Period,
     agreements,
     audit_trail,
-    clocks_apart,
     coverage,
     disagreements,
     intake_hours,
     intake_sums,
     match_rules,
+    profiles_with_other_clocks,
     reasons,
     refused_inputs,
     unrecorded_jobs,
@@ -267,7 +267,7 @@ class StaffQuality(Page):
         found = agreements(*about)
         odd = disagreements(*about, least_ratio=ratio, after=request.words.get("after", ""))
         words = {**period.words, "least_ratio": word}
-        apart, alone = clocks_apart(*about), unrecorded_jobs(*about)
+        apart, alone = profiles_with_other_clocks(*about), unrecorded_jobs(*about)
         field = Field(
             "least_ratio", "Outliers differ by more than a factor of", word, kind="number"
         )

@@ -193,7 +193,7 @@ def end_all(
         for pid in left:
             send(pid, signal.SIGTERM)
             send(pid, signal.SIGCONT)
-        left = wait_gone(find, grace_seconds, pause)
+        left = wait_for_end(find, grace_seconds, pause)
     deadline = time.monotonic() + KILL_DEADLINE_SECONDS
     confirmed = 0
     while confirmed < 2 and time.monotonic() < deadline:
@@ -205,7 +205,7 @@ def end_all(
     return left
 
 
-def wait_gone(
+def wait_for_end(
     find: Callable[[], list[int]], seconds: float, pause: Callable[[float], None]
 ) -> list[int]:
     """Check repeatedly until no process is found; return those left when the time is up."""

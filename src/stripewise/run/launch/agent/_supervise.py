@@ -260,7 +260,7 @@ class Supervisor:
             except OSError:
                 pass
             patience = self.job.get("grace_seconds", _processes.TERM_GRACE_SECONDS)
-            _processes.wait_gone(self.left, float(patience), self._pause)
+            _processes.wait_for_end(self.left, float(patience), self._pause)
         first = self.left()
         grace = 0.0 if whole_run else _processes.TERM_GRACE_SECONDS
         stuck = _processes.end_all(self.left, grace_seconds=grace, pause=self._pause)
