@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stripewise.run.slurm import RateLimiter
@@ -23,6 +23,7 @@ def limiter(clock, **bounds):
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.booleans()), max_size=80))
+@example([(4.917596143334839, False), (1.0, False), *[(0.0, False)] * 6])
 def test_no_minute_has_too_many(gaps):
     clock = Clock()
     bounded = limiter(clock, actions_per_minute=7)

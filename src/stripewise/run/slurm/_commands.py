@@ -359,7 +359,7 @@ class RateLimiter:
 
     def _wait_seconds(self, action: bool) -> float:
         times, now = self._times[action], self._clock()
-        while times and now - times[0] >= _MINUTE:
+        while times and now >= times[0] + _MINUTE:  # as the wait is computed: both round alike
             times.popleft()
         return 0.0 if len(times) < self._most[action] else times[0] + _MINUTE - now
 
