@@ -152,7 +152,7 @@ class WatchedCluster:
 
     def wait(self, user: str, job: int) -> None:
         """Wait for a job, and see that it succeeded."""
-        until(lambda: not self.cluster.run("squeue", "-h", "-j", str(job)).stdout.strip(), job)
+        until(lambda: not self.cluster.in_queue(f"--jobs={job}"), job)
         words = ("sacct", "-n", "-X", "-P", "-j", str(job), "--format=state")
 
         def ended() -> str:

@@ -108,6 +108,13 @@ class Cluster:
             check=check,
         )
 
+    def in_queue(self, *filters: str) -> bool:
+        """Return whether squeue lists a job; True also if the controller does not answer."""
+        done = self.run("squeue", "--noheader", *filters)
+        if done.returncode:
+            return "Invalid job id" not in done.stderr
+        return bool(done.stdout.strip())
+
     # -- start -------------------------------------------------------------------------------
 
     def start(self) -> None:

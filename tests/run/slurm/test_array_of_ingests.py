@@ -51,7 +51,7 @@ def database(open_directory: Path) -> Iterator[Engine]:
 def ended(cluster: Any, job: str) -> list[str]:
     """Wait for all tasks of an array; return the states they ended in."""
     deadline = time.monotonic() + 200
-    while cluster.run("squeue", "--noheader", f"--jobs={job}").stdout.strip():
+    while cluster.in_queue(f"--jobs={job}"):
         assert time.monotonic() < deadline, cluster.run("squeue").stdout
         time.sleep(0.5)
     shown = cluster.run("scontrol", "--oneliner", "show", "job", job).stdout

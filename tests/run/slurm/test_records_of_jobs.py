@@ -68,7 +68,7 @@ def python(program: str) -> str:
 def until(cluster: Any, shown: bool, *filters: str) -> None:
     """Wait until squeue shows a job, or none."""
     deadline = time.monotonic() + 60
-    while bool(cluster.run("squeue", "--noheader", *filters).stdout.strip()) != shown:
+    while cluster.in_queue(*filters) != shown:
         assert time.monotonic() < deadline, filters
         time.sleep(0.3)
 

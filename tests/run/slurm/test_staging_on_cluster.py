@@ -84,12 +84,9 @@ class Place:
 
     def wait(self, *jobs: str) -> None:
         """Wait for the end of jobs."""
-
-        def ended() -> bool:
-            listed = self.cluster.run("squeue", "-h", "-j", ",".join(jobs)).stdout
-            return not listed.strip()
-
-        until(ended, 240, lambda: self.cluster.run("squeue").stdout)
+        listed = f"--jobs={','.join(jobs)}"
+        until(lambda: not self.cluster.in_queue(listed), 240,
+              lambda: self.cluster.run("squeue").stdout)  # fmt: skip
 
     def text(self, name: str) -> str:
         """Return what a file holds."""
