@@ -139,9 +139,11 @@ def _shown(place: Place, job: str) -> str:
 def test_heterogeneous_jobs(cluster):
     place = Place(cluster, "directory")
     place.write("name", "input\n")
-    place.wait(place.submit("het", HETEROGENEOUS))
+    job = place.submit("het", HETEROGENEOUS)
+    place.wait(job)
     parts = sorted(path.name for path in place.work.glob("part.*"))
-    assert parts == ["part.0.0", "part.1.1", "part.1.2"]
+    said = f"{_shown(place, job)}\n{place.text(f'slurm-{job}.out')}"
+    assert parts == ["part.0.0", "part.1.1", "part.1.2"], said
     assert {place.text(part) for part in parts} == {"input\n"}
     (place.top / "bin" / "stat").unlink()
     place.wait(place.submit("het", "", "--output=said", convert=False))
