@@ -22,8 +22,17 @@ pytest_plugins = ["support.choice"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # An example that meets a busy moment of the host is no find, nor is one that was made slowly.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# What a change must pass has the same examples each time; with --all, new ones are tried.
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", _PATIENT)
+settings.register_profile("suite", _PATIENT, derandomize=True)
 settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try new examples of properties where all tests run."""
+    if config.getoption("--all"):
+        settings.load_profile("explore")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 
@@ -72,9 +72,11 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES, max_size=30).map("".join))
+@example("<script>  \n<script>")  # two blanks end a line in Markdown
 def test_no_text_becomes_html_of_its_own(text: str) -> None:
     html = str(markdown(text))
-    assert set(Elements.of(html)) <= KNOWN_ELEMENTS - {"script", "form", "input", "link", "meta"}
+    never = {"script", "form", "input", "link", "meta"}
+    assert set(Elements.of(html)) <= KNOWN_ELEMENTS - never | {"br"}
     assert "\u202e" not in html
 
 
