@@ -30,7 +30,7 @@ EDITS = {
     ),
 }
 MEMBER = """
-from stripewise.settings.tunables._base import ActsAt, Layer, Search, Tunable
+from stripewise.settings.tunables._base import ActsAt, Layer, SearchRange, Tunable
 from stripewise.settings.tunables._base import Integer
 
 TUNABLES = (
@@ -42,7 +42,7 @@ TUNABLES = (
         acts_at=ActsAt.OPEN,
         stacks=("dummy",),
         source="assumed: a test",
-        search=Search(1, 2, 4),
+        search=SearchRange(1, 2, 4),
     ),
 )
 """
