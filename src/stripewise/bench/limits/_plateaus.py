@@ -116,16 +116,16 @@ def chosen_target(cells: Sequence[LimitCell], way: str) -> tuple[Plateau, Second
         return (seen, _UNKNOWN) if seen else None
     there = _at_the_top(large, first)
     small = _at_the_top([one for one in pinned if _request_bytes(one) == sizes[0]], first)
-    by_byte, request = _seconds_of_byte(there), _UNKNOWN
+    by_byte, request_seconds = _seconds_of_byte(there), _UNKNOWN
     if len(sizes) > 1 and small:
         by_small, apart = _seconds_of_byte(small), 1 / sizes[0] - 1 / sizes[-1]
         pairs = zip(by_small, (by_byte[0], by_byte[2], by_byte[1]), strict=True)
         value, low, high = (max((more - less) / apart, 0.0) for more, less in pairs)
-        request = (value, low, high)
-    rate = 1 / max(by_byte[0] - request[0] / sizes[-1], by_byte[0] / 2)
+        request_seconds = (value, low, high)
+    rate = 1 / max(by_byte[0] - request_seconds[0] / sizes[-1], by_byte[0] / 2)
     low, high = (rate * by_byte[0] / seconds for seconds in (by_byte[2], by_byte[1]))
-    keys = tuple(one.key for one in (*there, *(small if request[0] else ())))
-    return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), request
+    keys = tuple(one.key for one in (*there, *(small if request_seconds[0] else ())))
+    return Plateau(seen.figure, rate, low, high, keys, reached=True, direct=True), request_seconds
 
 
 def _at_the_top(cells: Sequence[LimitCell], ranks: float) -> list[LimitCell]:

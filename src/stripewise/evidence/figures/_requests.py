@@ -89,15 +89,15 @@ def _row(
     use: FileUse, writing: bool, calls: tuple[Calls, Calls, Calls], **more: Any
 ) -> RequestRow:
     """Make a row from the requests to MPI-IO, the collective ones and the system calls below."""
-    program, together, below = calls
+    program_calls, together, below = calls
     return RequestRow(
         path=use.path,
         writing=writing,
-        program_calls=program.count,
+        program_calls=program_calls.count,
         collective_calls=together.count,
-        program_ranks=program.ranks,
-        program_bytes=program.bytes,
-        program_mean_bytes=program.mean_bytes,
+        program_ranks=program_calls.ranks,
+        program_bytes=program_calls.bytes,
+        program_mean_bytes=program_calls.mean_bytes,
         system_calls=below.count,
         system_bytes=below.bytes,
         **more,
@@ -113,15 +113,15 @@ def _slowest_seconds(side: Side) -> float:
 def _row_of_counters(use: FileUse, writing: bool) -> RequestRow | None:
     """Return a row from counters: system calls are all POSIX and stdio calls by libraries."""
     ops = WRITES if writing else READS
-    program = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
-    if not program.count:
+    program_calls = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
+    if not program_calls.count:
         return None
     together = use.calls(ops[1:], layers=[IoLayer.MPIIO], own=False)
     every = use.calls(ops, layers=SYSTEM, own=False)
     return _row(
         use,
         writing,
-        (program, together, every),
+        (program_calls, together, every),
         exact=False,
         system_ranks=None if use.reduced.any() else every.ranks,
         system_mean_bytes=every.mean_bytes,

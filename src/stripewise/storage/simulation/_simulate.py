@@ -118,8 +118,8 @@ def simulate(
     variant = chosen_transport(storage, transport)
     system = storage.over(variant, workload.nodes)
     through = bool(workload.patterns)
-    settings = {**(chosen.layout_defaults(known) if through else {}), **known}
-    layout = layout_of(system, settings, capacity_bytes, private=private)
+    layout_settings = {**(chosen.layout_defaults(known) if through else {}), **known}
+    layout = layout_of(system, layout_settings, capacity_bytes, private=private)
     if private:
         _check_private(workload, chosen)
     phases = _phases(workload, chosen, Setup(layout, known, hosts or workload.nodes))

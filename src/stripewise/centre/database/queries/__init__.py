@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._history import list_runs as list_runs
     from stripewise.centre.database.queries._history import typical as typical
     from stripewise.centre.database.queries._job import MOST_SOURCES as MOST_SOURCES
+    from stripewise.centre.database.queries._job import CallSizes as CallSizes
     from stripewise.centre.database.queries._job import JobView as JobView
-    from stripewise.centre.database.queries._job import RequestSizes as RequestSizes
     from stripewise.centre.database.queries._job import Served as Served
     from stripewise.centre.database.queries._job import Source as Source
+    from stripewise.centre.database.queries._job import (
+        calls_by_direction as calls_by_direction,
+    )
     from stripewise.centre.database.queries._job import find_job as find_job
     from stripewise.centre.database.queries._job import full_profile as full_profile
     from stripewise.centre.database.queries._job import list_files as list_files
     from stripewise.centre.database.queries._job import list_sources as list_sources
-    from stripewise.centre.database.queries._job import (
-        requests_by_direction as requests_by_direction,
-    )
     from stripewise.centre.database.queries._job import served_of as served_of
     from stripewise.centre.database.queries._job import view_job as view_job
     from stripewise.centre.database.queries._jobs import BEFORE_DAYS as BEFORE_DAYS

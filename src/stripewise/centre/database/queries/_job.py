@@ -305,7 +305,7 @@ def _is_size(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class RequestSizes:
+class CallSizes:
     """Calls of a job's programs in one direction, by size.
 
     Attributes:
@@ -372,7 +372,7 @@ def _times(connection: Connection, key: int) -> dict[tuple[int, str], tuple[floa
     }
 
 
-def requests_by_direction(connection: Connection, view: JobView) -> dict[str, RequestSizes]:
+def calls_by_direction(connection: Connection, view: JobView) -> dict[str, CallSizes]:
     """Return the calls of a job's programs by direction, if profiles report all of them.
 
     Sizes are summed over all files, as the programs requested them at the highest interface that
@@ -395,12 +395,12 @@ def requests_by_direction(connection: Connection, view: JobView) -> dict[str, Re
     }
 
 
-def _requested_sizes(direction: str, files: Sequence[Mapping[str, Any]]) -> RequestSizes:
+def _requested_sizes(direction: str, files: Sequence[Mapping[str, Any]]) -> CallSizes:
     lists = [one.get(f"{direction}_sizes") or () for one in files]
     width = max((len(one) for one in lists), default=0)
     counts = [sum(one[place] for one in lists if len(one) > place) for place in range(width)]
     fits = width == len(SIZE_EDGES) and any(counts)
-    return RequestSizes(
+    return CallSizes(
         direction,
         sum(one.get(f"{direction}_calls") or 0 for one in files),
         sum(one.get(f"{direction}_bytes") or 0 for one in files),

@@ -11,12 +11,12 @@ from stripewise.centre.database.queries import (
     MOST_SOURCES,
     AccessReason,
     JobView,
+    calls_by_direction,
     facts_of_runs,
     list_runs,
     loads_beside,
     next_run,
     pairs_of_job,
-    requests_by_direction,
     served_of,
     view_job,
 )
@@ -57,7 +57,7 @@ class JobDetails(Page):
         runs = list_runs(request.connection, request.viewer, view.row)
         facts = facts_of_runs(request.connection, request.viewer, runs)
         served = served_of(request.connection, view)
-        sizes = requests_by_direction(request.connection, view) if served else {}
+        sizes = calls_by_direction(request.connection, view) if served else {}
         blocks: list[Block] = [
             figures(view),
             *_jobs.missing(view, is_served=bool(served)),
@@ -316,15 +316,15 @@ def _judged(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _verdict(row: Row, reports_all: bool) -> dict[str, Any]:
-    request = row["requested"] if row["applied"] is None else row["applied"]
+    requested = row["requested"] if row["applied"] is None else row["applied"]
     got = row["effective"]
-    if request is None:
+    if requested is None:
         return {"order": 2, "acts": "the library's own value"}
     if not reports_all:
         return {"order": 1, "acts": "not known: this library does not report what it did with it"}
     if got is None:
         return {"order": 0, "acts": "no: this MPI does not know it"}
-    if got.strip().lower() != request.strip().lower():
+    if got.strip().lower() != requested.strip().lower():
         return {"order": 0, "acts": f"no: {got} acts instead"}
     return {"order": 1, "acts": "yes"}
 

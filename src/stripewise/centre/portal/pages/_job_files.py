@@ -10,9 +10,9 @@ from typing import Any
 
 from stripewise.centre.database.queries import (
     AccessReason,
+    CallSizes,
     JobView,
     Listing,
-    RequestSizes,
     Served,
     Statement,
     find_job,
@@ -207,9 +207,7 @@ _NOTE = (
 )
 
 
-def served(
-    view: JobView, found: Sequence[Served], request: Mapping[str, RequestSizes]
-) -> list[Block]:
+def served(view: JobView, found: Sequence[Served], calls: Mapping[str, CallSizes]) -> list[Block]:
     """Return what servers counted for a job, by file system; [] if they counted nothing."""
     names = list(dict.fromkeys(one.file_system for one in found))
     several = len(names) > 1
@@ -217,17 +215,17 @@ def served(
     for number, name in enumerate(names[:_MOST_STORAGES], 1):
         rows = [one for one in found if one.file_system == name]
         ending = f"_{number}" if several else ""
-        blocks += _storage_blocks(name, rows, {} if several else request, ending)
-    if found and several and request:
-        blocks += _request_bars(request)
+        blocks += _storage_blocks(name, rows, {} if several else calls, ending)
+    if found and several and calls:
+        blocks += _call_bars(calls)
     return blocks + _profile_advice(view, found)
 
 
 def _storage_blocks(
-    name: str, rows: Sequence[Served], request: Mapping[str, RequestSizes], ending: str
+    name: str, rows: Sequence[Served], calls: Mapping[str, CallSizes], ending: str
 ) -> list[Block]:
     title = f"Your requests as the servers of {printable(name)} saw them"
-    said = [words for one in rows for words in (_conclusion(one, request.get(one.kind)),) if words]
+    said = [words for one in rows for words in (_conclusion(one, calls.get(one.kind)),) if words]
     blocks: list[Block] = [Notice(f"served_words{ending}", title, said)] if said else []
     blocks.append(
         Table(f"served{ending}", "Requests by kind" if said else title, _SERVED_COLUMNS,
@@ -235,8 +233,8 @@ def _storage_blocks(
     )  # fmt: skip
     for one in rows:
         blocks += _sizes(one, ending) if one.kind != "metadata" else _operations(one, ending)
-        if one.kind in request:
-            blocks += _request_bars({one.kind: request[one.kind]})
+        if one.kind in calls:
+            blocks += _call_bars({one.kind: calls[one.kind]})
     return blocks
 
 
@@ -252,26 +250,26 @@ def _row(one: Served) -> dict[str, Any]:
     }
 
 
-def _conclusion(one: Served, request: RequestSizes | None) -> str:
+def _conclusion(one: Served, calls: CallSizes | None) -> str:
     """Return a sentence on what became of the program's calls, or "" if nothing is known."""
     size = one.request_bytes
     if one.kind not in _DONE or not size:
         return ""
-    verb, calls = _DONE[one.kind]
+    verb, noun = _DONE[one.kind]
     at_servers = f"requests of {written(size, 'bytes')} on average"
-    if request is None or not request.call_bytes:
+    if calls is None or not calls.call_bytes:
         return f"The servers received {'read' if one.kind == 'read' else 'write'} {at_servers}."
-    own = written(request.call_bytes, "bytes")
+    own = written(calls.call_bytes, "bytes")
     begin = f"Programs {verb} in pieces of {own} on average; the servers received "
-    if not _is_same(one.moved_bytes or 0, request.moved_bytes):
+    if not _is_same(one.moved_bytes or 0, calls.moved_bytes):
         moved = written(one.moved_bytes, "bytes")
         return (
-            f"{begin}{at_servers}. The sizes cannot be compared: the programs' {calls} "
-            f"moved {written(request.moved_bytes, 'bytes')}, the servers {moved}."
+            f"{begin}{at_servers}. The sizes cannot be compared: the programs' {noun} "
+            f"moved {written(calls.moved_bytes, 'bytes')}, the servers {moved}."
         )
-    if size >= _JOINED * request.call_bytes:
+    if size >= _JOINED * calls.call_bytes:
         return f"{begin}{at_servers}: a library or the client merged them."
-    if size * _JOINED <= request.call_bytes:
+    if size * _JOINED <= calls.call_bytes:
         return f"{begin}{at_servers}: a library or the client split them."
     return f"{begin}{at_servers}: nothing merged them."
 
@@ -296,12 +294,12 @@ def _sizes(one: Served, ending: str) -> list[Block]:
     return [Bars(name, title, labels, list(one.sizes.values()), "requests", note)]
 
 
-def _request_bars(request: Mapping[str, RequestSizes]) -> list[Block]:
+def _call_bars(calls: Mapping[str, CallSizes]) -> list[Block]:
     note = "From the profile, over all files and file systems."
     return [
         size_bars(f"asked_{kind}_sizes", f"Sizes of the programs' calls: {_TITLES[kind].lower()}",
                   one.counts, note)
-        for kind, one in request.items()
+        for kind, one in calls.items()
         if any(one.counts)
     ]  # fmt: skip
 

@@ -271,13 +271,13 @@ def patterns_table(rows: Sequence[Row], words: Mapping[str, str]) -> Table:
 
 def with_direction(row: Row, words: Mapping[str, str]) -> dict[str, Any]:
     """Return a row of patterns with its direction in words, and the address of its jobs."""
-    request = {
+    query = {
         **words,
         "pattern": row["form"],
         "direction": "write" if row["is_write"] else "read",
     }
     direction = "written" if row["is_write"] else "read"
-    return {**row, "direction": direction, "url": address("/jobs", request)}
+    return {**row, "direction": direction, "url": address("/jobs", query)}
 
 
 def settings_table(rows: Sequence[Row]) -> Table:

@@ -169,12 +169,12 @@ def _outside(top: Top) -> str:
 def _whole(top: Top, is_staff: bool) -> list[Fact]:
     """Return what the file system did for all, and for staff the part of unknown users."""
     whole, rest = top.whole, top.rest if is_staff else None
-    moved, request = (whole.moved, _operations(whole)) if whole else (None, None)
+    moved, operations = (whole.moved, _operations(whole)) if whole else (None, None)
     note = "" if whole else "too few samples in this time"
     items = [
         Fact("source", "Source of these figures", _source(top)),
         _fact("whole_bytes", "The whole file system moved", moved, "bytes", note),
-        _fact("whole_meta_operations", "Metadata operations of all", request),
+        _fact("whole_meta_operations", "Metadata operations of all", operations),
     ]
     if is_staff and top.by_servers:
         items += [
