@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all cluster cluster-stop default-to-best demo lustre-mpi peers test test-all test-rest mutation lint docs portal roots bench bench-effects bench-jobs gallery clean setup setup-dev
+.PHONY: all cluster cluster-stop default-to-best demo lustre-mpi peers test test-all test-rest mutation lint docs portal roots bench bench-effects bench-jobs foreign gallery clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -72,6 +72,10 @@ test-all: setup-dev roots lustre-mpi $(if $(STRIPEWISE_PEERS),peers) ## every te
 	mkdir -p build
 	$(BIN)/pytest -q tests --all --record build/durations.jsonl -m "not mpi" -n 2 --dist loadgroup --timeout 3000 $(COVERAGE)
 	$(BIN)/pytest -q tests --all --record build/durations.jsonl -m mpi --timeout 3000 $(COVERAGE)
+
+foreign: setup-dev ## what the product makes of programs, logs, outputs and scripts of others; half an hour
+	@tools/bootstrap.sh system foreign
+	PYTHONPATH=tests $(BIN)/python -m foreign $(KINDS)
 
 mutation: setup-dev ## which of 120 faults `make test` notices of those that `make test-all` does; hours
 	@tools/bootstrap.sh venv mutation
