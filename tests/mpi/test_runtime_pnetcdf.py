@@ -13,8 +13,9 @@ from runtime_harness import Ran, flat, run, run_plain
 
 from stripewise.core import Configuration, FileRule
 from stripewise.evidence.facts import cannot_act, observed_files, program_facts
+from stripewise.evidence.patterns import find_patterns
 from stripewise.evidence.readers import read_evidence
-from stripewise.evidence.trace import IoLayer, Op, SettingsKind
+from stripewise.evidence.trace import FileFlag, IoLayer, Op, SettingsKind, accesses
 
 pytestmark = pytest.mark.mpi
 
@@ -64,9 +65,42 @@ def test_posted_calls_count_their_bytes_and_the_wait_their_time(tmp_path: Path) 
         of_rank = (trace.rows["rank"] == rank) & (trace.rows["layer"] == IoLayer.PNETCDF)
         (wait,) = trace.rows[of_rank & (names == "ncmpi_wait_all")]
         meta = trace.rows[of_rank & (trace.rows["op"] == Op.META) & (names != "ncmpi_wait_all")]
-        assert record["seconds"][Op.WRITE] > wait["busy_ns"] * 1e-9
-        assert record["count"][Op.WRITE] == 2
+        assert record["seconds"][Op.WRITE_COLLECTIVE] > wait["busy_ns"] * 1e-9
+        assert record["count"][list(WRITES)].tolist() == [0, 2]
         assert record["seconds"][Op.META] == pytest.approx(meta["busy_ns"].sum() * 1e-9)
+
+
+@pytest.mark.extended(keep=2)
+@pytest.mark.parametrize(
+    ("how", "writes", "reads"),
+    [
+        ("all", (0, 8), (0, 0)),
+        ("across", (0, 8), (0, 0)),
+        ("wait", (8, 0), (0, 0)),
+        ("single", (0, 8), (0, 0)),
+        ("define", (0, 8), (0, 0)),
+        ("cancel", (4, 4), (0, 0)),
+        ("get", (0, 8), (0, 8)),
+    ],
+)
+def test_posted_calls_are_collective_if_their_wait_is(
+    how: str, writes: tuple[int, int], reads: tuple[int, int], tmp_path: Path
+) -> None:
+    command = [library_program("pnposted.c"), "out.nc", how]
+    ran = run(FAMILY, 2, command, tmp_path, extra={"STRIPEWISE_CAPTURE": "all"})
+    assert (ran.code, ran.err) == (0, "")
+    row = 128 * 4
+    for record in ran.records(PNETCDF, "out.nc"):
+        assert tuple(record["count"][list(WRITES)]) == writes
+        assert tuple(record["bytes"][list(WRITES)]) == (writes[0] * row, writes[1] * row)
+        assert tuple(record["count"][list(READS)]) == reads
+        assert (record["flags"] & FileFlag.POSTED) != 0
+        idle = [op for op in (*WRITES, *READS) if not record["count"][op]]
+        assert not record["seconds"][idle].any()
+    evidence = read_evidence(next(tmp_path.glob("containers-*")))
+    assert evidence.trace is not None
+    (writing,) = [one for one in find_patterns(accesses(evidence.trace)) if one.writing]
+    assert writing.collective == (how != "wait")
 
 
 def test_a_datatype_that_moves_nothing_is_not_looked_at(tmp_path: Path) -> None:

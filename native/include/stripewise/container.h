@@ -207,6 +207,7 @@ struct sw_op_counters {
 #define SW_FILE_MAPPED 0x400u     /* read through memory: bytes and times are unknown */
 #define SW_FILE_MAPPED_SHARED 0x800u /* written through memory, likewise */
 #define SW_FILE_UNFETCHED 0x1000u    /* asynchronous requests whose result was not fetched */
+#define SW_FILE_POSTED 0x2000u       /* PnetCDF: calls were posted; waits move their data at once */
 
 struct sw_file_record {
     struct sw_record header;

@@ -438,6 +438,28 @@ void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_
     sw_inside_end();
 }
 
+void sw_count_instead(struct sw_file *file, enum sw_op from, enum sw_op to, uint64_t count,
+                      uint64_t bytes)
+{
+    if (file == NULL)
+        return;
+    bool alone = __libc_single_threaded;
+    sw_inside_begin();
+    bool held = !alone && hold_counters(file);
+    struct sw_op_counters *old = &file->record->ops[from], *new = &file->record->ops[to];
+    double share = old->count > count ? (double)count / (double)old->count : 1.0;
+    uint64_t ns = share < 1.0 ? (uint64_t)(share * (double)old->ns) : old->ns;
+    add(&old->count, 0 - count, alone || held);
+    add(&old->bytes, 0 - bytes, alone || held);
+    add(&old->ns, 0 - ns, alone || held);
+    add(&new->count, count, alone || held);
+    add(&new->bytes, bytes, alone || held);
+    add(&new->ns, ns, alone || held);
+    if (held)
+        release_counters(file);
+    sw_inside_end();
+}
+
 void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                      uint32_t flags)
 {

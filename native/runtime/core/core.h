@@ -98,6 +98,11 @@ void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, in
  * the request was posted. */
 void sw_leave_time(struct sw_call *call, struct sw_file *file, enum sw_op op);
 
+/* Counts calls of `from` as calls of `to` instead, once it is known how they moved their data; the
+ * time of `from` follows in proportion to the calls. */
+void sw_count_instead(struct sw_file *file, enum sw_op from, enum sw_op to, uint64_t count,
+                      uint64_t bytes);
+
 /* Marks that our own code runs on this thread, so that its calls are not counted. */
 void sw_inside_begin(void);
 void sw_inside_end(void);

@@ -26,7 +26,7 @@ void sw_pn_started(const void *caller)
 void sw_pn_data_done(struct sw_call *call, int ncid, enum sw_op op, int result, int64_t bytes)
 {
     if (bytes > 0 && (call->event_flags & SW_EVENT_NONBLOCKING) != 0)
-        sw_pn_posted(ncid, op);
+        sw_pn_posted(ncid, op, bytes);
     sw_leave_data(call, sw_pn_file(ncid), op, sw_pn_moved(result) ? bytes : -1, -1);
 }
 

@@ -38,7 +38,9 @@ static inline bool sw_pn_moved(int result)
 void sw_pn_data_done(struct sw_call *call, int ncid, enum sw_op op, int result, int64_t bytes);
 
 /* Records a posted nonblocking call. The wait for it moves its bytes. */
-void sw_pn_posted(int ncid, enum sw_op op);
+void sw_pn_posted(int ncid, enum sw_op op, int64_t bytes);
+/* Forgets what an earlier file with this identifier left. */
+void sw_pn_forget_posted(int ncid);
 
 /* Returns the elements of an access, after a successful call; 0 if unknown. */
 int64_t sw_pn_box(int ncid, int varid, const sw_mpi_offset *count);

@@ -90,6 +90,7 @@ static void opened(int ncid, struct sw_file *file, int64_t bits, const char *pat
 {
     struct sw_handle_entry entry = {.handle = key_of(ncid), .file = file};
     sw_handle_put(&files, &entry);
+    sw_pn_forget_posted(ncid);
     sw_pn_definitions_changed();
     sw_file_flag(file, SW_FILE_OPENED_READ | (bits & SW_OPEN_WRITE ? SW_FILE_OPENED_WRITE : 0));
     sw_process_flag(SW_PROCESS_PNETCDF);

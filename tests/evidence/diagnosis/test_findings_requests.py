@@ -13,9 +13,18 @@ from stripewise.core import Exchange, Interval
 from stripewise.evidence.diagnosis import diagnose
 from stripewise.evidence.figures import Severity
 from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
-from stripewise.evidence.trace import Evidence, IoLayer, Op, ShapeKind, TraceObject, TraceShape
+from stripewise.evidence.trace import (
+    Evidence,
+    FileFlag,
+    IoLayer,
+    Op,
+    ShapeKind,
+    TraceObject,
+    TraceShape,
+)
 
 FILE = "/scratch/out.h5"
+POSTED = int(FileFlag.POSTED)
 COST = Interval(1e-4, 1e-4, 1e-4)
 
 
@@ -38,6 +47,28 @@ def independent(op=Op.WRITE, layer=IoLayer.HDF5, count=10_000, size=4 * KIB, sec
     run = RunBuilder(n_ranks=4, elapsed=120.0)
     run.everyone(FILE, layer, {op: (count, count * size, seconds), Op.OPEN: (1, 0, 0.01)})
     return run
+
+
+def posted(below, op=Op.WRITE, calls=5):
+    """10 000 calls of 4 KiB, posted to PnetCDF, of which the waits make so many of MPI-IO."""
+    run = RunBuilder(n_ranks=4, elapsed=120.0)
+    run.everyone(FILE, IoLayer.PNETCDF, {op: (10_000, 40_000 * KIB, 28.0)}, flags=POSTED)
+    run.everyone(FILE, IoLayer.MPIIO, {op: (calls, 10_000 * 4 * KIB, 27.0)}, own=False)
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (below, 10_000 * 4 * KIB, 25.0)}, own=False)
+    return run
+
+
+@pytest.mark.parametrize("op", [Op.WRITE, Op.WRITE_COLLECTIVE], ids=["wait", "wait_all"])
+def test_posted_calls_whose_wait_makes_few_large_requests_are_not_small(op):
+    assert "small-independent" not in codes(posted(5, op), mpi="mpich")
+
+
+def test_posted_calls_that_an_independent_wait_moves_one_by_one():
+    found = only(posted(10_000, calls=10_000), mpi="mpich")
+    assert found.code == "small-independent"
+    assert (
+        found.advice == "Wait with ncmpi_wait_all instead of ncmpi_wait, in collective data mode"
+    )
 
 
 def test_small_independent_writes_to_a_shared_file():

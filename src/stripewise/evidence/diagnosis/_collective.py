@@ -8,13 +8,13 @@ for these suggest none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, Numbers, PreparedRun, Rule
 from stripewise.evidence.facts import Mpiio, hint_lines, without_ompio
 from stripewise.evidence.figures import SYSTEM, Calls, FileUse
 from stripewise.evidence.patterns import block_bytes, dominant, run_bytes
-from stripewise.evidence.trace import IoLayer
+from stripewise.evidence.trace import IoLayer, Op
 from stripewise.present import count_text as count
 from stripewise.present import plural as things
 from stripewise.present import seconds_text as seconds
@@ -44,7 +44,7 @@ class SmallIndependent(Rule):
             if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO or use.top < 0:
                 continue
             for writing, ops in WAYS:
-                calls, every = use.calls(ops[:1], layers=[use.top]), use.calls(ops)
+                calls, every = _independent(use, ops), use.calls(ops)
                 if 2 * calls.bytes < every.bytes or not calls.bytes or _own_parts(use, writing):
                     continue
                 below = use.calls(ops, layers=SYSTEM, own=False)
@@ -55,7 +55,7 @@ class SmallIndependent(Rule):
                     continue
                 evidence: dict[str, float | int | str] = {
                     "ranks": calls.ranks,
-                    "interface": use.top.name.lower(),
+                    "interface": "pnetcdf-wait" if use.posted else use.top.name.lower(),
                     "piece_bytes": piece,
                     "system_calls": below.count,
                     "system_bytes": below.bytes,
@@ -222,6 +222,13 @@ class ShreddedIndependent(Shredded):
     mode = "independent"
 
 
+def _independent(use: FileUse, ops: Sequence[Op]) -> Calls:
+    """Return the independent calls of the top layer; of posted ones, what their waits made."""
+    if use.posted and use.top is IoLayer.PNETCDF:
+        return use.calls(ops[:1], layers=[IoLayer.MPIIO], own=False)
+    return use.calls(ops[:1], layers=[use.top])
+
+
 def _own_parts(use: FileUse, writing: bool) -> bool:
     """Return whether each rank writes its own part through POSIX: only a buffer may help."""
     return use.top is IoLayer.POSIX and not use.order_share("consecutive", writing) < 0.5
@@ -241,6 +248,8 @@ def _collective_advice(interface: str, writing: bool) -> str:
     if interface == "pnetcdf":
         call = f"ncmpi_{'put' if writing else 'get'}_vara"
         return f"Call {call}_all instead of {call}."
+    if interface == "pnetcdf-wait":
+        return "Wait with ncmpi_wait_all instead of ncmpi_wait, in collective data mode."
     if interface == "mpiio":
         return f"Make the calls collective: a file view and MPI_File_{verb}_all."
     if interface == "adios2":

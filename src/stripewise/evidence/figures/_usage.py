@@ -159,6 +159,11 @@ class FileUse(CounterRows):
         return self.calls(DATA).ranks > 1
 
     @functools.cached_property
+    def posted(self) -> bool:
+        """Whether calls were posted to PnetCDF, so that its requests are those of the waits."""
+        return bool((self.rows["flags"] & FileFlag.POSTED).any())
+
+    @functools.cached_property
     def only_rank(self) -> int:
         """Only rank that used the file, -1 if several did."""
         first = int(self.keys[0])

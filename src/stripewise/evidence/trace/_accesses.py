@@ -19,6 +19,7 @@ from stripewise.evidence.trace._trace import (
     WRITES,
     EventFlag,
     IoLayer,
+    Op,
     Pieces,
     Selections,
     ShapeKind,
@@ -60,7 +61,7 @@ def accesses(trace: Trace) -> tuple[Selections | Pieces, ...]:
 
 def _data_rows(trace: Trace) -> NDArray[Any]:
     """Return the rows that moved data of a file; without MPI, `rank` is numbered from 0 too."""
-    rows = trace.rows
+    rows = _moved_by_waits(trace)
     moved = np.isin(rows["op"], DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
     if not trace.n_ranks:
@@ -73,6 +74,32 @@ def _data_rows(trace: Trace) -> NDArray[Any]:
     if in_order and len(places) == len(rows):
         return rows
     return take_rows(rows, places if in_order else places[np.argsort(rank, kind="stable")])
+
+
+def _moved_by_waits(trace: Trace) -> NDArray[Any]:
+    """Return the rows, in which calls posted to PnetCDF are collective if their wait is.
+
+    A posted call is moved by the next wait of its process for that file.
+    """
+    rows = trace.rows
+    of_pnetcdf = np.flatnonzero(rows["layer"] == IoLayer.PNETCDF)
+    posts = of_pnetcdf[(rows["flags"][of_pnetcdf] & EventFlag.NONBLOCKING) != 0]
+    if not len(posts):
+        return rows
+    waits = of_pnetcdf[(rows["flags"][of_pnetcdf] & EventFlag.WAIT) != 0]
+    together = np.array([name == "ncmpi_wait_all" for name in (*trace.names, "")], bool)
+    rows = rows.copy()
+    for (process, file), places in groups(rows["process"][posts], rows["file"][posts]):
+        mine = waits[(rows["process"][waits] == process) & (rows["file"][waits] == file)]
+        mine = mine[np.argsort(rows["sequence"][mine])]
+        after = np.searchsorted(rows["sequence"][mine], rows["sequence"][posts[places]])
+        if not len(mine):
+            continue
+        wait = mine[np.minimum(after, len(mine) - 1)]  # equal waits are one row, at the first
+        chosen = posts[places][together[rows["name"][wait]]]
+        writes = rows["op"][chosen] == Op.WRITE
+        rows["op"][chosen] = np.where(writes, Op.WRITE_COLLECTIVE, Op.READ_COLLECTIVE)
+    return rows
 
 
 # Conversion of HDF5, PnetCDF and ADIOS2 calls to selections of each dataset.

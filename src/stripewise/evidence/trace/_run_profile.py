@@ -443,6 +443,7 @@ class FileFlag(IntFlag):
     MAPPED = 0x400
     MAPPED_SHARED = 0x800
     UNFETCHED = 0x1000
+    POSTED = 0x2000
 
 
 class SettingsKind(IntEnum):
