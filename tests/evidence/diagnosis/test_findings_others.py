@@ -11,7 +11,7 @@ from storages import LOCAL
 
 from stripewise.evidence.diagnosis import RULES, diagnose
 from stripewise.evidence.figures import Severity
-from stripewise.evidence.trace import NAMES_ROW, Action, IoLayer, Op
+from stripewise.evidence.trace import NAMES_ROW, Action, FileFlag, IoLayer, Op
 
 FILE = "/scratch/out.dat"
 FINDINGS_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
@@ -181,6 +181,66 @@ def test_hints_that_cannot_act():
     )
     told = diagnose(run.evidence())
     assert told.summary.endswith("1 remark.")
+
+
+ROMIO = {"romio_cb_read": "automatic", "cb_buffer_size": "16777216"}
+
+
+def hinted(key, requested, reported, layer=IoLayer.PNETCDF, **fields):
+    """A run with one hint on one node; `reported` None: it is not reported."""
+    run = RunBuilder(n_ranks=8, elapsed=100.0)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (16, GIB // 8, 20.0)}, own=False)
+    run.everyone(FILE, layer, {Op.WRITE_COLLECTIVE: (16, GIB // 8, 20.0)}, **fields)
+    answers = ROMIO if reported is None else ROMIO | {key: reported}
+    run.hints[FILE] = {"requested": {key: requested}, "reported": answers}
+    return codes(run)
+
+
+@pytest.mark.parametrize(
+    ("key", "requested", "reported"),
+    [
+        ("nc_var_align_size", "1", "4"),  # rounded up to 4; the default is 512
+        ("nc_header_align_size", "500", "512"),
+        ("nc_header_read_chunk_size", "100K", "100"),
+        ("nc_in_place_swap", "AUTO", "auto"),
+        ("nc_burst_buf_dirname", "/tmp", None),  # read by PnetCDF, not reported
+        ("nc_hash_size_dim", "300", None),
+        ("cb_nodes", "99", "8"),  # clamped to the ranks
+        ("cb_buffer_size", "16M", "16777216"),
+        ("romio_cb_read", "Automatic ", "automatic"),
+        ("romio_no_indep_rw", "1", "true"),
+        ("romio_lustre_co_ratio", "2", None),  # read by a driver that does not report it
+        ("of_a_library_between", "1", None),
+    ],
+)
+def test_a_hint_that_may_have_acted_is_not_idle(key, requested, reported):
+    assert hinted(key, requested, reported) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "requested", "reported"),
+    [
+        ("nc_in_place_swap", "yes please", "auto"),
+        ("cb_nodes", "4", "1"),
+        ("cb_buffer_size", "4194304", "16777216"),
+        ("romio_cb_read", "on", "automatic"),
+        ("romio_cb_wirte", "enable", None),
+        ("striping_unit", "1048576", None),
+    ],
+)
+def test_a_hint_that_was_not_taken_is_idle(key, requested, reported):
+    assert hinted(key, requested, reported) == ["idle-hints"]
+
+
+def test_a_hint_of_pnetcdf_is_idle_where_pnetcdf_is_not_used():
+    assert hinted("nc_var_align_size", "1", None, IoLayer.HDF5) == ["idle-hints"]
+    assert hinted("unheard_of", "1", None, IoLayer.MPIIO) == ["idle-hints"]
+
+
+def test_stripes_of_a_new_file_may_be_fewer_but_not_those_of_an_old_one():
+    old, new = FileFlag.OPENED_WRITE, FileFlag.OPENED_WRITE | FileFlag.CREATED
+    assert hinted("striping_factor", "64", "8", flags=int(new)) == []
+    assert hinted("striping_factor", "64", "8", flags=int(old)) == ["idle-hints"]
 
 
 def test_an_mpi_that_echoes_hints_tells_nothing_about_them():

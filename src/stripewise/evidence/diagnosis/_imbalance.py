@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges imbalance between ranks, and hints that cannot take effect."""
+"""Judges imbalance between ranks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, PreparedRun, Rule
-from stripewise.evidence.facts import ROMIO_SIGNS
-from stripewise.evidence.figures import COLLECTIVE, DATA, FileUse
+from stripewise.evidence.figures import COLLECTIVE, FileUse
 from stripewise.present import name_of
 from stripewise.present import number_text as number
-from stripewise.present import plural as things
 from stripewise.present import seconds_text as seconds
 
 LEAST_SHARE = 0.3
@@ -110,62 +108,4 @@ def _slow_files(files: Sequence[FileUse], rank: int) -> Numbers:
     shared = set(worst.layout.targets).intersection(*(use.layout.targets for use in slow))
     if len(slow) > 1 and len(shared) == 1:
         found["storage_target"] = next(iter(shared))
-    return found
-
-
-# Requested hints that cannot take effect.
-
-
-_MOST_SHOWN = 4
-
-
-class IdleHints(Rule):
-    """Hints that the MPI library does not know, or replaced by another value."""
-
-    code = "idle-hints"
-    group = "hints"
-    basis = "not estimated: it is not known what the hints would have gained"
-    title = "Some hints have no effect"
-    general_remedy = "Remove them, or spell them as this MPI does."
-    tunes = True
-
-    def hits(self, run: PreparedRun) -> Iterable[Hit]:
-        """Compare with the hints of MPI_File_get_info, if the MPI library reports those it knows.
-
-        Open MPI's own MPI-IO echoes any hint, so nothing can be concluded; ROMIO reports all the
-        hints that it knows.
-        """
-        for use in run.files:
-            idle = idle_hints(use)
-            if idle and use.calls(DATA).count:
-                evidence = {f"hint {key}": text for key, text in idle.items()}
-                yield Hit(use, None, use.calls().elapsed, 0, 0, evidence)
-
-    def phrase(self, merged: Merged) -> str:
-        return f"{things(len(merged.evidence), 'hint')} for {merged.names} that have no effect"
-
-    def text(self, merged: Merged) -> str:
-        shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in merged.evidence.items()]
-        more = f"; and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
-        return "; ".join(shown[:_MOST_SHOWN]) + more + "."
-
-    def remedy(self, merged: Merged) -> str:
-        return (
-            "Remove them, or spell them as this MPI does (`stripewise settings tunables`). "
-            "Striping hints act only on new files, and only on a file system that has "
-            "stripes."
-        )
-
-
-def idle_hints(use: FileUse) -> dict[str, str]:
-    """Return the hints without effect: key to a text on what happened to it."""
-    reported = use.hints.reported
-    if not any(key in reported for key in ROMIO_SIGNS):
-        return {}
-    found = {}
-    for key, value in (use.hints.requested | use.hints.applied).items():
-        if key not in reported:
-            found[key] = f"requested {value}, but this MPI does not know the hint"
-        elif reported[key].strip().lower() != value.strip().lower():
-            found[key] = f"requested {value}, got {reported[key]}"
     return found

@@ -16,7 +16,8 @@ from stripewise.evidence.diagnosis._collective import (
     ShreddedIndependent,
     SmallIndependent,
 )
-from stripewise.evidence.diagnosis._imbalance import IdleHints, Imbalance
+from stripewise.evidence.diagnosis._hints import IdleHints
+from stripewise.evidence.diagnosis._imbalance import Imbalance
 from stripewise.evidence.diagnosis._metadata import (
     NameCalls,
     OpenPerStep,
