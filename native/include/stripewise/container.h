@@ -37,11 +37,12 @@
 enum sw_block_kind { SW_BLOCK_PROCESS = 1, SW_BLOCK_RECORDS = 2 };
 
 enum sw_record_kind {
-    SW_RECORD_FILE = 1,     /* struct sw_file_record + path */
-    SW_RECORD_SETTINGS = 2, /* struct sw_settings_record + text */
-    SW_RECORD_NOTE = 3,     /* struct sw_settings_record + text: a problem, in words */
-    SW_RECORD_METADATA = 4, /* struct sw_metadata_record + path */
-    SW_RECORD_ISSUED = 5,   /* as SW_RECORD_FILE: system calls that libc made for a stream */
+    SW_RECORD_FILE = 1,      /* struct sw_file_record + path */
+    SW_RECORD_SETTINGS = 2,  /* struct sw_settings_record + text */
+    SW_RECORD_NOTE = 3,      /* struct sw_settings_record + text: a problem, in words */
+    SW_RECORD_METADATA = 4,  /* struct sw_metadata_record + path */
+    SW_RECORD_ISSUED = 5,    /* as SW_RECORD_FILE: system calls that libc made for a stream */
+    SW_RECORD_TRANSFERS = 6, /* struct sw_transfers_record + name of the dataset */
 };
 
 /* Prefix of a note that names a program without this library. */
@@ -248,6 +249,43 @@ struct sw_metadata_record {
     uint32_t path_bytes; /* 0: all directories without room for a record */
     uint32_t reserved;
     char path[]; /* of the directory, as in a file's record */
+};
+
+/* Numbers of H5D_mpio_actual_io_mode_t, H5D_mpio_actual_chunk_opt_mode_t, and of the bits of
+ * H5Pget_mpio_no_collective_cause. Source: H5Dpublic.h and H5Ppublic.h of HDF5 1.10 to 2.0. */
+#define SW_H5_MODES 5
+#define SW_H5_CHUNK_MODES 3
+#define SW_H5_CAUSES 16
+
+/* What HDF5 did with the transfers of one dataset in one direction by this process. The first
+ * SW_TRANSFERS_NAMED of a process have a record of their own, others share that of their file. */
+#define SW_TRANSFERS_NAMED 32
+struct sw_transfers_record {
+    struct sw_record header;
+    uint64_t file_id;
+    uint32_t writes;        /* 1: writes, 0: reads */
+    uint32_t element_bytes; /* of an element in the file, 0: unknown, or of several datasets */
+    uint64_t count;
+    uint64_t bytes; /* elements x size of the memory type */
+    uint64_t ns;
+    uint64_t compared;  /* transfers whose types in memory and in the file were compared: */
+    uint64_t converted; /* values had to be converted; */
+    uint64_t converted_bytes;
+    uint64_t converted_ns;
+    uint64_t members; /* only some members of a compound were moved */
+    uint64_t members_bytes;
+    uint64_t members_ns;
+    uint64_t collective; /* requested to be collective; of these: */
+    uint64_t collective_ns;
+    uint64_t answered;                       /* HDF5 reported how it had carried them out */
+    uint64_t modes[SW_H5_MODES];             /* by actual I/O mode */
+    uint64_t independent_ns;                 /* in those whose mode was independent */
+    uint64_t chunk_modes[SW_H5_CHUNK_MODES]; /* by chunk optimisation, of chunked datasets */
+    uint64_t local_causes[SW_H5_CAUSES];     /* by bit: why this rank could not be collective */
+    uint64_t global_causes[SW_H5_CAUSES];    /* by bit: why some rank could not */
+    uint32_t name_bytes;                     /* 0: of several datasets of the file */
+    uint32_t reserved;
+    char name[];
 };
 
 enum sw_settings_kind {

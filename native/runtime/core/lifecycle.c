@@ -18,6 +18,7 @@
 #include "presence.h"
 #include "system.h"
 #include "ticks.h"
+#include "transfers.h"
 #include "../hooks/hook.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
@@ -186,6 +187,7 @@ static void start_child(void)
     sw_capture_forget();
     sw_hooks_forget();
     sw_metadata_forget();
+    sw_transfers_forget();
     sw_files_forget();
     sw_unsynced_forget();
     sw_thread.vforked = 0;

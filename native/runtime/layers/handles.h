@@ -47,6 +47,12 @@ struct sw_handle_entry {
     uint32_t object; /* 0: none */
     uint64_t elements;
     uint64_t extents[SW_ENTRY_DIMS];
+    /* HDF5, dataset: counters of its reads and writes, and the memory type compared last. */
+    struct sw_transfers_record *transfers[2];
+    bool transfers_asked[2];
+    bool type_known;
+    uint8_t conversion; /* enum sw_conversion */
+    int64_t type;
 };
 
 struct sw_handle_table {

@@ -9,6 +9,7 @@
 #define STRIPEWISE_HDF5_H
 
 #include "core/capture.h"
+#include "core/transfers.h"
 #include "layers/handles.h"
 
 typedef int64_t sw_hid;
@@ -112,6 +113,8 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(size_t, H5Tget_size, (sw_hid))                                                              \
     X(int, H5Tget_class, (sw_hid))                                                                \
     X(int, H5Tclose, (sw_hid))                                                                    \
+    X(int, H5Tequal, (sw_hid, sw_hid))                                                            \
+    X(int, H5Tget_nmembers, (sw_hid))                                                             \
     X(sw_hid, H5Dget_type, (sw_hid))                                                              \
     X(sw_hid, H5Dget_create_plist, (sw_hid))                                                      \
     X(int, H5Sget_select_type, (sw_hid))                                                          \
@@ -158,7 +161,10 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(int, H5Pget_alloc_time, (sw_hid, int *))                                                    \
     X(int, H5Pset_alloc_time, (sw_hid, int))                                                      \
     X(int, H5Pget_dxpl_mpio, (sw_hid, int *))                                                     \
-    X(int, H5Pset_dxpl_mpio, (sw_hid, int))
+    X(int, H5Pset_dxpl_mpio, (sw_hid, int))                                                       \
+    X(int, H5Pget_mpio_actual_io_mode, (sw_hid, int *))                                           \
+    X(int, H5Pget_mpio_actual_chunk_opt_mode, (sw_hid, int *))                                    \
+    X(int, H5Pget_mpio_no_collective_cause, (sw_hid, uint32_t *, uint32_t *))
 
 #define SW_H5_FUNCTIONS(X) SW_H5_CALLS(X) SW_H5_HELPERS(X)
 /* clang-format on */
@@ -260,6 +266,15 @@ static inline bool sw_h5_is_space(sw_hid space)
 /* Returns selected elements x bytes of the memory type for a transfer that HDF5 has accepted, so
  * that no query fails. `elements`: their number, or -1 if unknown. */
 int64_t sw_h5_bytes(const struct sw_h5 *h5, const struct sw_h5_part *part, int64_t elements);
+
+/* ---- how it was carried out -------------------------------------------------------- */
+
+/* Counts a successful transfer for its dataset: types that differ, and HDF5's own answers on a
+ * collective one. `list`: as passed to HDF5, 0 if the transfer may still be going on; `part`: NULL
+ * for several datasets at once. */
+void sw_h5_count_transfer(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
+                          const struct sw_h5_part *part, sw_hid list,
+                          struct sw_transfer *transfer);
 
 /* ---- settings ------------------------------------------------------------------ */
 

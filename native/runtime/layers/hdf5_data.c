@@ -22,6 +22,7 @@ struct moving {
     sw_hid program_list;
     sw_hid list; /* passed to HDF5: the program's or our copy */
     int64_t bytes;
+    bool writes;
     bool collective;
     bool asked;
     struct sw_h5_part first;
@@ -112,6 +113,22 @@ static int64_t bytes_of_many(const struct moving *moving)
     return bytes;
 }
 
+/* An asynchronous transfer has not ended yet: HDF5 cannot say how it was carried out. */
+static void count_transfer(struct moving *moving, struct sw_handle_entry *entry)
+{
+    bool ended = moving->call.end_ns != 0;
+    struct sw_transfer transfer = {
+        .writes = moving->writes,
+        .bytes = (uint64_t)moving->bytes,
+        .ns = ended ? moving->call.end_ns - moving->call.start_ns : 0,
+        .collective = moving->collective,
+    };
+    if (sw_recording() && entry->file != NULL)
+        sw_h5_count_transfer(moving->h5, moving->first.dataset, entry,
+                             moving->count == 1 ? &moving->first : NULL, ended ? moving->list : 0,
+                             &transfer);
+}
+
 /* The list of the first dataset decides for all, because HDF5 accepts only one. */
 static void ask(struct moving *moving)
 {
@@ -130,6 +147,7 @@ static void ask(struct moving *moving)
     moving->bytes =
         moving->count == 1 ? sw_h5_bytes(h5, &moving->first, elements) : bytes_of_many(moving);
     moving->asked = true;
+    count_transfer(moving, &entry);
     sw_inside_end();
 }
 
@@ -163,6 +181,7 @@ static bool begin_one(struct moving *moving, const char *name, const struct sw_h
     moving->program_list = list;
     moving->list = list;
     moving->bytes = 0;
+    moving->writes = name[3] == 'w'; /* H5Dwrite*, not H5Dread* */
     moving->collective = false;
     moving->asked = false;
     moving->first = *part;

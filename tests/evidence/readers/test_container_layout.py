@@ -16,10 +16,13 @@ from stripewise.evidence.containers import _trace_blocks as t
 from stripewise.evidence.containers import container as c
 from stripewise.evidence.trace import (
     N_ACTIONS,
+    N_CAUSES,
+    N_CHUNK_MODES,
     RECORDED_LAYERS,
     Action,
     EventFlag,
     FileFlag,
+    IoMode,
     MpiFamily,
     Op,
     OpenBit,
@@ -31,7 +34,7 @@ from support.containers import structs
 from support.traces import BINS_PER_RECORD, RUN_BRIEF
 
 STRUCTS = structs(c) | structs(t)
-FLEXIBLE = ("path[]", "text[]", "numbers[]", "pieces[]", "bins[]")
+FLEXIBLE = ("path[]", "name[]", "text[]", "numbers[]", "pieces[]", "bins[]")
 INCLUDE = Path(__file__).parents[3] / "native" / "include"
 CONSTANTS = {
     "SW_CONTAINER_MAGIC": c.CONTAINER_MAGIC,
@@ -53,6 +56,9 @@ CONSTANTS = {
     **{f"SW_SETTINGS_{e.name}": e for e in SettingsKind},
     **{f"SW_DO_{e.name}": e for e in Action},
     "SW_DO_FIRST_DATA": N_ACTIONS,
+    "SW_H5_MODES": len(IoMode),
+    "SW_H5_CHUNK_MODES": N_CHUNK_MODES,
+    "SW_H5_CAUSES": N_CAUSES,
     **{f"SW_CAPTURE_{e.name}": e for e in c.CaptureMode},
     "SW_TRACE_VERSION": t.TRACE_VERSION,
     "SW_RUN_LEVELS": t.RUN_LEVELS,

@@ -30,6 +30,7 @@ from stripewise.evidence.facts import take_back_doubles
 from stripewise.evidence.trace import (
     NAMES_ROW,
     PROCESS_ROW,
+    TRANSFER_ROW,
     Evidence,
     FileFlag,
     Interned,
@@ -46,6 +47,8 @@ from stripewise.evidence.trace import (
 )
 
 _SLASH = ord("/")
+_MOST = 1 << 53
+"""Maximum number of calls, bytes or nanoseconds that a process is believed to have counted."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,8 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         one for raw, place in zip(raws, places, strict=True) for one in _settings(raw, place, ids)
     )
     names = tuple(map(os.fsdecode, paths.values))
+    datasets: Interned[bytes] = Interned()
+    transfers = _transfer_rows(raws, places, processes, ids, datasets)
     rows = _counter_rows(files, processes)
     take_back_doubles(processes, rows, names)
     program = processes["is_program"]
@@ -173,6 +178,8 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         issued=_chosen(of_system, program[of_system["process"]]),
         names=_chosen(on_names, program[on_names["process"]]),
         directories=tuple(map(os.fsdecode, directories.values)),
+        transfers=_chosen(transfers, program[transfers["process"]]),
+        datasets=tuple(text_of(name) for name in datasets.values),
         settings=settings,
         hints=settings_by_file(settings, rows, processes),
         gaps=(*gaps, *gaps_of_files(of_program)),
@@ -297,6 +304,49 @@ def _names_rows(found: _LocatedRecords, processes: NDArray[Any]) -> NDArray[Any]
     copy_common(rows, records["actions"])
     rows["seconds"] = records["actions"]["ns"] * 1e-9
     return rows
+
+
+def _transfer_rows(
+    raws: Sequence[RawContainer],
+    places: Sequence[Sequence[int]],
+    processes: NDArray[Any],
+    files: Mapping[int, int],
+    datasets: Interned[bytes],
+) -> NDArray[Any]:
+    """Return the rows of HDF5 transfers; impossible ones, and those without a file, are left out.
+
+    Args:
+        raws: Parsed containers.
+        places: Rows of their processes.
+        processes: (p,) `PROCESS_ROW` of the run.
+        files: Index of the file by its id.
+        datasets: Names of datasets, to which those found are added.
+    """
+    parts = [np.zeros(0, TRANSFER_ROW)]
+    for raw, place in zip(raws, places, strict=True):
+        found = raw.records[RecordKind.TRANSFERS]
+        records = found.fixed
+        rows = np.zeros(len(found), TRANSFER_ROW)
+        copy_common(rows, records)
+        for name in (name for name in TRANSFER_ROW.names or () if name.endswith("seconds")):
+            rows[name] = records[name.replace("seconds", "ns")] * 1e-9
+        rows["process"] = np.array(place, np.int64)[np.array(found.processes, np.int64)]
+        rows["rank"] = processes["rank"][rows["process"]]
+        rows["file"] = [files.get(file, -1) for file in records["file_id"].tolist()]
+        rows["dataset"] = [datasets.number(tail) for tail in found.tails]
+        parts.append(_chosen(rows, (rows["file"] >= 0) & _are_possible_transfers(records)))
+    return join_rows(parts)
+
+
+def _are_possible_transfers(records: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return (n,) bool: whether the numbers of `TRANSFERS_RECORD` rows are possible."""
+    names = [name for name in records.dtype.names or () if name not in ("header", "file_id")]
+    possible = np.ones(len(records), bool)
+    for name in names:
+        values = records[name].reshape(len(records), -1).astype(np.uint64)
+        possible &= (values < np.uint64(_MOST)).all(axis=1)
+    parts = (records[name] for name in ("compared", "collective"))
+    return np.asarray(possible & np.all([part <= records["count"] for part in parts], axis=0))
 
 
 def _settings(

@@ -51,6 +51,7 @@ _RECORDS: dict[int, tuple[np.dtype[np.void], str]] = {
     c.RecordKind.NOTE: (c.SETTINGS_RECORD, "text_bytes"),
     c.RecordKind.METADATA: (c.METADATA_RECORD, "path_bytes"),
     c.RecordKind.ISSUED: (c.FILE_RECORD, "path_bytes"),
+    c.RecordKind.TRANSFERS: (c.TRANSFERS_RECORD, "name_bytes"),
 }
 """Fixed part of each kind of record, and the member that contains the length of its tail."""
 _MOST_RANKS = 1 << 24

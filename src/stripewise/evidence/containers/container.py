@@ -24,7 +24,15 @@ from numpy.typing import NDArray
 
 from stripewise.core.errors import ContainerError
 from stripewise.core.inputs import CONTAINER, CONTAINER_BLOCK, open_input
-from stripewise.evidence.trace import ALIGN_BINS, N_ACTIONS, Op, members
+from stripewise.evidence.trace import (
+    ALIGN_BINS,
+    N_ACTIONS,
+    N_CAUSES,
+    N_CHUNK_MODES,
+    N_MODES,
+    Op,
+    members,
+)
 
 CONTAINER_MAGIC = 0x314E4F435754530A
 CONTAINER_VERSION = 1
@@ -53,6 +61,7 @@ class RecordKind(IntEnum):
     NOTE = 3
     METADATA = 4
     ISSUED = 5
+    TRANSFERS = 6
 
 
 class CaptureMode(IntEnum):
@@ -140,6 +149,23 @@ METADATA_RECORD = np.dtype(
         ("header", RECORD),
         ("actions", METADATA_COUNTERS, (N_ACTIONS,)),
         "u4 path_bytes reserved",
+    ),
+    align=True,
+)
+
+TRANSFERS_RECORD = np.dtype(
+    members(
+        ("header", RECORD),
+        "u8 file_id",
+        "u4 writes element_bytes",
+        "u8 count bytes ns compared converted converted_bytes converted_ns",
+        "u8 members members_bytes members_ns collective collective_ns answered",
+        ("modes", "<u8", (N_MODES,)),
+        "u8 independent_ns",
+        ("chunk_modes", "<u8", (N_CHUNK_MODES,)),
+        ("local_causes", "<u8", (N_CAUSES,)),
+        ("global_causes", "<u8", (N_CAUSES,)),
+        "u4 name_bytes reserved",
     ),
     align=True,
 )

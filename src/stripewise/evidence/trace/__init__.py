@@ -30,15 +30,21 @@ if TYPE_CHECKING:
     from stripewise.evidence.trace._run_profile import COUNTER_ROW as COUNTER_ROW
     from stripewise.evidence.trace._run_profile import HEAT_ROW as HEAT_ROW
     from stripewise.evidence.trace._run_profile import N_ACTIONS as N_ACTIONS
+    from stripewise.evidence.trace._run_profile import N_CAUSES as N_CAUSES
+    from stripewise.evidence.trace._run_profile import N_CHUNK_MODES as N_CHUNK_MODES
     from stripewise.evidence.trace._run_profile import N_COMMON as N_COMMON
+    from stripewise.evidence.trace._run_profile import N_MODES as N_MODES
     from stripewise.evidence.trace._run_profile import NAMES_ROW as NAMES_ROW
     from stripewise.evidence.trace._run_profile import PROCESS_ROW as PROCESS_ROW
     from stripewise.evidence.trace._run_profile import SIZE_EDGES as SIZE_EDGES
+    from stripewise.evidence.trace._run_profile import TRANSFER_ROW as TRANSFER_ROW
     from stripewise.evidence.trace._run_profile import Action as Action
+    from stripewise.evidence.trace._run_profile import Cause as Cause
     from stripewise.evidence.trace._run_profile import Evidence as Evidence
     from stripewise.evidence.trace._run_profile import FileFlag as FileFlag
     from stripewise.evidence.trace._run_profile import FileHints as FileHints
     from stripewise.evidence.trace._run_profile import FileLayout as FileLayout
+    from stripewise.evidence.trace._run_profile import IoMode as IoMode
     from stripewise.evidence.trace._run_profile import MpiFamily as MpiFamily
     from stripewise.evidence.trace._run_profile import PluginState as PluginState
     from stripewise.evidence.trace._run_profile import ProcessFlag as ProcessFlag

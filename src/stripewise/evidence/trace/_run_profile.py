@@ -123,6 +123,65 @@ NAMES_ROW = np.dtype(
 """Calls on the names in one directory by one process; those on a file that was opened are also in
 its counters."""
 
+N_MODES = 5
+N_CHUNK_MODES = 3
+N_CAUSES = 16
+
+
+class IoMode(IntEnum):
+    """How HDF5 carried out a collective transfer (H5D_mpio_actual_io_mode_t)."""
+
+    INDEPENDENT = 0
+    CHUNKS_INDEPENDENT = 1
+    CHUNKS_COLLECTIVE = 2
+    CHUNKS_MIXED = 3
+    CONTIGUOUS_COLLECTIVE = 4
+
+
+class Cause(IntEnum):
+    """Why HDF5 did not carry out a transfer collectively: bits of its answer.
+
+    Source: H5D_mpio_no_collective_cause_t in H5Ppublic.h of HDF5 1.10 to 2.0.
+    """
+
+    NOT_REQUESTED = 0
+    CONVERSION = 1
+    TRANSFORMS = 2
+    MPI_TYPES_DISABLED = 3
+    NOT_SIMPLE_DATASPACE = 4
+    STORAGE = 5
+    FILTERED_WRITES = 6
+    ERROR = 7
+    NO_SELECTION_IO = 8
+
+
+TRANSFER_ROW = np.dtype(
+    members(
+        "i4 file",  # index into `RunProfile.paths`
+        "i4 dataset",  # index into `RunProfile.datasets`
+        "i4 rank",  # -1: no MPI
+        "i4 process",  # row of `RunProfile.processes`
+        ("writes", "?"),
+        "i8 element_bytes",  # in the file; 0: unknown, or of several datasets
+        "i8 count bytes",  # bytes in memory
+        "f8 seconds",
+        "i8 compared",  # transfers whose types in memory and in the file were compared; of these:
+        "i8 converted converted_bytes",  # HDF5 had to convert values
+        "f8 converted_seconds",
+        "i8 members members_bytes",  # only some members of a compound were moved
+        "f8 members_seconds",
+        "i8 collective",  # requested to be collective; of these:
+        "f8 collective_seconds",
+        "i8 answered",  # HDF5 reported what it did
+        ("modes", "<i8", (N_MODES,)),  # by `IoMode`
+        "f8 independent_seconds",  # in those that were carried out independently
+        ("chunk_modes", "<i8", (N_CHUNK_MODES,)),  # none, one call for all chunks, one for each
+        ("local_causes", "<i8", (N_CAUSES,)),  # by `Cause`: of this rank
+        ("global_causes", "<i8", (N_CAUSES,)),  # of any rank
+    ),
+)
+"""How HDF5 carried out the transfers of one dataset in one direction in one process."""
+
 HEAT_ROW = np.dtype(
     members(
         "i4 rank",
@@ -188,6 +247,8 @@ class RunProfile:
         issued: (i,) `COUNTER_ROW` of the system calls that the C library made for streams.
         names: (d,) `NAMES_ROW` of the program's processes; empty if unknown.
         directories: Absolute paths; the empty one represents all that have no row of their own.
+        transfers: (t,) `TRANSFER_ROW` of the program's processes; empty if unknown.
+        datasets: Names of datasets; the empty one represents several of one file.
         settings: Requested, applied and reported settings, by process.
         layers: Names of the layers that were observed; an observed layer without counters was not
             used, one that is missing here was not observed.
@@ -221,6 +282,8 @@ class RunProfile:
     issued: NDArray[Any] = field(default_factory=lambda: np.zeros(0, COUNTER_ROW))
     names: NDArray[Any] = field(default_factory=lambda: np.zeros(0, NAMES_ROW))
     directories: tuple[str, ...] = ()
+    transfers: NDArray[Any] = field(default_factory=lambda: np.zeros(0, TRANSFER_ROW))
+    datasets: tuple[str, ...] = ()
     settings: tuple[Settings, ...] = ()
     layers: tuple[str, ...] = ()
     heat: NDArray[Any] = field(default_factory=lambda: np.zeros(0, HEAT_ROW))
