@@ -114,7 +114,7 @@ class Hit:
 
     Attributes:
         use: Use of the file; None for the whole run.
-        gain: Seconds of elapsed time that the remedy saves; None for a fact without a claim.
+        gain: Seconds of elapsed time that the remedy saves; None if unknown.
         stake: Seconds spent in the calls concerned.
         calls / bytes: Number and bytes of the calls concerned; they add up over files.
         evidence: Further numbers; the report shows those of the costliest file.
@@ -136,7 +136,7 @@ class Hit:
         cls,
         use: FileUse,
         calls: Calls,
-        gain: Interval,
+        gain: Interval | None,
         writing: bool | None,
         evidence: Numbers | None = None,
     ) -> Hit:
@@ -209,6 +209,7 @@ class Rule(abc.ABC):
         title: Finding in general words without file names, for readers who may not see names.
         general_remedy: Remedy in general words without file names.
         tunes: Whether `stripewise tune` may help.
+        claims: Whether the rule estimates gains; the others report facts, whatever their cost.
     """
 
     code: str
@@ -217,6 +218,7 @@ class Rule(abc.ABC):
     title: str
     general_remedy: str
     tunes: bool = False
+    claims: bool = True
 
     @abc.abstractmethod
     def hits(self, run: PreparedRun) -> Iterable[Hit]:

@@ -61,9 +61,7 @@ class SmallIndependent(Rule):
                     "system_bytes": below.bytes,
                 }
                 after = run.exchange(calls.bytes, piece, writing=writing)
-                if after is None:
-                    continue
-                gain = run.now(calls.elapsed).minus(after)
+                gain = None if after is None else run.now(calls.elapsed).minus(after)
                 yield Hit.of_calls(use, calls, gain, writing, evidence | found)
 
     def phrase(self, merged: Merged) -> str:
@@ -146,17 +144,14 @@ class Shredded(Rule):
             stack="openmpi-romio" if run.mpiio is Mpiio.OMPIO else "",
             collective=self.collective,
         )
-        if after is None:
-            return None
+        gain = None if after is None else run.now(now).minus(after)
         evidence: Numbers = {
             "system_calls": below.count,
             "system_seconds": below.elapsed,
             "piece_bytes": piece,
             "mpiio": str(run.mpiio),
         }
-        return Hit(
-            use, run.now(now).minus(after), now, calls.count, calls.bytes, evidence, writing
-        )
+        return Hit(use, gain, now, calls.count, calls.bytes, evidence, writing)
 
     def phrase(self, merged: Merged) -> str:
         piece = size(float(merged.evidence["piece_bytes"]))

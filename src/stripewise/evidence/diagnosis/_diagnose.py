@@ -11,9 +11,13 @@ from typing import Any
 
 from stripewise.core import StorageCosts, to_json, with_unknown
 from stripewise.evidence.diagnosis._base import PreparedRun
-from stripewise.evidence.diagnosis._judge import judge
+from stripewise.evidence.diagnosis._facts_base import SeenRun
+from stripewise.evidence.diagnosis._judge import judge, tune_line
+from stripewise.evidence.diagnosis._tell import tell
 from stripewise.evidence.figures import (
+    Check,
     Diagnosis,
+    Fact,
     Figures,
     Finding,
     Severity,
@@ -28,8 +32,7 @@ from stripewise.evidence.figures import (
 )
 from stripewise.evidence.figures.heat_cells import heat_maps, phases
 from stripewise.evidence.patterns import Pattern
-from stripewise.evidence.trace import SIZE_EDGES, Evidence
-from stripewise.present import number_text as number
+from stripewise.evidence.trace import SIZE_EDGES, Evidence, IoLayer
 from stripewise.present import percent_text as percent
 from stripewise.present import plural as things
 from stripewise.present import seconds_text as seconds
@@ -53,7 +56,8 @@ def diagnose(
     numbers = figures(profile, whole, files)
     run = PreparedRun(profile, evidence.trace, numbers, files, patterns, storage or StorageCosts())
     findings = judge(run)
-    line = headline(numbers, findings)
+    facts, checks = tell(SeenRun(run, whole))
+    line = headline(numbers, findings, facts, checks, _search(run))
     untimed = "" if math.isfinite(numbers.io_seconds) else numbers.missing["io_seconds"]
     return Diagnosis(
         source=profile.source,
@@ -68,6 +72,9 @@ def diagnose(
         requests=request_rows(files, traced, evidence.mpiio_stats),
         mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, traced),
         findings=findings,
+        opening=opening(numbers),
+        facts=facts,
+        checks=checks,
         headline=line,
         summary=line + further(findings),
         partial=profile.partial,
@@ -89,30 +96,83 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
         )
 
 
-# A run in one line, in whole sentences.
+# A run in a few whole sentences.
+
+LEAST_IO_SHARE = 0.05
+"""Share of the run below which I/O is no concern. Source: docs/reference/findings.md (assumed)."""
 
 
-def headline(figures: Figures, findings: Sequence[Finding]) -> str:
-    """Return the share of I/O with the costliest finding and first remedy, or that all is well."""
-    why = figures.why_missing if _is_partly_seen(figures) else ""
-    if not figures.n_files:
+def opening(figures: Figures) -> str:
+    """Return the share of I/O and the amounts in one sentence."""
+    if not figures.n_files and not figures.io_seconds > 0:
+        why = figures.why_missing
         return f"What the program read and wrote is unknown: {why}." if why else "No I/O was seen."
-    if costly := _costly(findings):
-        return f"{_share(figures)}: {_worst(figures, costly[0])}.{_but(why)}"
-    if why:
-        seen = _moved(figures) if figures.amount("io_seconds").value is None else _share(figures)
-        remarks = f"; {things(len(findings), 'remark')}" if findings else ""
-        return f"{seen}{remarks}.{_but(why)}"
-    if not math.isfinite(figures.io_seconds):
-        return f"{_moved(figures)}; times are not known; {_end(findings)}."
+    if not math.isfinite(figures.io_seconds) and figures.amount("io_seconds").value is None:
+        return f"{_moved(figures)}; times are not known."
     rate = figures.rate_bytes_per_second
-    speed = f"{size(rate)}/s to " if rate > 0 else ""
-    whole = f" of {seconds(figures.run_seconds)}" if math.isfinite(figures.run_seconds) else ""
-    files = things(figures.n_files, "file")
-    return (
-        f"{_share(figures)} ({seconds(figures.io_seconds)}{whole}, {speed}{files}); "
-        f"{_end(findings)}."
-    )
+    speed = f", {size(rate)}/s" if rate > 0 else ""
+    return f"{_share(figures)}{_times(figures)}: {_moved(figures, is_first=False)}{speed}."
+
+
+def headline(
+    figures: Figures,
+    findings: Sequence[Finding],
+    facts: Sequence[Fact] = (),
+    checks: Sequence[Check] = (),
+    search: str = "",
+) -> str:
+    """Return the opening with the costliest finding and its remedy, or with the main fact.
+
+    Args:
+        figures: Figures of the run.
+        findings: Its findings, the costliest first.
+        facts: Its facts, the most important first.
+        checks: What was looked for besides.
+        search: Command that searches for settings; empty if there is none for this program.
+    """
+    first = opening(figures)
+    if not figures.n_files and not figures.io_seconds > 0:
+        return first
+    but = _but(figures.why_missing if _is_partly_seen(figures) else "")
+    if costly := _costly(findings):
+        return f"{first} {_worst(figures, costly[0])}.{but}"
+    unusual = [fact for fact in facts if fact.unusual]
+    if figures.io_share < LEAST_IO_SHARE and not figures.missing.get("io_seconds"):
+        return f"{first} Nothing stands out: I/O is less than 5 % of the run.{but}"
+    if not unusual:
+        return f"{first} {_nothing(checks)}{but}"
+    return f"{first} {unusual[0].text} {_remedy(findings, search)}{but}"
+
+
+def _nothing(checks: Sequence[Check]) -> str:
+    """Return that nothing is unusual, and what was looked at."""
+    seen = [check.subject for check in checks if not check.why_unknown]
+    if not seen:
+        return "This source does not record what could be judged."
+    return f"Nothing stands out among what was checked: {', '.join(seen)}."
+
+
+def _remedy(findings: Sequence[Finding], search: str) -> str:
+    """Return the first remedy without a claim, or that only an experiment can tell."""
+    known = next((found for found in findings if found.stake_seconds > 0), None)
+    if known is not None:
+        return f"{known.advice}: what that saves cannot be predicted."
+    if search:
+        return f"No saving can be predicted; to search by experiment: `{search}`."
+    return "No saving can be predicted."
+
+
+def _search(run: PreparedRun) -> str:
+    """Return the command that tunes this program if it uses what settings can change."""
+    tunable = any(use.top >= IoLayer.MPIIO for use in run.files)
+    return tune_line(run, "") if tunable else ""
+
+
+def _times(figures: Figures) -> str:
+    if not math.isfinite(figures.run_seconds) or not math.isfinite(figures.io_share):
+        return ""
+    io = min(_known_seconds(figures), figures.run_seconds)
+    return f" ({seconds(io)} of {seconds(figures.run_seconds)})"
 
 
 def further(findings: Sequence[Finding]) -> str:
@@ -127,10 +187,6 @@ def _costly(findings: Sequence[Finding]) -> list[Finding]:
     return [found for found in findings if found.severity is not Severity.INFO]
 
 
-def _end(findings: Sequence[Finding]) -> str:
-    return things(len(findings), "remark") if findings else "no known cause of slow I/O was found"
-
-
 def _but(why: str) -> str:
     return f" Not all of the run is known: {why}." if why else ""
 
@@ -142,20 +198,27 @@ def _is_partly_seen(figures: Figures) -> bool:
     )
 
 
-def _moved(figures: Figures) -> str:
+def _moved(figures: Figures, *, is_first: bool = True) -> str:
     parts = [
         f"{amount.words(size)} {verb}"
         for name, verb in (("read_bytes", "read"), ("write_bytes", "written"))
         if (amount := figures.amount(name)).value
     ]
-    nothing = "Unknown amounts" if _is_partly_seen(figures) else "No data"
-    phrase = " and ".join(parts)
-    return f"{phrase[:1].upper()}{phrase[1:] or nothing} in {things(figures.n_files, 'file')}"
+    nothing = "unknown amounts" if _is_partly_seen(figures) else "no data"
+    phrase = " and ".join(parts) or nothing
+    phrase = f"{phrase[:1].upper()}{phrase[1:]}" if is_first else phrase
+    return f"{phrase} in {things(figures.n_files, 'file')}"
+
+
+def _known_seconds(figures: Figures) -> float:
+    """Return the I/O time; of a run that is known in part, the certain part."""
+    is_exact = figures.amount("io_seconds").is_exact
+    return figures.io_seconds if is_exact else figures.io_low_seconds
 
 
 def _share(figures: Figures) -> str:
+    known = _known_seconds(figures)
     least = not figures.amount("io_seconds").is_exact
-    known = figures.io_low_seconds if least else figures.io_seconds
     if not math.isfinite(figures.io_share):
         return f"{'At least ' if least else ''}{seconds(known)} of I/O"
     text = f"{percent(min(known / figures.run_seconds, 1.0))} of the run was I/O"
@@ -165,13 +228,13 @@ def _share(figures: Figures) -> str:
 
 
 def _worst(figures: Figures, worst: Finding) -> str:
-    part = f"{number(worst.stake_seconds)} of {seconds(figures.io_seconds)}"
-    return f"{part} in {worst.phrase}. {worst.advice}"
+    return f"{seconds(worst.stake_seconds)} of it went into {worst.phrase}. {worst.advice}"
 
 
 # A diagnosis as data for JSON; docs/reference/profile.schema.json is the schema.
 
 VERSION = 1
+_FIRST = ("headline", "opening", "facts", "checks")
 _BOUNDED = ("files", "variance", "requests", "mpiio_stats")
 
 
@@ -187,7 +250,8 @@ def profile_to_json(
     """
     document: dict[str, Any] = {"version": VERSION, "size_edges": list(SIZE_EDGES)}
     listed = replace(diagnosis, **{name: getattr(diagnosis, name)[:files] for name in _BOUNDED})
-    document |= to_json(listed)
+    told = to_json(listed)
+    document |= {name: told[name] for name in _FIRST} | told
     document["figures"] = with_unknown(document["figures"], diagnosis.figures)
     for name in ("files", "layers"):
         rows = zip(document[name], getattr(listed, name), strict=True)

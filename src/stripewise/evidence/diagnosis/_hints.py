@@ -21,6 +21,7 @@ class IdleHints(Rule):
 
     code = "idle-hints"
     group = "hints"
+    claims = False
     basis = "not estimated: it is not known what the hints would have gained"
     title = "Some hints have no effect"
     general_remedy = "Remove them, or spell them as this MPI does."

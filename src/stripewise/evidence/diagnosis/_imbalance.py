@@ -22,6 +22,7 @@ class Imbalance(Rule):
 
     code = "imbalance"
     group = "balance"
+    claims = False
     basis = (
         "not estimated: it is not known what other ranks could take over, or whether "
         "another node would be faster"

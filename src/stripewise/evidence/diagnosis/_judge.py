@@ -32,20 +32,29 @@ MOST_FILES = 16
 _WORTH_NAMING = 0.01
 _LAUNCHERS = ("mpiexec", "mpirun", "srun", "aprun", "jsrun", "orterun", "prterun", "flux")
 
+_UNTOLD = (
+    "not estimated: with these costs of the storage it may be nothing, or worth a change; an "
+    "experiment can tell"
+)
+
 _Claim = tuple[str, str, bool | None]
 
 
 def judge(run: PreparedRun) -> tuple[Finding, ...]:
-    """Return all findings of a run, largest gain first; facts without a gain come last."""
+    """Return all findings of a run, largest gain first.
+
+    Findings without a claim come last: facts, and causes whose saving cannot be told.
+    """
     claimed: set[_Claim] = set()
     findings = []
-    for rule in RULES:
-        hits = [hit for hit in rule.hits(run) if not _is_claimed(rule, hit, claimed)]
-        for some in _grouped(hits):
-            merged = _merge(some)
-            if _is_likely(merged, run):
-                findings.append(_finding(rule, merged, run))
-                claimed.update(_claim(rule, hit) for hit in some)
+    hits = [(rule, list(rule.hits(run))) for rule in RULES]
+    for is_fitting in (_is_likely, _is_possible):
+        for rule, every in hits:
+            for some in _grouped([hit for hit in every if not _is_claimed(rule, hit, claimed)]):
+                merged = _merge(some)
+                if is_fitting(rule, merged, run):
+                    findings.append(_finding(rule, merged, run))
+                    claimed.update(_claim(rule, hit) for hit in some)
     return tuple(sorted(findings, key=lambda found: -(found.cost_seconds or 0.0)))
 
 
@@ -109,9 +118,18 @@ def _claim(rule: Rule, hit: Hit) -> _Claim:
     return rule.group, "" if hit.use is None else hit.use.path, hit.writing
 
 
-def _is_likely(merged: Merged, run: PreparedRun) -> bool:
+def _is_likely(rule: Rule, merged: Merged, run: PreparedRun) -> bool:
     """Return whether even the lower end of the gain is worth a change; always true for facts."""
-    return merged.gain is None or merged.gain.low >= run.least_gain
+    if not rule.claims:
+        return True
+    return merged.gain is not None and merged.gain.low >= run.least_gain
+
+
+def _is_possible(rule: Rule, merged: Merged, run: PreparedRun) -> bool:
+    """Return whether a gain worth a change is possible, but cannot be told from these costs."""
+    if not rule.claims or merged.stake < run.least_gain:
+        return False
+    return merged.gain is None or merged.gain.high >= run.least_gain
 
 
 def _severity(gain: Interval | None, run: PreparedRun) -> Severity:
@@ -126,6 +144,9 @@ def _finding(rule: Rule, merged: Merged, run: PreparedRun) -> Finding:
     known = (max(run.figures.io_seconds, merged.stake), run.profile.elapsed_seconds or math.inf)
     most = min((value for value in known if math.isfinite(value)), default=math.inf)
     gain = None if merged.gain is None else Interval(*(min(end, most) for end in merged.gain))
+    basis = rule.basis
+    if rule.claims and not _is_likely(rule, merged, run):
+        gain, basis = None, _UNTOLD
     options = rule.tune_options(merged)
     sums = (("calls", merged.calls), ("bytes", merged.bytes), ("mean_bytes", merged.mean_bytes))
     evidence = {"seconds": merged.stake} | {name: value for name, value in sums if value}
@@ -140,16 +161,16 @@ def _finding(rule: Rule, merged: Merged, run: PreparedRun) -> Finding:
         most_seconds=None if gain is None else gain.high,
         measured=run.storage.is_measured,
         stake_seconds=min(merged.stake, most),
-        cost_basis=rule.basis,
+        cost_basis=basis,
         remedy=rule.remedy(merged),
         lines=rule.lines(merged, run),
-        tune="" if options is None else _tune_line(run, options),
+        tune="" if options is None else tune_line(run, options),
         files=merged.files,
         n_files=merged.n_files,
     )
 
 
-def _tune_line(run: PreparedRun, options: str) -> str:
+def tune_line(run: PreparedRun, options: str) -> str:
     """Return the command that tunes this program; empty if the source has no usable command.
 
     An anonymised Darshan log has a number instead of a command.

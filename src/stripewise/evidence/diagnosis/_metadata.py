@@ -127,6 +127,7 @@ class NameCalls(Rule):
 
     code = "name-calls"
     group = "names"
+    claims = False
     basis = "not estimated: which of these files are needed is not known"
     title = "Much time goes into making, renaming and removing files"
     general_remedy = "Keep temporary data in memory, or use fewer files."

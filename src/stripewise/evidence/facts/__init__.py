@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.facts._files import FilesSeen as FilesSeen
     from stripewise.evidence.facts._files import observed_files as observed_files
     from stripewise.evidence.facts._files import relative_path as relative_path
+    from stripewise.evidence.facts._files import system_rows as system_rows
     from stripewise.evidence.facts._files import take_back_doubles as take_back_doubles
     from stripewise.evidence.facts._files import written_files as written_files
 else:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from stripewise.core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.evidence.figures._records import Check as Check
     from stripewise.evidence.figures._records import Diagnosis as Diagnosis
+    from stripewise.evidence.figures._records import Fact as Fact
     from stripewise.evidence.figures._records import Figures as Figures
     from stripewise.evidence.figures._records import FileRow as FileRow
     from stripewise.evidence.figures._records import Finding as Finding
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.figures._usage import SYSTEM as SYSTEM
     from stripewise.evidence.figures._usage import WRITES as WRITES
     from stripewise.evidence.figures._usage import Calls as Calls
+    from stripewise.evidence.figures._usage import CounterRows as CounterRows
     from stripewise.evidence.figures._usage import FileUse as FileUse
     from stripewise.evidence.figures._usage import usage as usage
 else:

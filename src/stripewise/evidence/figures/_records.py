@@ -332,6 +332,49 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Fact:
+    """Something that the run did and an expert would name, whether or not a saving is known.
+
+    Attributes:
+        code: Name of the fact, as in docs/reference/findings.md: "request-size".
+        text: One sentence with its figures.
+        share_of_io: Share of the I/O time of all ranks that the calls concerned took; NaN if
+            unknown.
+        seconds: Time in these calls, slowest rank; NaN if unknown.
+        weight: Importance from 0 to 1, by which facts are ordered: the share of the I/O time, or
+            without times of the bytes, that the fact explains.
+        unusual: Whether the fact matters for this run; others are only listed.
+        figures: Numbers by name; sizes in bytes, times in seconds.
+        files: Paths, at most 16; `n_files`: their full number.
+    """
+
+    code: str
+    text: str
+    share_of_io: float
+    seconds: float
+    weight: float
+    unusual: bool
+    figures: Mapping[str, float | int | str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    n_files: int = 0
+
+
+@dataclass(frozen=True)
+class Check:
+    """A fact that was looked for and not found.
+
+    Attributes:
+        code: Name of the fact.
+        subject: What was looked at: "sizes of requests".
+        why_unknown: Reason why this source cannot tell; empty if the run is as usual in this.
+    """
+
+    code: str
+    subject: str
+    why_unknown: str = ""
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """Complete diagnosis of one run.
 
@@ -345,7 +388,9 @@ class Diagnosis:
         requests: Files that were used through MPI-IO.
         mpiio_stats: Blocks in the style of MPICH_MPIIO_STATS; empty without single calls.
         findings: Findings by cost, largest first.
-        headline: Share of I/O, costliest finding and its remedy, in whole sentences.
+        opening: Share of I/O and amounts, in one sentence.
+        facts: What the run did, most important first; `checks`: what was looked for besides.
+        headline: Opening with the costliest finding and its remedy, or the main facts.
         summary: Headline in one line with the number of further findings.
         partial: Whether some of the evidence is missing; `notes` describe what.
     """
@@ -362,6 +407,9 @@ class Diagnosis:
     requests: tuple[RequestRow, ...] = ()
     mpiio_stats: tuple[MpiioStats, ...] = ()
     findings: tuple[Finding, ...] = ()
+    opening: str = ""
+    facts: tuple[Fact, ...] = ()
+    checks: tuple[Check, ...] = ()
     headline: str = ""
     summary: str = ""
     partial: bool = False

@@ -21,12 +21,15 @@ from stripewise.present import count_text, plural, size_text
 from stripewise.present.blocks import (
     Advice,
     Bars,
+    Block,
     Column,
     Fact,
     Facts,
     Findings,
     Notice,
     Part,
+    Points,
+    Section,
     Split,
     Table,
     written,
@@ -155,6 +158,36 @@ def times(profile: Row) -> Table:
     )
     note = "All ranks: the sum over ranks. The slowest rank may differ from row to row."
     return Table("times", "Time in I/O calls", columns, rows, note)
+
+
+# What the run did, whether or not a saving is known.
+
+_MOST_FACTS = 3
+
+
+def facts(profile: Row) -> list[Block]:
+    """Return what the run did in sentences: share and amounts, then its main facts.
+
+    Documents of earlier versions have no facts.
+    """
+    if "facts" not in profile:
+        return []
+    told = [fact["text"] for fact in profile["facts"] if fact["unusual"]]
+    points = [profile["opening"], *told[:_MOST_FACTS]]
+    if not told and (checked := [one for one in profile["checks"] if not one["why_unknown"]]):
+        subjects = ", ".join(one["subject"] for one in checked)
+        points.append(f"As usual: {subjects}.")
+    blocks: list[Block] = [Points.of("facts", "What the run did", points)]
+    more = [*told[_MOST_FACTS:], *(f["text"] for f in profile["facts"] if not f["unusual"])]
+    more += [
+        f"Not known of this run: {one['subject']} ({one['why_unknown']})."
+        for one in profile["checks"]
+        if one["why_unknown"]
+    ]
+    if more:
+        inner: list[Block] = [Points.of("more_facts", "", more)]
+        blocks.append(Section("further_facts", "Further facts", inner, is_folded=True))
+    return blocks
 
 
 # Findings and their remedies.

@@ -44,7 +44,8 @@ def profile_content(profile: Row, most: int, *, findings_only: bool = False) -> 
         most: Maximum number of rows of each table.
         findings_only: Whether to leave out all but the conclusion and the findings.
     """
-    blocks: list[Block] = [of_run.findings(profile)]
+    facts = of_run.facts(profile)
+    blocks: list[Block] = [*facts[:1], of_run.findings(profile)]
     if not findings_only:
         tables: list[Block] = [
             of_run.layers(profile),
@@ -52,7 +53,7 @@ def profile_content(profile: Row, most: int, *, findings_only: bool = False) -> 
             of_run.variance(profile, most),
             of_run.requests(profile, most, "Requests before and after MPI-IO"),
         ]
-        blocks = [of_run.figures(profile), of_run.times(profile), *blocks]
+        blocks = [*facts, of_run.figures(profile), of_run.times(profile), of_run.findings(profile)]
         blocks += [one for one in tables if isinstance(one, Table) and one.rows]
         blocks += phases(profile)
         if profile["patterns"]:
@@ -81,6 +82,7 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
     empty = _why_empty(profile, evidence.profile)
     blocks: list[Block] = [
         *(_notes(profile) if profile["partial"] else []),
+        *of_run.facts(profile),
         of_run.figures(profile),
         Section("shares", "Where the time went",
                 [of_run.io_share(profile), of_run.times(profile)]),
