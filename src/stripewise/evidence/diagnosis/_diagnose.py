@@ -145,11 +145,11 @@ def headline(
 
 
 def _nothing(checks: Sequence[Check]) -> str:
-    """Return that nothing is unusual, and what was looked at."""
-    seen = [check.subject for check in checks if not check.why_unknown]
+    """Return that nothing is unusual, and how much was looked at; the facts list what."""
+    seen = sum(not check.why_unknown for check in checks)
     if not seen:
         return "This source does not record what could be judged."
-    return f"Nothing stands out among what was checked: {', '.join(seen)}."
+    return f"Nothing stands out among {things(seen, 'fact')} that were checked."
 
 
 def _remedy(findings: Sequence[Finding], search: str) -> str:

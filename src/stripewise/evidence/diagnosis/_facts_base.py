@@ -146,9 +146,7 @@ class SeenRun:
 
     @cached_property
     def traffic(self) -> tuple[Traffic, ...]:
-        """Data calls of all files, by direction; files without any, or of unknown bytes, are not
-        included.
-        """
+        """Data calls of all files by direction, without files of which nothing is known."""
         found = (
             self._traffic(use, writing)
             for use in self.files

@@ -126,10 +126,10 @@ def _is_likely(rule: Rule, merged: Merged, run: PreparedRun) -> bool:
 
 
 def _is_possible(rule: Rule, merged: Merged, run: PreparedRun) -> bool:
-    """Return whether a gain worth a change is possible, but cannot be told from these costs."""
+    """Return whether a gain worth a change is expected, or unknown, but not certain."""
     if not rule.claims or merged.stake < run.least_gain:
         return False
-    return merged.gain is None or merged.gain.high >= run.least_gain
+    return merged.gain is None or merged.gain.middle >= run.least_gain
 
 
 def _severity(gain: Interval | None, run: PreparedRun) -> Severity:
