@@ -208,6 +208,12 @@ def test_phases_in_words():
         "Reads: 3 phases of 2 s and 1 MiB each (medians), without"
     )
     assert phase_words(replace(phase, n_phases=1)) == "Reads: one phase of 2 s and 1 MiB."
+    short = replace(phase, phase_seconds=math.nan, resolution_seconds=14.7)
+    assert phase_words(short) == (
+        "Reads: 3 phases of 1 MiB each (medians), without a regular period. They are shorter than "
+        "three time bins of 14.7 s, so the time taken is not known."
+    )
+    assert "14.7 s and 1 MiB" not in phase_words(replace(short, n_phases=1))
     assert phase_words(replace(phase, n_phases=0)) == "Reads: no phases."
 
 

@@ -190,8 +190,7 @@ def _headline(seen: Observation) -> str:
     """Return the time and the amount of the I/O in one line."""
     facts, amounts = seen.facts, _amounts(seen.run)
     words = [
-        f"stripewise: I/O {amounts['io_seconds'].words(seconds_text)}"
-        f" of {seconds_text(seen.run.elapsed_seconds)}",
+        f"stripewise: I/O {_io_words(amounts['io_seconds'], seen.run.elapsed_seconds)}",
         f"written {amounts['write_bytes'].words(size_text)},"
         f" read {amounts['read_bytes'].words(size_text)}",
     ]
@@ -201,6 +200,14 @@ def _headline(seen: Observation) -> str:
         stack = f"{facts.mpi_family} {facts.mpiio_implementation}".strip()
         words.append(f"{plural(facts.n_ranks, 'rank')}, {stack}")
     return "   ".join(words)
+
+
+def _io_words(spent: Amount, elapsed_seconds: float) -> str:
+    """Return the I/O time and the time of the run; threads can sum up to more than the run."""
+    whole = seconds_text(elapsed_seconds)
+    if spent.value is not None and spent.value > elapsed_seconds > 0:
+        return f"at most all {whole}: {spent.words(seconds_text)} in the calls of all threads"
+    return f"{spent.words(seconds_text)} of {whole}"
 
 
 def _file_lines(file: ObservedFile, everything: bool) -> list[str]:

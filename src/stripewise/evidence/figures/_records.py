@@ -45,13 +45,21 @@ class Figures(Figured):
             program's own calls, summed over ranks.
         elapsed_read_seconds / elapsed_write_seconds / elapsed_meta_seconds: Time of the slowest
             rank in each of the three.
-        io_seconds: I/O time of the run: outermost calls, maximum over ranks.
-        io_low_seconds: Lower bound if ranks are not distinguished; otherwise `io_seconds`.
+        io_seconds: I/O time of the run: time during which the slowest rank was in outermost
+            calls. Time that several of its threads spend in calls counts once, and is at most
+            `run_seconds`.
+        io_low_seconds: Lower bound if ranks or threads are not distinguished; otherwise
+            `io_seconds`.
         io_exact: False if `io_seconds` is an upper estimate.
-        io_share: I/O time as a share of `run_seconds`.
+        io_share: I/O time as a share of `run_seconds`, at most 1.
         rate_bytes_per_second: (read + written) / `io_seconds`.
         meta_share: Metadata time as a share of the cumulated time.
         slowest_rank: Rank with the largest I/O time; -1 if unknown.
+        threads_seconds: Sum of the times in calls over the threads of the slowest rank if some of
+            them were in calls at the same time; otherwise 0.
+        waiting_seconds: Time of the slowest rank in pipes, sockets and devices, which is no I/O
+            time, at most `run_seconds`; NaN if the source does not record it.
+        n_waiting_files: Number of such files.
         missing: Figures that are unknown, or lower bounds, and the reasons.
     """
 
@@ -82,6 +90,9 @@ class Figures(Figured):
     rate_bytes_per_second: float
     meta_share: float
     slowest_rank: int = -1
+    threads_seconds: float = 0.0
+    waiting_seconds: float = math.nan
+    n_waiting_files: int = 0
     missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -223,7 +234,8 @@ class Periodicity:
         period_seconds: Length of the period, NaN if not periodic.
         confidence: Autocorrelation of the signal at the period, 0 to 1.
         n_phases: Number of bursts, periodic or not.
-        phase_seconds: Median length of a burst.
+        phase_seconds: Median length of a burst; NaN if it is shorter than three bins, as bins do
+            not show how long it took.
         phase_bytes: Median bytes of a burst.
         resolution_seconds: Width of a bin: shorter times cannot be resolved.
     """

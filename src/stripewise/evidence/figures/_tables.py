@@ -35,12 +35,16 @@ from stripewise.evidence.trace import N_COMMON, IoLayer, Op, RunProfile
 def figures(profile: RunProfile, whole: CounterRows, files: Sequence[FileUse]) -> Figures:
     """Return all figures of a run."""
     every = whole.calls()
-    io_seconds = profile.io_seconds  # includes calls on names of files that were never opened
-    exact = math.isclose(every.surely, every.elapsed)
+    in_calls = profile.io_seconds  # includes calls on names of files that were never opened
+    io_low, io_seconds = whole.io
+    is_reduced = not math.isclose(every.surely, every.elapsed)
+    io_low = min(every.surely, io_low) if is_reduced else io_low
+    exact = not is_reduced and io_seconds - io_low <= _SAME * io_seconds
+    exact &= io_seconds >= in_calls * (1 - _SAME) or io_seconds < profile.elapsed_seconds
     timed = not len(whole.rows) or bool((whole.rows["seconds"] > 0).any())
     timed &= bool(len(whole.rows)) or io_seconds > 0 or not profile.gaps
     known = 1.0 if timed else math.nan
-    parts = [whole.calls(ops) for ops in (READS, WRITES, METADATA)]
+    parts = [whole.calls(ops) for ops in (READS, FLUSHED, NAMING)]
     moved = profile.read_bytes + profile.write_bytes
     unsure = [text for use in files if (text := use.why_missing(ReportedPart.BYTES))]
     kinds = [
@@ -49,6 +53,8 @@ def figures(profile: RunProfile, whole: CounterRows, files: Sequence[FileUse]) -
         if not use.why_missing(ReportedPart.BYTES)
     ]
     run_seconds = profile.elapsed_seconds if profile.elapsed_seconds > 0 else math.nan
+    overlap = in_calls > io_seconds * (1 + _SAME)
+    longest = io_seconds if overlap else whole.longest
     missing = _missing(profile.why_missing, timed, run_seconds)
     for name in _KINDS if unsure else ():
         missing.setdefault(name, reasons(unsure))
@@ -66,23 +72,46 @@ def figures(profile: RunProfile, whole: CounterRows, files: Sequence[FileUse]) -
         n_shared=sum(use.shared for use in files),
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
-        meta_operations=parts[2].count,
+        meta_operations=whole.calls(METADATA).count,
         system_meta_operations=whole.calls(METADATA, layers=SYSTEM, own=False).count,
         cumulated_read_seconds=known * parts[0].cumulated,
         cumulated_write_seconds=known * parts[1].cumulated,
         cumulated_meta_seconds=known * parts[2].cumulated,
-        elapsed_read_seconds=known * parts[0].elapsed,
-        elapsed_write_seconds=known * parts[1].elapsed,
-        elapsed_meta_seconds=known * parts[2].elapsed,
+        elapsed_read_seconds=known * min(parts[0].elapsed, longest),
+        elapsed_write_seconds=known * min(parts[1].elapsed, longest),
+        elapsed_meta_seconds=known * min(parts[2].elapsed, longest),
         io_seconds=known * io_seconds,
-        io_low_seconds=known * (io_seconds if exact else min(every.surely, io_seconds)),
+        io_low_seconds=known * (io_seconds if exact else io_low),
         io_exact=exact,
         io_share=known * share(io_seconds, run_seconds),
         rate_bytes_per_second=whole_time * share(moved, io_seconds),
         meta_share=whole_time * share(parts[2].cumulated, sum(part.cumulated for part in parts)),
         slowest_rank=every.rank,
+        threads_seconds=known * in_calls if overlap else 0.0,
+        waiting_seconds=min(_waiting(profile), whole.longest),
+        n_waiting_files=len(
+            set(profile.counters["file"][profile.counters["waiting_seconds"] > 0])
+        ),
         missing=missing,
     )
+
+
+FLUSHED = (*WRITES, Op.SYNC)
+NAMING = tuple(op for op in METADATA if op is not Op.SYNC)
+"""Operations whose time is that of writing, and of metadata: what a sync moves was written
+before. Darshan adds the time of syncs to that of writes, too.
+"""
+_SAME = 0.01
+"""Relative difference of two times that counts as none."""
+
+
+def _waiting(profile: RunProfile) -> float:
+    """Return the time of the slowest rank in pipes, sockets and devices; NaN if not recorded."""
+    if len(profile.processes):
+        return math.nan  # only regular files were observed
+    rows = profile.counters
+    owner = np.unique(profile.actors, return_inverse=True)[1].reshape(-1)
+    return float(np.bincount(owner, rows["waiting_seconds"]).max()) if len(rows) else 0.0
 
 
 _BYTES = {"read_bytes": ReportedPart.READ_BYTES, "write_bytes": ReportedPart.WRITE_BYTES}
@@ -148,7 +177,7 @@ def _file_row(use: FileUse, untimed: str) -> FileRow:
         consecutive=_order(use, "consecutive"),
         opens=use.calls([Op.OPEN]).count,
         meta_operations=use.calls(METADATA).count,
-        elapsed_seconds=every.elapsed,
+        elapsed_seconds=min(every.elapsed, use.longest),
         cumulated_seconds=every.cumulated,
         rank_count=every.ranks,
         data_rank_count=use.calls(DATA).ranks,
@@ -226,7 +255,9 @@ def _layer_row(whole: CounterRows, layer: IoLayer, gaps: Sequence[Gap], untimed:
         write_bytes=writes.bytes,
         cumulated_seconds=every.cumulated,
         own_seconds=whole.calls(layers=[layer]).cumulated,
-        elapsed_seconds=math.nan if whole.reduced[mine].any() else every.elapsed,
+        elapsed_seconds=math.nan
+        if whole.reduced[mine].any()
+        else min(every.elapsed, whole.longest),
         missing=missing,
     )
 

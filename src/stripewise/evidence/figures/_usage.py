@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.evidence.figures._threads import TimeBounds, io_bounds
 from stripewise.evidence.trace import (
     ALL_RANKS,
     FileFlag,
@@ -91,6 +93,8 @@ class CounterRows:
     def __init__(self, sums: GroupSums, group: int = 0, where: slice = slice(None)) -> None:
         self.rows, self.keys, self.own = sums.rows[where], sums.keys[where], sums.own[where]
         self.reduced = self.keys == ALL_RANKS
+        self.io = TimeBounds(0.0, 0.0)  # of the run, set in its sums
+        self.longest = math.inf  # seconds of the run
         self._sums, self._group = sums, group
 
     def calls(
@@ -222,7 +226,11 @@ def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[CounterRows,
         if file >= 0
     )
     whole = CounterRows(sums(np.zeros_like(group)))
-    return whole, [use for use in uses if not _is_probe(use.rows)]
+    whole.io = io_bounds(profile, trace)
+    found = [use for use in uses if not _is_probe(use.rows)]
+    for one in (whole, *found):
+        one.longest = profile.elapsed_seconds if profile.elapsed_seconds > 0 else math.inf
+    return whole, found
 
 
 def _is_probe(rows: NDArray[Any]) -> bool:

@@ -291,6 +291,7 @@ def heat_maps(profile: RunProfile) -> Iterator[HeatMap]:
 LEAST_CONFIDENCE = 0.5
 LEAST_PHASES = 4
 _LEAST_BINS = 8
+LEAST_LENGTH = 3
 _NEARLY = 0.75
 _BLUR = 1 / 6
 _BLUR_REACH = 4  # standard deviations
@@ -343,10 +344,19 @@ def find_period(
         period_seconds=_period(bursts, lag) * bin_seconds if periodic else math.nan,
         confidence=confidence,
         n_phases=len(bursts),
-        phase_seconds=float(np.median(lengths)) * bin_seconds if bursts else 0.0,
+        phase_seconds=_length(lengths) * bin_seconds,
         phase_bytes=float(np.median(moved)) if bursts else 0.0,
         resolution_seconds=bin_seconds,
     )
+
+
+def _length(lengths: list[int]) -> float:
+    """Return the median length of bursts in bins; NaN if it is too short to be known.
+
+    A burst in n bins may have taken any time from n - 2 to n bins.
+    """
+    middle = float(np.median(lengths)) if lengths else 0.0
+    return middle if middle >= LEAST_LENGTH else math.nan
 
 
 def _agree(bursts: list[tuple[int, int]], lag: float) -> bool:

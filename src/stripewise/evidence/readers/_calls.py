@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from stripewise.core import Gap
 from stripewise.evidence.containers import make_single
+from stripewise.evidence.readers._waits import with_waits_apart
 from stripewise.evidence.trace import (
     DATA_OPS,
     HEAT_ROW,
@@ -192,7 +193,7 @@ def evidence_of(
         n_processes=n_processes or len(ranks),
         elapsed_seconds=elapsed,
         paths=trace.paths,
-        counters=counters_of(trace),
+        counters=with_waits_apart(counters_of(trace), trace.paths),
         layers=layers,
         heat=heat,
         heat_bin_seconds=width,

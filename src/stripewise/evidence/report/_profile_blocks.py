@@ -65,6 +65,7 @@ def figures(profile: Row) -> Facts:
     items = [
         _figure(of_run, "run_seconds", "Run time", "seconds", _ranks(of_run)),
         _figure(of_run, io, "I/O time", "seconds", _io_note(of_run)),
+        *_waiting(of_run),
         _figure(of_run, "read_bytes", "Read", "bytes", "requested by the program"),
         _figure(of_run, "write_bytes", "Written", "bytes", "requested by the program"),
         _figure(of_run, "rate_bytes_per_second", "I/O rate", "rate",
@@ -80,6 +81,17 @@ def _figure(of_run: Row, name: str, title: str, kind: str, note: str) -> Fact:
     return Fact(name, title, value, kind, note, why=why or ("not known" if value is None else ""))
 
 
+def _waiting(of_run: Row) -> list[Fact]:
+    """Return the time in pipes and the like, if there was any."""
+    if not of_run.get("n_waiting_files"):
+        return []
+    files = plural(
+        of_run["n_waiting_files"], "pipe, socket or device", "pipes, sockets or devices"
+    )
+    note = f"in {files}, at most; not I/O to storage"
+    return [_figure(of_run, "waiting_seconds", "Waiting", "seconds", note)]
+
+
 def _ranks(of_run: Row) -> str:
     who = plural(of_run["n_ranks"], "rank") if of_run["n_ranks"] else ""
     if not who and of_run["n_processes"]:
@@ -93,9 +105,15 @@ def _io_note(of_run: Row) -> str:
     text = f"{'unknown share' if share is None else written(share, 'share')} of the run"
     rank = f"; slowest: rank {slowest}" if slowest >= 0 else ""
     if of_run["io_exact"]:
-        return text + rank
+        threads = of_run.get("threads_seconds")
+        together = f"; all its threads together {written(threads, 'seconds')}" if threads else ""
+        return text + rank + together
     least = written(of_run["io_low_seconds"], "seconds")
-    return f"{text} at most; at least {least} (ranks are not recorded separately){rank}"
+    threads = of_run.get("threads_seconds")
+    why = "ranks are not recorded separately"
+    if threads:
+        why = f"threads were in calls at the same time: {written(threads, 'seconds')} in all"
+    return f"{text} at most; at least {least} ({why}){rank}"
 
 
 def _kinds_of_files(of_run: Row) -> str:
@@ -127,7 +145,7 @@ def io_share(profile: Row) -> Split | Notice:
 def times(profile: Row) -> Table:
     """Return the time in reads, in writes and in metadata calls."""
     of_run, missing = profile["figures"], profile["figures"].get("missing", {})
-    kinds = {"write": "writing", "read": "reading", "meta": "metadata"}
+    kinds = {"write": "writing (with syncs)", "read": "reading", "meta": "metadata"}
     summed = [of_run[f"cumulated_{kind}_seconds"] for kind in kinds]
     is_whole = of_run["meta_share"] is not None and None not in summed and sum(summed) > 0
     rows: list[dict[str, Any]] = [
@@ -156,7 +174,10 @@ def times(profile: Row) -> Table:
         Column("share", "Share", "share"),
         Column("elapsed_seconds", "Slowest rank", "seconds"),
     )
-    note = "All ranks: the sum over ranks. The slowest rank may differ from row to row."
+    note = (
+        "All ranks: the sum over ranks and their threads. "
+        "The slowest rank may differ from row to row."
+    )
     return Table("times", "Time in I/O calls", columns, rows, note)
 
 

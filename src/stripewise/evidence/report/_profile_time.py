@@ -355,7 +355,9 @@ def phases_of(profile: Mapping[str, Any]) -> list[Periodicity]:
 def phase_words(phase: Periodicity) -> str:
     """Describe the phases of one direction."""
     verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
-    burst = f"{seconds_text(phase.phase_seconds)} and {size_text(phase.phase_bytes)}"
+    burst, width = size_text(phase.phase_bytes), seconds_text(phase.resolution_seconds)
+    if is_long := math.isfinite(phase.phase_seconds):
+        burst = f"{seconds_text(phase.phase_seconds)} and {burst}"
     if phase.periodic:
         text = (
             f"{verb} come every {seconds_text(phase.period_seconds)} "
@@ -363,12 +365,19 @@ def phase_words(phase: Periodicity) -> str:
             "each (medians)."
         )
     elif phase.n_phases <= 1:
-        return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
+        text = f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
     else:
         text = (
             f"{verb}: {phase.n_phases} phases of {burst} each (medians), without a regular period."
         )
-    return f"{text} The time resolution is {seconds_text(phase.resolution_seconds)}."
+    if not phase.n_phases or (is_long and phase.n_phases == 1):
+        return text
+    if not is_long:
+        return (
+            f"{text} {'It is' if phase.n_phases == 1 else 'They are'} shorter than three time "
+            f"bins of {width}, so the time taken is not known."
+        )
+    return f"{text} The time resolution is {width}."
 
 
 def phases(profile: Mapping[str, Any], name: str = "phases", title: str = "Phases") -> list[Block]:

@@ -63,6 +63,7 @@ COUNTER_ROW = np.dtype(
         ("seconds", "<f8", (len(Op),)),
         "f8 outermost_seconds",  # in calls that no other I/O layer made
         "i8 outermost_read_bytes outermost_write_bytes",  # requested by the program
+        "f8 waiting_seconds",  # in pipes, sockets and devices; part of no other time
         "f8 first last",  # data call, seconds since the start of the run; nan if none
         "i8 sequential_reads consecutive_reads sequential_writes consecutive_writes",
         ("read_sizes", "<i8", (len(SIZE_EDGES),)),

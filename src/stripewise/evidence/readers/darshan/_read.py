@@ -17,6 +17,7 @@ from stripewise.core.inputs import DARSHAN_LOG
 from stripewise.evidence.containers import make_single
 from stripewise.evidence.readers._base import Source, head_of
 from stripewise.evidence.readers._calls import foreign_accesses, heat_of, set_processes
+from stripewise.evidence.readers._waits import with_waits_apart
 from stripewise.evidence.readers.darshan._counters import Files, counter_rows, impossible
 from stripewise.evidence.readers.darshan._isolated import RawLog, read_log
 from stripewise.evidence.trace import (
@@ -98,7 +99,7 @@ def _evidence(log: RawLog) -> Evidence:
     version = job.get("metadata", {}).get("lib_ver", "")
     source = f"Darshan {version} log" if version else "Darshan log"
     files = Files(log.meta["names"])
-    counters = counter_rows(log, files)
+    counters = with_waits_apart(counter_rows(log, files), files.paths)
     trace = read_trace(log, files, source)
     layouts, layout_notes = _layouts(log, files)
     heat, width = heat_rows(log)
