@@ -89,9 +89,7 @@ def figures(profile: RunProfile, whole: CounterRows, files: Sequence[FileUse]) -
         slowest_rank=every.rank,
         threads_seconds=known * in_calls if overlap else 0.0,
         waiting_seconds=min(_waiting(profile), whole.longest),
-        n_waiting_files=len(
-            set(profile.counters["file"][profile.counters["waiting_seconds"] > 0])
-        ),
+        n_waiting_files=_n_waiting_files(profile),
         missing=missing,
     )
 
@@ -112,6 +110,11 @@ def _waiting(profile: RunProfile) -> float:
     rows = profile.counters
     owner = np.unique(profile.actors, return_inverse=True)[1].reshape(-1)
     return float(np.bincount(owner, rows["waiting_seconds"]).max()) if len(rows) else 0.0
+
+
+def _n_waiting_files(profile: RunProfile) -> int:
+    rows = profile.counters
+    return len(np.unique(rows["file"][rows["waiting_seconds"] > 0]))
 
 
 _BYTES = {"read_bytes": ReportedPart.READ_BYTES, "write_bytes": ReportedPart.WRITE_BYTES}
@@ -244,6 +247,7 @@ def _layer_row(whole: CounterRows, layer: IoLayer, gaps: Sequence[Gap], untimed:
         missing |= dict.fromkeys(names if why else (), why)
     sums = functools.partial(whole.calls, layers=[layer], own=False)
     reads, writes, every = sums(READS), sums(WRITES), sums()
+    elapsed = math.nan if whole.reduced[mine].any() else min(every.elapsed, whole.longest)
     return LayerRow(
         layer=layer,
         files=len(files),
@@ -255,9 +259,7 @@ def _layer_row(whole: CounterRows, layer: IoLayer, gaps: Sequence[Gap], untimed:
         write_bytes=writes.bytes,
         cumulated_seconds=every.cumulated,
         own_seconds=whole.calls(layers=[layer]).cumulated,
-        elapsed_seconds=math.nan
-        if whole.reduced[mine].any()
-        else min(every.elapsed, whole.longest),
+        elapsed_seconds=elapsed,
         missing=missing,
     )
 

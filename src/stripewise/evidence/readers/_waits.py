@@ -71,5 +71,5 @@ def _acts_as_pipe(rows: NDArray[Any]) -> NDArray[np.bool_]:
         return np.zeros(len(rows), np.bool_)
     users = np.bincount(rows["file"][is_file] + 1, minlength=int(rows["file"].max()) + 2)
     alone = users[rows["file"] + 1] <= 2  # POSIX and stdio of one process
-    usual: NDArray[np.bool_] = mean >= LEAST_RATIO * float(np.median(others))
-    return slow & alone & usual
+    longer = mean >= LEAST_RATIO * float(np.median(others))
+    return np.asarray(slow & alone & longer)

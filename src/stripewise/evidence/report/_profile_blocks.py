@@ -145,7 +145,7 @@ def io_share(profile: Row) -> Split | Notice:
 def times(profile: Row) -> Table:
     """Return the time in reads, in writes and in metadata calls."""
     of_run, missing = profile["figures"], profile["figures"].get("missing", {})
-    kinds = {"write": "writing (with syncs)", "read": "reading", "meta": "metadata"}
+    kinds = {"write": "writing", "read": "reading", "meta": "metadata"}
     summed = [of_run[f"cumulated_{kind}_seconds"] for kind in kinds]
     is_whole = of_run["meta_share"] is not None and None not in summed and sum(summed) > 0
     rows: list[dict[str, Any]] = [
@@ -175,7 +175,7 @@ def times(profile: Row) -> Table:
         Column("elapsed_seconds", "Slowest rank", "seconds"),
     )
     note = (
-        "All ranks: the sum over ranks and their threads. "
+        "All ranks: the sum over ranks and their threads. Writing includes syncs. "
         "The slowest rank may differ from row to row."
     )
     return Table("times", "Time in I/O calls", columns, rows, note)
