@@ -29,7 +29,7 @@ packages() {
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
         mariadb-server-core mariadb-client-core util-linux" ;;
     apps) echo "lammps wrk" ;;
-    foreign) echo "lammps" ;;
+    foreign) echo "tcsh lammps" ;;
     *) echo "bootstrap: unknown package group '$1'" >&2; exit 2 ;;
     esac
 }
