@@ -165,7 +165,7 @@ def history(
         raise click.exceptions.Exit(1)
 
 
-# `stripewise bench import`: a campaign from results of IOR, mdtest and benchio.
+# `stripewise bench import`: a campaign from results of other benchmarks.
 
 MOST_NOTES = 10
 
@@ -175,6 +175,7 @@ MOST_NOTES = 10
     epilog=examples(
         "stripewise bench import ior-*.txt mdtest.txt -o july.json",
         "stripewise bench import benchio.txt --ranks-per-node 128 -o benchio.json",
+        "stripewise bench import results/2024.05.11-11.02.49 -o io500.json",
         "stripewise bench import slurm-4711.out --name before-upgrade -o before.json",
     ),
 )
@@ -187,25 +188,29 @@ MOST_NOTES = 10
               help="Name of the campaign.  [default: that of FILE]")  # fmt: skip
 @option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
               help="Ranks on each node, if the results do not contain it.")  # fmt: skip
+@option("--ranks", type=click.IntRange(min=1), metavar="N", default=None,
+              help="Number of ranks, if the results do not contain it.")  # fmt: skip
 @json_option
 def command_import(
     results: tuple[Path, ...],
     output: Path,
     name: str,
     ranks_per_node: int | None,
+    ranks: int | None,
     as_json: bool,
 ) -> None:
-    """Make a campaign from the results of IOR, mdtest or benchio.
+    """Make a campaign from the results of IOR, mdtest, IO500, h5bench or benchio.
 
-    RESULTS are the output of IOR (text, JSON or CSV, versions 2 to 4), mdtest, benchio or
-    `stripewise bench kernel --json`, also the output of a job with several of them.  Each test
+    RESULTS are the output of IOR (text, JSON or CSV, versions 2 to 4), mdtest, h5bench (text or
+    CSV), benchio or `stripewise bench kernel --json`, also the output of a job with several of
+    them; or IO500's result.txt or result_summary.txt, or the directory with them.  Each test
     becomes a case, each repeat a run.  Notes on standard error, and in the campaign, say what was
     left out or assumed.
     """
     from stripewise.bench.campaign import import_campaign, write_campaign
 
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", output.stem)[:64].strip("-._") or "imported"
-    campaign = import_campaign(results, name, ranks_per_node or 0)
+    campaign = import_campaign(results, name, ranks_per_node or 0, ranks or 0)
     write_campaign(campaign, output)
     answer(as_json, lambda: _data(campaign, output), lambda: _lines(campaign))
     if not as_json:

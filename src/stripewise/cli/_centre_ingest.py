@@ -84,7 +84,7 @@ def ingest(
 
     Reads the files PATH and all files below directories: Darshan logs, traces of Stripewise and
     Recorder, output of MPICH_MPIIO_STATS, studies of `stripewise tune`, campaigns of `stripewise
-    bench`, output of IOR, mdtest and benchio, and reports of `stripewise run`.  Files that did not
+    bench`, output of IOR, mdtest and others, and reports of `stripewise run`.  Files that did not
     change are not read again, equal contents are stored once, and files that still grow are left
     for the next time.  It can be interrupted at any moment and started again: nothing is lost or
     stored twice.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes campaigns from the output of IOR, mdtest, benchio and our kernels."""
+"""Makes campaigns from the output of IOR, mdtest, IO500, h5bench, benchio and our kernels."""
 
 from __future__ import annotations
 
@@ -30,17 +30,20 @@ _FILES = {"shared": "shared file", "per-process": "file per process", "per-node"
 _FULL = re.compile(r"no space left|quota", re.IGNORECASE)
 
 
-def import_campaign(paths: Sequence[Path], name: str, ranks_per_node: int = 0) -> Campaign:
+def import_campaign(
+    paths: Sequence[Path], name: str, ranks_per_node: int = 0, ranks: int = 0
+) -> Campaign:
     """Return a campaign from the output of benchmark programs.
 
     Each test becomes a case and each of its repeats a run; identical tests become runs of one
     case. A test without a figure becomes a failed run.
 
     Args:
-        paths: Files to import: text, JSON or CSV of IOR, text of mdtest and benchio, EPCC's
-            tables, JSON of our kernels.
+        paths: Files to import: text, JSON or CSV of IOR, text of mdtest and benchio, results of
+            IO500 and h5bench, EPCC's tables, JSON of our kernels; or directories of IO500.
         name: Name of the campaign.
         ranks_per_node: Ranks per node if the files do not contain them; 0 if unknown.
+        ranks: Ranks if the files do not contain them; 0 if unknown.
 
     Raises:
         UsageError: A file cannot be read or used, or none has a figure.
@@ -50,7 +53,7 @@ def import_campaign(paths: Sequence[Path], name: str, ranks_per_node: int = 0) -
             f"a campaign cannot be called {name!r}: give letters, digits, '.', '_' and '-', at "
             "most 64"
         )
-    found = read_tests(paths, ranks_per_node)
+    found = read_tests(paths, ranks_per_node, ranks)
     runs, cases = _runs(found.tests)
     if not any(run.samples for run in runs):
         raise UsageError(_nothing(found, paths))

@@ -137,7 +137,7 @@ class Test:
     """One test of a program, with all its repeats.
 
     Attributes:
-        program: "ior", "mdtest", "benchio", "kernel" or "metadata".
+        program: "ior", "mdtest", "benchio", "h5bench", "kernel" or "metadata".
         source: File and the part of it, for people.
         nodes: Number of nodes of the job.
         ranks: Number of ranks of the job.
@@ -244,12 +244,25 @@ class Results:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Launch:
+    """How a program was started, for forms that do not contain it; 0: not known.
+
+    Attributes:
+        ranks: Number of ranks.
+        ranks_per_node: Number of ranks on each node.
+    """
+
+    ranks: int = 0
+    ranks_per_node: int = 0
+
+
 class Reader(ABC):
     """Reader of one form of results.
 
     Attributes:
-        name: "ior-json", "ior-csv", "ior", "benchio", "benchio-csv", "mdtest", "kernel", "table"
-            or "csv".
+        name: "ior-json", "ior-csv", "ior", "benchio", "benchio-csv", "mdtest", "io500",
+            "h5bench", "kernel", "table" or "csv".
     """
 
     name: str
@@ -257,6 +270,14 @@ class Reader(ABC):
     @abstractmethod
     def recognises(self, text: str, name: str) -> bool:
         """Return whether a text, in a file of this name, has this form."""
+
+    def with_launch(self, launch: Launch) -> Reader:
+        """Return a reader that takes these ranks where its form does not contain them.
+
+        Most forms contain the number of ranks: their readers return themselves.
+        """
+        del launch
+        return self
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
         """Return the tests of a text.

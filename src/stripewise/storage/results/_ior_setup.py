@@ -15,6 +15,7 @@ from stripewise.core import Value
 from stripewise.core.errors import UsageError
 from stripewise.storage.results._lines import (
     MOST_BYTES,
+    MOST_MOVED_BYTES,
     half_digit,
     number,
     option_size,
@@ -266,7 +267,7 @@ def _segments(given: _Options, all_blocks: int) -> int:
         number_of = number_of or max(round(aggregate[0] / all_blocks), 1)
         if abs(number_of * all_blocks - aggregate[0]) > 0.006 * aggregate[0] + 1:
             raise given.missing(f"{number_of} segments of {all_blocks} B are not {aggregate[0]} B")
-    if number_of * all_blocks > MOST_BYTES:
+    if number_of * all_blocks > MOST_MOVED_BYTES:
         raise given.missing(f"{number_of} segments of {all_blocks} B")
     return number_of or 1
 

@@ -17,6 +17,9 @@ LONGEST_LINE = 2000
 """Maximum characters of a line that are parsed; results are far shorter."""
 MOST_RANKS = 100_000_000
 MOST_BYTES = 1 << 62
+"""Maximum bytes of one rank, or of one option."""
+MOST_MOVED_BYTES = 1 << 80
+"""Maximum bytes of all ranks together."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _TAG = re.compile(r"^(?:\[\d{1,8},\d{1,8}\]<std(?:out|err)>:? ?)", re.MULTILINE)
@@ -89,7 +92,7 @@ def size(text: str) -> tuple[int, bool] | None:
     if match is None or match[2] not in SIZES:
         return None
     value = float(match[1]) * SIZES[match[2]]
-    return (round(value), "." not in match[1]) if 0 < value < MOST_BYTES else None
+    return (round(value), "." not in match[1]) if 0 < value < MOST_MOVED_BYTES else None
 
 
 def option_size(text: str) -> int | None:

@@ -54,7 +54,11 @@ _STONEWALL = re.compile(r"Continue stonewall hit min: \d{1,19} max: (\d{1,19}) a
 _WITH_VALUE = "abBdefGiIlnNpsVwWxz"
 _NEAR = 0.001
 _NEW = 4
-"""Version from which minimum and maximum are those of iterations, not of ranks."""
+"""Version from which the figures of a row are those of iterations.
+
+Before, they are those of all tasks of all iterations (mdtest.c of 1.9.3 and of hpc/ior 3.0 to 3.4,
+`summarize_results`): one iteration of several tasks has a deviation.
+"""
 
 
 @dataclass
@@ -110,7 +114,7 @@ class _Run:
             problem = "it has something else than numbers"
         else:
             high, low, mean, spread = values[-4:]
-            problem = _problem(high, low, mean, spread, self.iterations, self.is_new)
+            problem = _problem(high, low, mean, spread, self.iterations, self._shares(operation))
             if not problem and self.rows.setdefault(operation, (low, mean, high)) != (
                 low, mean, high,
             ):  # fmt: skip
@@ -118,31 +122,52 @@ class _Run:
         if problem:
             self.notes.append(f"{shown(line)!r} is left out: {problem}.")
 
+    def _shares(self, operation: str) -> int:
+        """Return the number of figures that one iteration has in a row."""
+        if self.is_new or operation.endswith("-tree"):
+            return 1
+        return max(whole(self.ranks, MOST_RANKS) or 1, 1)
+
     @property
     def is_new(self) -> bool:
-        """Whether minimum, maximum and deviation are those of iterations, not of ranks."""
-        return (whole(self.version.partition(".")[0], 1000) or 0) >= _NEW
+        """Whether minimum, maximum and deviation are those of iterations, not of tasks.
+
+        A table that has figures of ranks beside those of iterations is of that kind, too.
+        """
+        return self.columns == 7 or (whole(self.version.partition(".")[0], 1000) or 0) >= _NEW
 
 
 def _problem(
-    high: float, low: float, mean: float, spread: float, iterations: int, is_new: bool
+    high: float, low: float, mean: float, spread: float, iterations: int, shares: int
 ) -> str:
-    """Return why a row is impossible; empty if it is possible."""
+    """Return why a row is impossible; empty if it is possible.
+
+    Args:
+        high: Greatest rate.
+        low: Least rate.
+        mean: Mean rate.
+        spread: Standard deviation.
+        iterations: Number of iterations.
+        shares: Number of figures that each iteration has.
+    """
     if high == low == mean == 0:
         return ""
     if not low - _NEAR <= mean <= high + _NEAR:
         return f"a mean of {mean:g} is not between {low:g} and {high:g}"
     if not all(possible("create", one) for one in (high, mean)):
         return "its rate is impossible"
-    if iterations == 1 and (spread > 0 or (is_new and high - low > _NEAR)):
+    if iterations * shares == 1 and (spread > 0 or high - low > _NEAR):
         return "one iteration has no deviation"
-    if spread > 1.01 * most_spread(low - _NEAR, mean, high + _NEAR, max(iterations, 2)) + _NEAR:
+    figures = max(iterations * shares, 2)
+    if spread > 1.01 * most_spread(low - _NEAR, mean, high + _NEAR, figures) + _NEAR:
         return f"a deviation of {spread:g} is impossible between {low:g} and {high:g}"
-    if is_new and (rates := each_of(low, mean, high, iterations)):
+    if shares > 1:
+        return ""
+    if rates := each_of(low, mean, high, iterations):
         known = (pstdev(rates), stdev(rates) if iterations > 1 else 0.0)
         if all(abs(one - spread) > 0.003 * one + 0.01 for one in known):
             return f"its deviation is {known[1]:g}, not {spread:g}: the file is damaged"
-    elif is_new and iterations in (2, 3):
+    if not rates and iterations in (2, 3):
         return f"{low:g}, {mean:g} and {high:g} do not agree: the file is damaged"
     return ""
 

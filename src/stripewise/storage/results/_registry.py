@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -13,6 +14,7 @@ from stripewise.core.inputs import RESULTS, read_input
 from stripewise.present import printable
 from stripewise.storage.results._base import (
     Found,
+    Launch,
     Measured,
     Reader,
     Results,
@@ -20,6 +22,8 @@ from stripewise.storage.results._base import (
     check_rate,
 )
 from stripewise.storage.results._benchio import Benchio, RateTable
+from stripewise.storage.results._h5bench import H5bench
+from stripewise.storage.results._io500 import Io500, launch_beside, result_file
 from stripewise.storage.results._ior import IorText
 from stripewise.storage.results._ior_json import IorCsv, IorJson
 from stripewise.storage.results._lines import cleaned
@@ -28,18 +32,25 @@ from stripewise.storage.results._tables import CsvTable, Kernel, MetadataKernel
 
 _T = TypeVar("_T")
 _MEMBERS: tuple[Reader, ...] = (
-    Kernel(), MetadataKernel(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(), Benchio(),
-    CsvTable(),
+    Kernel(), MetadataKernel(), Io500(), IorJson(), IorCsv(), RateTable(), IorText(), Mdtest(),
+    Benchio(), H5bench(), CsvTable(),
 )  # fmt: skip
-_IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio")
+_IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio", "h5bench")
 """Forms of which one file, the output of a job, may contain several."""
+_NOT_READ = (
+    ("fio", re.compile(r"^fio-\d|\"fio version\"", re.MULTILINE)),
+    ("elbencho", re.compile(r"^OPERATION +RESULT TYPE +FIRST DONE", re.MULTILINE)),
+    ("iozone", re.compile(r"Iozone: Performance Test of File I/O")),
+    ("md-workbench", re.compile(r"^MD-Workbench total objects", re.MULTILINE)),
+)
+"""Programs whose output is known by its look, and not read."""
 
 
 def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
     """Read and combine files of results.
 
     Args:
-        paths: Paths of files, each of any form.
+        paths: Paths of files, each of any form, or of directories of IO500.
         ranks_per_node: Value if a form does not contain it; 0 if unknown.
 
     Raises:
@@ -60,12 +71,14 @@ def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
     return Results(tuple(measured), operations, tuple(notes))
 
 
-def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
+def read_tests(paths: Iterable[Path], ranks_per_node: int = 0, ranks: int = 0) -> Found:
     """Read the output of benchmark programs, test by test.
 
     Args:
-        paths: Paths of files: output of IOR, mdtest, benchio, or of our kernel.
+        paths: Paths of files: output of IOR, mdtest, IO500, h5bench, benchio, or of our kernel;
+            or of directories of IO500's results.
         ranks_per_node: Value if a form does not contain it; 0 if unknown.
+        ranks: Value if a form does not contain it; 0 if unknown.
 
     Raises:
         UsageError: A file cannot be read, has an unknown form, or has no single tests.
@@ -73,7 +86,7 @@ def read_tests(paths: Iterable[Path], ranks_per_node: int = 0) -> Found:
     tests: list[Test] = []
     notes: list[str] = []
     for path in paths:
-        for found in _each(path, ranks_per_node, lambda one, *args: one.tests(*args)):
+        for found in _each(path, ranks_per_node, lambda one, *args: one.tests(*args), ranks):
             tests += found.tests
             notes += found.notes
     return Found(tuple(tests), tuple(notes))
@@ -94,14 +107,22 @@ def parse_tests(text: str, name: str, ranks_per_node: int = 0) -> tuple[Test, ..
     return tuple(test for one in found for test in one.tests)
 
 
-def _each(path: Path, ranks_per_node: int, read: Callable[..., _T]) -> list[_T]:
+def _each(path: Path, ranks_per_node: int, read: Callable[..., _T], ranks: int = 0) -> list[_T]:
     """Return the result of each reader that recognises a file."""
+    if path.is_dir():
+        path = result_file(path)
     name = printable(str(path))
     try:
         text = cleaned(read_input(path, RESULTS))
     except OSError as error:
         raise UsageError(f"{name}: {error.strerror or error}: give a file") from error
-    return _each_form(text, name, path.name, ranks_per_node, read)
+    beside = launch_beside(path)
+    launch = Launch(ranks or beside.ranks, ranks_per_node or beside.ranks_per_node)
+
+    def read_with_launch(reader: Reader, *arguments: object) -> _T:
+        return read(reader.with_launch(launch), *arguments)
+
+    return _each_form(text, name, path.name, ranks_per_node, read_with_launch)
 
 
 def _each_form(
@@ -110,8 +131,10 @@ def _each_form(
     """Return the result of each reader that recognises a text."""
     chosen = [one for one in _MEMBERS if one.recognises(text, file_name)]
     if not chosen:
+        looks = next((what for what, look in _NOT_READ if look.search(text)), "")
+        what = f"is output of {looks}, which is not read" if looks else "is of no known form"
         raise UsageError(
-            f"{name} is of no known form: give what IOR, mdtest, benchio or `stripewise "
+            f"{name} {what}: give what IOR, mdtest, IO500, h5bench, benchio or `stripewise "
             "bench kernel --json` printed, or a table (CSV, TOML)"
         )
     if chosen[0].name not in _IN_TEXT:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from foreign.rendered.ior import ior_text
 from stripewise.core.errors import UsageError
 from stripewise.storage.results import Data, Found, Test, read_results, read_tests
 
@@ -342,3 +343,14 @@ def test_options_that_contradict_are_one_line(tmp_path: Path, old, new, says) ->
     assert "\n" not in message
     assert message.isprintable()
     assert says in message
+
+
+def test_exabytes_of_all_ranks_are_read(tmp_path: Path) -> None:
+    """With a stonewall, sizes are larger than any storage."""
+    given = {"version": "3.4.0+dev", "layout": "3.3", "api": "DFS", "tasks": 62400, "nodes": 300,
+             "block": 99200000 << 20, "xfer": 16 << 20, "rates": {"read": [9e6]}}  # fmt: skip
+    path = tmp_path / "ior.txt"
+    path.write_text(ior_text(given))
+    (test,) = read_tests([path]).tests
+    assert test.rates("read") == pytest.approx((9e6 * 2**20,))
+    assert test.timed[0].amount == pytest.approx(62400 * (99200000 << 20))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foreign.rendered.mdtest import mdtest_text
 from stripewise.core.errors import UsageError
 from stripewise.storage.results import MetadataTest, Test, read_results, read_tests
 
@@ -137,3 +138,26 @@ def test_a_damaged_row_is_left_out_and_named(tmp_path: Path, old, new, says) -> 
     (test,) = read_tests([file]).tests
     assert test.rates("create") == ()
     assert says in " ".join(test.notes)
+
+
+@pytest.mark.parametrize("version", ["1.9.3", "3.3.0", "3.4.0+dev"])
+def test_up_to_3_4_a_row_has_the_figures_of_all_tasks(tmp_path: Path, version: str) -> None:
+    """One iteration then has a deviation, which says nothing of the iterations."""
+    rates = {"create": [29343.5], "remove": [0.0], "create-tree": [120.5]}
+    text = mdtest_text({"version": version, "layout": "3", "tasks": 96, "nodes": 96,
+                        "items": 60000, "jitter": 1e-5, "rates": rates})  # fmt: skip
+    path = tmp_path / "mdtest.txt"
+    path.write_text(text)
+    (test,) = read_tests([path]).tests
+    assert rates_of(test) == {"create": 29343.5, "create-tree": 120.5}
+    assert isinstance(test.work, MetadataTest)
+    low, mean, high = test.work.spread["create"]
+    assert (low, mean, high) == pytest.approx((29343.207, 29343.5, 29343.793), abs=1e-3)
+
+    path.write_text(text.replace("96 total", "1 total").replace("on 96", "on 1"))
+    (test,) = read_tests([path]).tests  # one task of one iteration has no deviation
+    assert rates_of(test) == {"create-tree": 120.5}
+
+
+def rates_of(test: Test) -> dict[str, float]:
+    return {one.operation: round(one.rate, 3) for one in test.timed}
