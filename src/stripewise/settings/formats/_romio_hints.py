@@ -21,6 +21,13 @@ from stripewise.settings.tunables import Layer, hint_text
 _WORD = re.compile(r"[^\s#\x00-\x1f\x7f\ud800-\udfff][^\s\x00-\x1f\x7f\ud800-\udfff]*")
 
 
+_CR = (
+    "{} in CR LF: ROMIO takes the CR as part of the value if it reads this file itself, and then "
+    "ignores words such as enable; remove it: sed -i 's/\\r$//' FILE"
+)
+_MOST_NAMED = 5
+
+
 class RomioHintsFormat(Format):
     """Format of the file named by the variable ROMIO_HINTS, and of /etc/romio-hints."""
 
@@ -31,8 +38,8 @@ class RomioHintsFormat(Format):
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
         mpiio: dict[str, Value] = {}
-        warnings = []
-        for number, line in enumerate(text.splitlines(), 1):
+        warnings, with_cr = [], []
+        for number, line in enumerate(text.split("\n"), 1):
             words = line.split()
             if not words or words[0].startswith("#"):
                 continue
@@ -45,7 +52,11 @@ class RomioHintsFormat(Format):
                     f"line {number} is ignored, ROMIO takes `key value` and nothing after it"
                 )
                 continue
+            if line.endswith("\r"):
+                with_cr.append(number)
             mpiio[words[0]] = value_from_text(Layer.MPIIO, words[0], words[1])
+        if with_cr:
+            warnings.append(_CR.format(_ending(with_cr)))
         rules = (FileRule("*", mpiio=mpiio),) if mpiio else ()
         return LoadedConfiguration(Configuration(rules), tuple(warnings))
 
@@ -63,6 +74,15 @@ class RomioHintsFormat(Format):
             hints.update(_writable(rule, lost))
         text = "".join(f"{key} {value}\n" for key, value in hints.items())
         return Written(text, tuple(dict.fromkeys(lost)))
+
+
+def _ending(numbers: list[int]) -> str:
+    """Return "line 1 ends" or "lines 1, 2 and 7 more end"."""
+    if len(numbers) == 1:
+        return f"line {numbers[0]} ends"
+    named = ", ".join(map(str, numbers[:_MOST_NAMED]))
+    more = len(numbers) - _MOST_NAMED
+    return f"lines {named}{f' and {more} more' if more > 0 else ''} end"
 
 
 def _writable(rule: FileRule, lost: list[str]) -> dict[str, str]:

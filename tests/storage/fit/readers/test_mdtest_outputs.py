@@ -145,14 +145,14 @@ def test_up_to_3_4_a_row_has_the_figures_of_all_tasks(tmp_path: Path, version: s
     """One iteration then has a deviation, which says nothing of the iterations."""
     rates = {"create": [29343.5], "remove": [0.0], "create-tree": [120.5]}
     text = mdtest_text({"version": version, "layout": "3", "tasks": 96, "nodes": 96,
-                        "items": 60000, "jitter": 1e-5, "rates": rates})  # fmt: skip
+                        "items": 60000, "jitter": 0.01, "rates": rates})  # fmt: skip
     path = tmp_path / "mdtest.txt"
     path.write_text(text)
     (test,) = read_tests([path]).tests
     assert rates_of(test) == {"create": 29343.5, "create-tree": 120.5}
     assert isinstance(test.work, MetadataTest)
     low, mean, high = test.work.spread["create"]
-    assert (low, mean, high) == pytest.approx((29343.207, 29343.5, 29343.793), abs=1e-3)
+    assert (low, mean, high) == pytest.approx((29050.065, 29343.5, 29636.935), abs=1e-3)
 
     path.write_text(text.replace("96 total", "1 total").replace("on 96", "on 1"))
     (test,) = read_tests([path]).tests  # one task of one iteration has no deviation
