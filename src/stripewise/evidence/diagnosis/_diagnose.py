@@ -65,7 +65,7 @@ def diagnose(
         job_id=profile.job_id,
         figures=numbers,
         files=file_rows(files, untimed),
-        layers=layer_rows(whole, profile.gaps, untimed),
+        layers=layer_rows(whole, profile.gaps, untimed, sum(use.fallen for use in files)),
         variance=variance_rows(files),
         heat=tuple(heat_maps(profile)),
         phases=phases(profile),

@@ -18,7 +18,14 @@ import numpy as np
 from stripewise.core import ReportedPart
 from stripewise.evidence.diagnosis._base import WAYS, Numbers, PreparedRun
 from stripewise.evidence.facts import system_rows
-from stripewise.evidence.figures import Calls, CounterRows, Fact, FileUse
+from stripewise.evidence.figures import (
+    Calls,
+    CounterRows,
+    Fact,
+    FileUse,
+    Transfers,
+    transfers_of,
+)
 from stripewise.evidence.trace import SIZE_EDGES
 from stripewise.present import files_of
 
@@ -133,6 +140,11 @@ class SeenRun:
         if not len(self.profile.processes):
             return own
         return max(own, float(self.profile.program["outermost_ns"].sum()) * 1e-9)
+
+    @cached_property
+    def transfers(self) -> tuple[Transfers, ...]:
+        """How HDF5 carried out the transfers of each file and direction, as far as is known."""
+        return transfers_of(self.profile)
 
     @cached_property
     def moved_bytes(self) -> int:

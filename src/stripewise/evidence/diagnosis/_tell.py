@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from stripewise.evidence.diagnosis._facts_base import FactRule, SeenRun
+from stripewise.evidence.diagnosis._facts_hdf5 import Conversion, Fallback
 from stripewise.evidence.diagnosis._facts_metadata import Metadata, Opens, Syncs
 from stripewise.evidence.diagnosis._facts_ranks import (
     Independent,
@@ -24,6 +25,8 @@ from stripewise.evidence.diagnosis._facts_requests import (
 from stripewise.evidence.figures import Check, Fact
 
 FACT_RULES: tuple[FactRule, ...] = (
+    Fallback(),
+    Conversion(),
     ReReads(),
     Amplification(),
     SplitCalls(),

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from stripewise.evidence.figures._tables import file_rows as file_rows
     from stripewise.evidence.figures._tables import layer_rows as layer_rows
     from stripewise.evidence.figures._tables import variance_rows as variance_rows
+    from stripewise.evidence.figures._transfers import Transfers as Transfers
+    from stripewise.evidence.figures._transfers import transfers_of as transfers_of
     from stripewise.evidence.figures._usage import COLLECTIVE as COLLECTIVE
     from stripewise.evidence.figures._usage import DATA as DATA
     from stripewise.evidence.figures._usage import READS as READS

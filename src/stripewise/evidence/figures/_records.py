@@ -114,7 +114,7 @@ class FileRow(Figured):
         read_calls / write_calls: Number of data calls of the outermost layer.
         read_sizes / write_sizes: Number of these calls by size (`SIZE_EDGES`).
         common_sizes: Pairs (bytes, calls), most common first.
-        collective: Share of the data calls that are collective; NaN without any.
+        collective: Share of the data calls that were carried out collectively; NaN without any.
         sequential / consecutive: Share of the calls of the lowest data layer that begin at or
             after (sequential), or exactly at (consecutive), the end of the previous call of the
             process; NaN if unknown.
@@ -159,7 +159,7 @@ class LayerRow(Figured):
     Attributes:
         layer: `IoLayer` of the interface.
         files: Number of files it was used for.
-        read_calls / write_calls: Data calls; `collective_calls` of these are collective.
+        read_calls / write_calls: Data calls; `collective_calls` of these were collective.
         meta_operations: Opens, closes, syncs and others.
         read_bytes / write_bytes: Bytes moved by its calls, including those made by another layer.
         cumulated_seconds: Time in its calls, over ranks; `own_seconds`: in calls of the program.

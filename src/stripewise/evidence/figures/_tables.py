@@ -11,6 +11,7 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ def _file_row(use: FileUse, untimed: str) -> FileRow:
         read_sizes=tuple(top["read_sizes"].sum(axis=0).tolist()),
         write_sizes=tuple(top["write_sizes"].sum(axis=0).tolist()),
         common_sizes=_common_sizes(top),
-        collective=share(together.count, data.count),
+        collective=share(together.count - _fallen(use), data.count),
         sequential=_order(use, "sequential"),
         consecutive=_order(use, "consecutive"),
         opens=use.calls([Op.OPEN]).count,
@@ -189,6 +190,11 @@ def _file_row(use: FileUse, untimed: str) -> FileRow:
         layout=use.layout,
         missing=_missing_of_file(use, untimed),
     )
+
+
+def _fallen(use: FileUse) -> int:
+    """Return the collective calls of the top layer that were carried out independently."""
+    return use.fallen if use.top is IoLayer.HDF5 else 0
 
 
 def _missing_of_file(use: FileUse, untimed: str) -> dict[str, str]:
@@ -226,11 +232,23 @@ def _order(use: FileUse, kind: str) -> float:
 
 
 def layer_rows(
-    whole: CounterRows, gaps: Sequence[Gap] = (), untimed: str = ""
+    whole: CounterRows, gaps: Sequence[Gap] = (), untimed: str = "", fallen: int = 0
 ) -> tuple[LayerRow, ...]:
-    """Return the table of layers, from the program down; for `untimed` see `file_rows`."""
-    layers = sorted(whole.seen, reverse=True)
-    return tuple(_layer_row(whole, layer, gaps, untimed) for layer in layers)
+    """Return the table of layers, from the program down.
+
+    Args:
+        whole: Counters of the run.
+        gaps: Amounts that are incomplete.
+        untimed: Reason why no times are known; empty if they are.
+        fallen: Collective calls that HDF5 carried out independently.
+    """
+    rows = [_layer_row(whole, layer, gaps, untimed) for layer in sorted(whole.seen, reverse=True)]
+    return tuple(
+        replace(row, collective_calls=max(row.collective_calls - fallen, 0))
+        if row.layer is IoLayer.HDF5
+        else row
+        for row in rows
+    )
 
 
 def _layer_row(whole: CounterRows, layer: IoLayer, gaps: Sequence[Gap], untimed: str) -> LayerRow:

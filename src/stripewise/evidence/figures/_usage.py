@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.evidence.figures._threads import TimeBounds, io_bounds
+from stripewise.evidence.figures._transfers import fell_back
 from stripewise.evidence.trace import (
     ALL_RANKS,
     FileFlag,
@@ -132,6 +133,7 @@ class FileUse(CounterRows):
         self.hints = profile.hints.get(index, FileHints())
         self.layout = profile.layouts.get(index, FileLayout())
         self.why_missing = functools.partial(profile.why_missing, file=index)
+        self._transfers = profile.transfers[profile.transfers["file"] == index]
 
     @functools.cached_property
     def layers(self) -> tuple[IoLayer, ...]:
@@ -161,6 +163,11 @@ class FileUse(CounterRows):
     def shared(self) -> bool:
         """Whether more than one rank moved its data."""
         return self.calls(DATA).ranks > 1
+
+    @functools.cached_property
+    def fallen(self) -> int:
+        """Collective transfers that HDF5 carried out independently, as far as is known."""
+        return int(fell_back(self._transfers).sum())
 
     @functools.cached_property
     def posted(self) -> bool:

@@ -395,9 +395,9 @@ def files_of_profile(profile: Row, most: int, empty: str = "") -> list[Table]:
     ]  # fmt: skip
     if rows:
         note = (
-            "Collective: share of the data calls. Sequential: share of the calls that begin "
-            "at or after the end of the previous call; consecutive: exactly at its end "
-            "(both in the lowest layer)."
+            "Collective: share of the data calls that were carried out collectively. "
+            "Sequential: share of the calls that begin at or after the end of the previous call; "
+            "consecutive: exactly at its end (both in the lowest layer)."
         )
         tables.append(
             Table("access", "How files were accessed", _ACCESS, rows, note, is_sortable=True)
