@@ -89,7 +89,7 @@ def test_blocks_of_a_jobs_output_are_printed_again(job_output, capsys):
 def test_what_has_no_times_says_so(job_output, capsys):
     assert run("profile", job_output) == 0
     text = capsys.readouterr().out
-    assert text.startswith("50 GiB written in 1 file; times are not known; ")
+    assert text.startswith("50 GiB written in 1 file; times are not known. ")
     assert "nan" not in text.lower()
     assert " 0 s" not in text
 

@@ -55,7 +55,8 @@ def text_of(run, files=10, **options):
 def test_text_holds_figures_findings_and_tables():
     text = text_of(busy_run())
     assert text.splitlines()[0].startswith(
-        "28.1 % of the run was I/O: 28 of 28.1 s in 1 KiB independent writes to out.h5. "
+        "28.1 % of the run was I/O (28.1 s of 100 s): 40 B read and 19.5 MiB written in 2 files, "
+        "711 KiB/s. 28 s of it went into 1 KiB independent writes to out.h5. "
     )
     for words in (
         "Run time            100 s (4 ranks, 1 node)",

@@ -180,7 +180,7 @@ def test_hints_that_cannot_act():
         == "cb_nodes: requested 8, got 1; bogus: requested 1, but this MPI does not know the hint."
     )
     told = diagnose(run.evidence())
-    assert told.summary.endswith("1 remark.")
+    assert told.summary.endswith("; 1 remark.")
 
 
 ROMIO = {"romio_cb_read": "automatic", "cb_buffer_size": "16777216"}
@@ -284,9 +284,9 @@ def test_a_balanced_collective_program_gets_no_finding():
     traffic, 22 % collective operations only, and asynchronous reads, of which it has none."""
     told = diagnose(balanced_hdf5().evidence())
     assert told.findings == ()
-    assert told.summary == (
-        "82.7 % of the run was I/O (9.1 s of 11 s, 113 MiB/s to 1 file); "
-        "no known cause of slow I/O was found."
+    assert told.summary.startswith(
+        "82.7 % of the run was I/O (9.1 s of 11 s): 1 GiB written in 1 file, 113 MiB/s. "
+        "Nothing stands out among "
     )
     (row,) = told.files
     assert row.collective == 1.0

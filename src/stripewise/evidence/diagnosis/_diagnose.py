@@ -140,16 +140,17 @@ def headline(
     if figures.io_share < LEAST_IO_SHARE and not figures.missing.get("io_seconds"):
         return f"{first} Nothing stands out: I/O is less than 5 % of the run.{but}"
     if not unusual:
-        return f"{first} {_nothing(checks)}{but}"
+        return f"{first} {_nothing(checks, findings)}{but}"
     return f"{first} {unusual[0].text} {_remedy(findings, search)}{but}"
 
 
-def _nothing(checks: Sequence[Check]) -> str:
+def _nothing(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
     """Return that nothing is unusual, and how much was looked at; the facts list what."""
     seen = sum(not check.why_unknown for check in checks)
     if not seen:
         return "This source does not record what could be judged."
-    return f"Nothing stands out among {things(seen, 'fact')} that were checked."
+    remarks = f"; {things(len(findings), 'remark')}" if findings else ""
+    return f"Nothing stands out among {things(seen, 'fact')} that were checked{remarks}."
 
 
 def _remedy(findings: Sequence[Finding], search: str) -> str:

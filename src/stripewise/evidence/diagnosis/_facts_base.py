@@ -165,7 +165,7 @@ class SeenRun:
             for writing, _ in WAYS
             if not use.why_missing(_PARTS[writing])
         )
-        return tuple(one for one in found if one.count or one.asked.count)
+        return tuple(one for one in found if one.bytes or one.asked.bytes)
 
     @cached_property
     def _reached(self) -> dict[tuple[int, bool], tuple[int, int, tuple[int, ...]]]:

@@ -47,14 +47,15 @@ def judge(run: PreparedRun) -> tuple[Finding, ...]:
     """
     claimed: set[_Claim] = set()
     findings = []
-    hits = [(rule, list(rule.hits(run))) for rule in RULES]
+    left = [(rule, list(rule.hits(run))) for rule in RULES]
     for is_fitting in (_is_likely, _is_possible):
-        for rule, every in hits:
-            for some in _grouped([hit for hit in every if not _is_claimed(rule, hit, claimed)]):
+        for rule, hits in left:
+            for some in _grouped([hit for hit in hits if not _is_claimed(rule, hit, claimed)]):
                 merged = _merge(some)
                 if is_fitting(rule, merged, run):
                     findings.append(_finding(rule, merged, run))
                     claimed.update(_claim(rule, hit) for hit in some)
+                    hits[:] = [hit for hit in hits if not any(hit is one for one in some)]
     return tuple(sorted(findings, key=lambda found: -(found.cost_seconds or 0.0)))
 
 

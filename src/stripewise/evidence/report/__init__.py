@@ -9,6 +9,7 @@ from stripewise.core.lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.evidence.report._profile_blocks import NO_PATTERNS as NO_PATTERNS
     from stripewise.evidence.report._profile_blocks import advices as advices
+    from stripewise.evidence.report._profile_blocks import facts as facts
     from stripewise.evidence.report._profile_blocks import files_table as files_table
     from stripewise.evidence.report._profile_blocks import size_bars as size_bars
     from stripewise.evidence.report._profile_blocks import summed as summed

@@ -186,7 +186,7 @@ def times(profile: Row) -> Table:
 _MOST_FACTS = 3
 
 
-def facts(profile: Row) -> list[Block]:
+def facts(profile: Row) -> list[Points | Section]:
     """Return what the run did in sentences: share and amounts, then its main facts.
 
     Documents of earlier versions have no facts.
@@ -198,7 +198,7 @@ def facts(profile: Row) -> list[Block]:
     if not told and (checked := [one for one in profile["checks"] if not one["why_unknown"]]):
         subjects = ", ".join(one["subject"] for one in checked)
         points.append(f"As usual: {subjects}.")
-    blocks: list[Block] = [Points.of("facts", "What the run did", points)]
+    blocks: list[Points | Section] = [Points.of("facts", "What the run did", points)]
     more = [*told[_MOST_FACTS:], *(f["text"] for f in profile["facts"] if not f["unusual"])]
     more += [
         f"Not known of this run: {one['subject']} ({one['why_unknown']})."

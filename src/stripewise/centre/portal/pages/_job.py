@@ -59,6 +59,7 @@ class JobDetails(Page):
         served = served_of(request.connection, view)
         sizes = calls_by_direction(request.connection, view) if served else {}
         blocks: list[Block] = [
+            *_job_findings.facts(view),
             figures(view),
             *_jobs.missing(view, is_served=bool(served)),
             *_jobs.hidden(view),

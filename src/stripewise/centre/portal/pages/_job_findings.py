@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from stripewise.centre.database.queries import (
@@ -25,6 +26,7 @@ from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Page, PageRequest
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.evidence.report import advices
+from stripewise.evidence.report import facts as facts_of
 from stripewise.present import printable
 from stripewise.present.blocks import (
     Advice,
@@ -44,6 +46,18 @@ Row = Mapping[str, Any]
 _MOST = 20
 _LEAST_REST = 0.01
 """Minimum share of the I/O time for calls shown by name: less may be rounding (chosen)."""
+
+
+def facts(view: JobView) -> list[Block]:
+    """Return what each run of the job did, as far as the viewer may see names of files."""
+    documents = [one.document for one in view.counted if one.document is not None]
+    if len(documents) == 1:
+        return list(facts_of(documents[0]))
+    return [
+        replace(block, name=f"{block.name}_{place}", title=f"{block.title}: run {place}")
+        for place, document in enumerate(documents, 1)
+        for block in facts_of(document)[:1]
+    ]
 
 
 def findings(view: JobView, pairs: Sequence[Row]) -> list[Block]:
