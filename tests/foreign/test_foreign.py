@@ -24,4 +24,5 @@ def test_a_foreign_input_is_handled_rightly(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", kind_names())
 def test_every_case_says_where_it_and_its_answer_come_from(kind: str) -> None:
     for case in cases_of(kind):
-        assert case.source and case.remade and case.found_by and case.answer, case.name
+        said = (case.source, case.remade, case.found_by, case.answer)
+        assert all(said), case.name

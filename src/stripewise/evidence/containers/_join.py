@@ -325,6 +325,8 @@ def _transfer_rows(
     parts = [np.zeros(0, TRANSFER_ROW)]
     for raw, place in zip(raws, places, strict=True):
         found = raw.records[RecordKind.TRANSFERS]
+        if not len(found):
+            continue
         records = found.fixed
         rows = np.zeros(len(found), TRANSFER_ROW)
         copy_common(rows, records)
