@@ -188,6 +188,7 @@ struct sw_file {
     uint32_t layer;
     uint32_t counting; /* enum in call.c: who may add without atomics */
     bool unsynced;     /* closed without the requested fsync */
+    bool layout_seen;  /* its layout was queried */
     int64_t read_end;  /* ends of the last read and write, for the sequence counters */
     int64_t write_end;
     struct sw_bins bins; /* time bins, used under `counting` */

@@ -248,6 +248,7 @@ SW_EXPORT int close(int fd)
     bool counted = own && !inherited && sw_enter_briefly(&call, SW_LAYER_POSIX);
     struct sw_file *file = counted ? sw_fd_posix(entry) : NULL;
     bool synced = false;
+    sw_layout_record(fd, file);
     if (own && !sw_is_hooked(SW_DO_CLOSE))
         sw_fd_untrack(fd);
     int result = SW_CHAINED(int, sw_posix, SW_DO_CLOSE, request_close(fd),

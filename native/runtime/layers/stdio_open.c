@@ -225,8 +225,10 @@ SW_EXPORT int fclose(FILE *stream)
     }
     bool counted = sw_enter(&call, SW_LAYER_STDIO);
     struct sw_file *file = counted ? sw_fd_stdio(entry) : NULL;
-    if (file != NULL)
+    if (file != NULL) {
         issue_rest(stream, entry);
+        sw_layout_record(fileno_unlocked(stream), file);
+    }
     int problem = let_go(stream, entry, &synced);
     int result = sw_stdio()->fclose(stream);
     if (result == 0 && problem != 0) {

@@ -55,7 +55,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     `unaligned` counts the POSIX and stdio writes whose offset or size is not a multiple of
     `alignment`: the striping unit that MPI reported, otherwise 4096 bytes.
     """
-    layouts = _layouts(profile.hints)
+    layouts = _layouts(profile.hints) | _own_layouts(profile.settings)
     _set_alignment(profile, layouts)
     _set_single_sizes(profile.counters)
     family, version = _mpi(profile)
@@ -92,6 +92,8 @@ def settings_by_file(
     for entry in sorted(settings, key=lambda entry: -int(processes["rank"][entry.process])):
         if entry.path < 0 or not processes["is_program"][entry.process]:
             continue
+        if entry.layer in SYSTEM_LAYERS:
+            continue  # layouts of files
         passed_on = entry.layer == IoLayer.MPIIO and entry.path in of_pnetcdf
         if passed_on and entry.kind == SettingsKind.PROGRAM:
             continue  # PnetCDF's hints; the program's own are recorded in PnetCDF's layer
@@ -151,6 +153,17 @@ def _layouts(hints: dict[int, FileHints]) -> dict[int, FileLayout]:
         factor = _positive(found.reported.get("striping_factor", ""))
         if unit or factor:
             layouts[file] = FileLayout(unit, factor)
+    return layouts
+
+
+def _own_layouts(settings: Sequence[Settings]) -> dict[int, FileLayout]:
+    """Return the layouts that the processes saw when they closed their files."""
+    layouts = {}
+    for entry in settings:
+        if entry.layer in SYSTEM_LAYERS and entry.path >= 0:
+            names = ("stripe_bytes", "stripe_count", "targets")
+            size, stripes, targets = (_positive(entry.values.get(name, "")) for name in names)
+            layouts[entry.path] = FileLayout(size, stripes, n_targets=targets)
     return layouts
 
 

@@ -205,11 +205,18 @@ class FileHints:
 
 @dataclass(frozen=True)
 class FileLayout:
-    """Layout of one file on a parallel file system; 0 if unknown."""
+    """Layout of one file on a parallel file system; 0 if unknown.
+
+    Attributes:
+        stripe_bytes / stripe_count: Size and number of stripes.
+        targets: Storage targets of the file.
+        n_targets: Number of targets of the file system.
+    """
 
     stripe_bytes: int = 0
     stripe_count: int = 0
     targets: tuple[int, ...] = ()
+    n_targets: int = 0
 
 
 @dataclass(frozen=True)

@@ -335,6 +335,7 @@ def _layout(counters: dict[str, int], targets: list[int]) -> FileLayout:
             "LUSTRE_COMP_STRIPE_COUNT", "LUSTRE_STRIPE_COUNT", "LUSTRE_STRIPE_WIDTH"
         ),
         targets=tuple(targets),
+        n_targets=value("LUSTRE_OSTS"),
     )
 
 
