@@ -119,8 +119,8 @@ void sw_layout_record(int fd, struct sw_file *file)
     struct layout layout = {0, 0, 0};
     file->layout_seen = query(fd, &layout);
     if (layout.stripes > 0) {
-        snprintf(text, sizeof text, "stripe_count=%u\nstripe_bytes=%u\ntargets=%u\n",
-                 layout.stripes, layout.stripe_bytes, layout.targets);
+        snprintf(text, sizeof text, "stripe_count=%u\nstripe_bytes=%u\ntargets=%u\nemulated=%d\n",
+                 layout.stripes, layout.stripe_bytes, layout.targets, layout.targets != 0);
         sw_settings_add((int)file->layer, sw_file_id(file), SW_SETTINGS_REPORTED, text);
     }
     errno = saved_errno;

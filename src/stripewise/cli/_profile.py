@@ -350,6 +350,11 @@ def _try(
     if any(path.stat().st_uid != os.getuid() for path in paths):
         raise UsageError("this trace belongs to another user; its command is not run")
     found = diagnosis.findings[number - 1]
+    if found.code == "stripes":
+        raise UsageError(
+            "the line of this finding changes a directory, of which runs use copies: set the "
+            "layout of a new directory, and run the program there"
+        )
     claim = found.cost_seconds
     note(f"runs in a sandbox: {diagnosis.command}")
     command = shlex.split(diagnosis.command)

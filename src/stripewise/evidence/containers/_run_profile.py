@@ -161,9 +161,11 @@ def _own_layouts(settings: Sequence[Settings]) -> dict[int, FileLayout]:
     layouts = {}
     for entry in settings:
         if entry.layer in SYSTEM_LAYERS and entry.path >= 0:
-            names = ("stripe_bytes", "stripe_count", "targets")
-            size, stripes, targets = (_positive(entry.values.get(name, "")) for name in names)
-            layouts[entry.path] = FileLayout(size, stripes, n_targets=targets)
+            names = ("stripe_bytes", "stripe_count", "targets", "emulated")
+            size, stripes, targets, emulated = (
+                _positive(entry.values.get(name, "")) for name in names
+            )
+            layouts[entry.path] = FileLayout(size, stripes, (), targets, bool(emulated))
     return layouts
 
 

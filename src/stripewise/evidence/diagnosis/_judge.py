@@ -25,6 +25,7 @@ from stripewise.evidence.diagnosis._metadata import (
     SyncPerWrite,
 )
 from stripewise.evidence.diagnosis._requests import ChunkMismatch, RedundantReads, SmallRequests
+from stripewise.evidence.diagnosis._stripes import Stripes
 from stripewise.evidence.figures import Finding, Severity
 
 HIGH_SHARE = 0.2
@@ -203,6 +204,7 @@ RULES: tuple[Rule, ...] = (
     RepeatedStat(),
     NameCalls(),
     SyncPerWrite(),
+    Stripes(),
     Imbalance(),
     IdleHints(),
 )

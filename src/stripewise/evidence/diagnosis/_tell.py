@@ -22,6 +22,7 @@ from stripewise.evidence.diagnosis._facts_requests import (
     SplitCalls,
     Unaligned,
 )
+from stripewise.evidence.diagnosis._stripes import StripesFact
 from stripewise.evidence.figures import Check, Fact
 
 FACT_RULES: tuple[FactRule, ...] = (
@@ -30,6 +31,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     ReReads(),
     Amplification(),
     SplitCalls(),
+    StripesFact(),
     RequestSize(),
     Independent(),
     Metadata(),

@@ -211,12 +211,14 @@ class FileLayout:
         stripe_bytes / stripe_count: Size and number of stripes.
         targets: Storage targets of the file.
         n_targets: Number of targets of the file system.
+        emulated: Whether the storage was emulated.
     """
 
     stripe_bytes: int = 0
     stripe_count: int = 0
     targets: tuple[int, ...] = ()
     n_targets: int = 0
+    emulated: bool = False
 
 
 @dataclass(frozen=True)
