@@ -19,6 +19,7 @@ from emulated_hosts import Emulation
 from native_hosts import Host, Programs
 
 from emulated_machine import LUSTRE, Machine, near
+from stripewise.evidence.trace import FileLayout
 
 MIB = 1 << 20
 ATTRIBUTE = "user.stripewise.layout"
@@ -128,6 +129,17 @@ def test_a_file_that_is_made_anew_is_striped_anew(emulate: Emulate) -> None:
     storage.alone(*(word for _ in range(3) for word in ("exclusive:a", "close", "unlink:a")))
     storage.alone("create:a", "close", "create:b", "rename:b:a")
     assert layout(storage.host.directory / "a") == "1 1048576 4"
+
+
+def test_the_layout_of_a_larger_file_is_recorded_when_it_is_closed(emulate: Emulate) -> None:
+    storage = emulate(targets=8)
+    os.setxattr(storage.host.directory, ATTRIBUTE, b"4 131072 -1")
+    storage.alone(
+        "create:a", f"pwrite:0:{2 * MIB}", "close", "create:small", "pwrite:0:9", "close"
+    )
+    profile = storage.host.profile
+    layouts = {Path(profile.paths[file]).name: one for file, one in profile.layouts.items()}
+    assert layouts == {"a": FileLayout(131072, 4, n_targets=8, emulated=True)}
 
 
 # ---- Lustre ----------------------------------------------------------------------------------

@@ -77,6 +77,8 @@ void sw_unsynced_forget(void); /* in a new child */
  * on.
  */
 bool sw_fd_take_written(int fd);
+/* Records the layout of a file on Lustre that is about to be closed, once. */
+void sw_layout_record(int fd, struct sw_file *file);
 /* Calls `visit` for every tracked descriptor from first to last. */
 void sw_fd_each(unsigned first, unsigned last, void (*visit)(int fd));
 

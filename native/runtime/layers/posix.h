@@ -203,9 +203,6 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(void, quick_exit, (int))
 
 #define SW_POSIX_POINTER(type, name, arguments) type(*name) arguments;
-/* Records the layout of a file on Lustre that is about to be closed, once. */
-void sw_layout_record(int fd, struct sw_file *file);
-
 struct sw_posix_functions {
     SW_POSIX_FUNCTIONS(SW_POSIX_POINTER)
 };

@@ -16,7 +16,7 @@
 #include "../../lustre/lustre/lustre_user.h"
 #include "../core/internal.h"
 #include "../emulate/emulator.h"
-#include "layers/posix.h"
+#include "../core/descriptors.h"
 
 #define LEAST_BYTES                                                                               \
     (UINT64_C(1) << 20) /* moved by this process: less does not depend on stripes */

@@ -24,7 +24,7 @@ from stripewise.evidence.readers.darshan._read import (
     _layout,
     heat_rows,
 )
-from stripewise.evidence.trace import IoLayer, Op, RunProfile, accesses
+from stripewise.evidence.trace import FileLayout, IoLayer, Op, RunProfile, accesses
 from support.darshan_logs import record_of, write_log
 
 darshan = pytest.importorskip("darshan")
@@ -223,7 +223,8 @@ def test_one_process_reads_all_logs_and_is_started_again_if_it_is_gone() -> None
 def test_lustre_counters_of_both_kinds() -> None:
     new = {"LUSTRE_COMP_STRIPE_SIZE": 1 << 20, "LUSTRE_COMP_STRIPE_COUNT": 4}
     old = {"LUSTRE_STRIPE_SIZE": 1 << 20, "LUSTRE_STRIPE_WIDTH": 4, "LUSTRE_OSTS": 248}
-    assert _layout(new, [1, 2, 3, 4]) == _layout(old, [1, 2, 3, 4])
+    assert _layout(new, [1, 2, 3, 4]) == FileLayout(1 << 20, 4, (1, 2, 3, 4))
+    assert _layout(old, [1, 2, 3, 4]) == FileLayout(1 << 20, 4, (1, 2, 3, 4), n_targets=248)
     assert _layout({"LUSTRE_COMP_STRIPE_SIZE": -1}, []).stripe_bytes == 0
 
 
