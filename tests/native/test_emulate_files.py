@@ -132,7 +132,7 @@ def test_a_file_that_is_made_anew_is_striped_anew(emulate: Emulate) -> None:
 
 
 def test_the_layout_of_a_larger_file_is_recorded_when_it_is_closed(emulate: Emulate) -> None:
-    storage = emulate(targets=8)
+    storage = emulate(targets=8, flags=LUSTRE)
     os.setxattr(storage.host.directory, ATTRIBUTE, b"4 131072 -1")
     storage.alone(
         "create:a", f"pwrite:0:{2 * MIB}", "close", "create:small", "pwrite:0:9", "close"
