@@ -152,9 +152,9 @@ def profile_command(
     """Show what a run did to its files, how long it took and why, and what to do about it.
 
     PATH is a trace (of `stripewise run --trace` or `stripewise profile -- COMMAND`), a container
-    (*.sw), a Darshan log, a directory of Recorder, or the output of a job with
-    MPICH_MPIIO_STATS blocks.  With COMMAND, runs it unmodified, in place, traces every I/O call,
-    and shows the profile of that run; the exit code is then that of COMMAND.
+    (*.sw), a Darshan log or those of one run's processes, a directory of Recorder, or the output
+    of a job with MPICH_MPIIO_STATS blocks.  With COMMAND, runs it unmodified, in place, traces
+    every I/O call, and shows the profile of that run; the exit code is then that of COMMAND.
 
     A finding has its evidence, its cost in seconds and a remedy.  A pattern is written as in
     High Performance Fortran: <dimensions, (distribution of each), (block of one process)>, with
@@ -266,15 +266,20 @@ def _profile(
     """Diagnose a run and show the findings."""
     from stripewise.evidence.diagnosis import diagnose, profile_to_json
     from stripewise.evidence.patterns import find_patterns
-    from stripewise.evidence.readers import read_evidence
+    from stripewise.evidence.readers import logs_beside, read_evidence
     from stripewise.evidence.report import drishti_csv as drishti_text
     from stripewise.evidence.report import files_to_csv, mpiio_stats_text, profile_content
-    from stripewise.present import finite
+    from stripewise.present import finite, plural
     from stripewise.storage.machines import storage_of_files
 
     evidence = read_evidence(paths)
     patterns = find_patterns(evidence.accesses)
     profile = evidence.profile
+    if len(paths) == 1 and (more := logs_beside(paths[0])):
+        note(
+            f"{plural(more, 'more log')} of its job: `stripewise profile {paths[0].parent}` reads "
+            "those of one run together, or names the runs"
+        )
     diagnosis = diagnose(evidence, patterns, storage_of_files(profile.paths, profile.hosts).costs)
     if number is not None:
         _try(diagnosis, number, paths, allow_outside, as_json=as_json)

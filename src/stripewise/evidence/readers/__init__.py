@@ -9,6 +9,7 @@ from stripewise.core.lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.evidence.readers._base import begins_with as begins_with
     from stripewise.evidence.readers._job_evidence import find_job_logs as find_job_logs
+    from stripewise.evidence.readers._job_evidence import logs_beside as logs_beside
     from stripewise.evidence.readers._job_evidence import logs_of_steps as logs_of_steps
     from stripewise.evidence.readers._job_evidence import prints_of_mpi as prints_of_mpi
     from stripewise.evidence.readers._job_evidence import read_job_output as read_job_output

@@ -243,6 +243,19 @@ def find_job_logs(directory: Path, job_id: int, start: float, end: float) -> tup
     return tuple(sorted(logs, key=lambda log: (log.started_unix_seconds, log.path)))
 
 
+def logs_beside(path: Path) -> int:
+    """Return how many other logs of a Darshan log's job are in its directory."""
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        return 0
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [_NAME.fullmatch(entry.name) for entry in entries if entry.name != path.name]
+    except OSError:
+        return 0
+    return sum(one is not None and one["job"] == match["job"] for one in names)
+
+
 def logs_of_steps(
     logs: Sequence[JobLog], steps: Mapping[int, tuple[float, float]] | None = None
 ) -> dict[int, tuple[JobLog, ...]]:

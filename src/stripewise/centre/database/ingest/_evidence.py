@@ -19,6 +19,7 @@ _CONTAINER = ".sw"
 _MOST_NOTES = 3
 """Maximum number of notes about an incomplete input; its profile has all of them."""
 _TRACE = ".trace"
+_DARSHAN = ".darshan"
 
 
 class EvidenceFeed(Feed):
@@ -68,6 +69,8 @@ class EvidenceFeed(Feed):
         numbered = any(name in names for name in ("0.txt", "log.0"))
         if not (of_recorder or numbered or directory.name.endswith(_TRACE)):
             return None
+        if any(name.endswith(_DARSHAN) for name in names):
+            return None  # each log is an input
         if not self.recognises(directory, b""):
             return None
         # a link is never an input; a directory that contains one is skipped

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.core import Gap, ReportedPart
+from stripewise.core.errors import TraceError
 from stripewise.core.inputs import DARSHAN_LOG
 from stripewise.evidence.containers import make_single
 from stripewise.evidence.readers._base import Source, head_of
@@ -20,6 +21,8 @@ from stripewise.evidence.readers._calls import foreign_accesses, heat_of, set_pr
 from stripewise.evidence.readers._waits import with_waits_apart
 from stripewise.evidence.readers.darshan._counters import Files, counter_rows, impossible
 from stripewise.evidence.readers.darshan._isolated import RawLog, read_log
+from stripewise.evidence.readers.darshan._old import old_version
+from stripewise.evidence.readers.darshan._several import check_names, joined
 from stripewise.evidence.trace import (
     ALL_RANKS,
     HEAT_ROW,
@@ -61,7 +64,10 @@ _MOST_NAMED = 6
 # (darshan-log-format.h, struct darshan_header).
 _VERSION_BYTES = 8
 _MAGIC = (6567223).to_bytes(8, "little")
+_MAGICS = (_MAGIC, _MAGIC[::-1])
 _HEAD_BYTES = _VERSION_BYTES + len(_MAGIC)
+_LOGS_TRIED = 4
+_ENDINGS = (".darshan", ".darshan.gz", ".darshan.bz2")
 _OUTERMOST = (
     "I/O time and bytes of a file are those of the highest layer that moved its data (HDF5, "
     "PnetCDF, MPI-IO, POSIX with stdio, then DFS and DAOS); Darshan does not record which "
@@ -70,17 +76,20 @@ _OUTERMOST = (
 
 
 class DarshanSource(Source):
-    """A Darshan log; PyDarshan is needed only to read it, not to recognise it."""
+    """A Darshan log, or the logs of one run's processes in a directory.
+
+    PyDarshan is needed only to read it, not to recognise it.
+    """
 
     name = "darshan"
-    summary = "a Darshan log (*.darshan)"
+    summary = "a Darshan log (*.darshan) or a directory with those of one run's processes"
     budget = DARSHAN_LOG
 
     def recognises(self, path: Path) -> bool:
         """Look for the version and the magic number at the beginning of a log."""
-        head = head_of(path, _HEAD_BYTES)
-        version, magic = head[:_VERSION_BYTES], head[_VERSION_BYTES:]
-        return version[:1].isdigit() and magic in (_MAGIC, _MAGIC[::-1])
+        if path.is_dir():
+            return any(_is_log(log) for log in _logs_in(path)[:_LOGS_TRIED])
+        return _is_log(path)
 
     def read_one(self, path: Path) -> Evidence:
         """Read a log of any version that PyDarshan reads, complete or damaged.
@@ -89,12 +98,50 @@ class DarshanSource(Source):
             RuntimeMissingError: PyDarshan is not installed.
             TraceError: The log cannot be read at all, or exceeds its budget.
         """
+        return self.read_several([path])
+
+    def read_several(self, paths: Sequence[Path]) -> Evidence:
+        """Read the logs of one run, each of one process.
+
+        Raises:
+            RuntimeMissingError: PyDarshan is not installed.
+            TraceError: A log cannot be read, or they are of several runs, which are named.
+        """
+        logs = [log for path in paths for log in (_logs_in(path) if path.is_dir() else [path])]
+        if len(logs) == 1:
+            return _evidence(self._read_raw(logs[0]))
+        check_names(logs)
+        return _evidence(*joined([(log, self._read_raw(log)) for log in logs]))
+
+    def _read_raw(self, path: Path) -> RawLog:
+        if version := old_version(path, _MAGICS):
+            raise TraceError(
+                f"{path}: a log of Darshan {version[:1]} (format {version}), which neither "
+                "PyDarshan nor Stripewise reads: use darshan-parser of Darshan 2.3, or trace a "
+                "new run"
+            )
         if path.is_file():
             self.budget.check_bytes(path.stat().st_size, path)
-        return _evidence(read_log(path))
+        return read_log(path)
 
 
-def _evidence(log: RawLog) -> Evidence:
+def _is_log(path: Path) -> bool:
+    head = head_of(path, _HEAD_BYTES)
+    version, magic = head[:_VERSION_BYTES], head[_VERSION_BYTES:]
+    if version[:1].isdigit() and magic in _MAGICS:
+        return True
+    return bool(old_version(path, _MAGICS))
+
+
+def _logs_in(directory: Path) -> list[Path]:
+    """Return the complete logs in a directory, in the order of their names."""
+    try:
+        return sorted(one for one in directory.iterdir() if one.name.endswith(_ENDINGS))
+    except OSError:
+        return []
+
+
+def _evidence(log: RawLog, notes: tuple[str, ...] = ()) -> Evidence:
     job = log.meta["job"]
     version = job.get("metadata", {}).get("lib_ver", "")
     source = f"Darshan {version} log" if version else "Darshan log"
@@ -128,8 +175,8 @@ def _evidence(log: RawLog) -> Evidence:
         damaged=any(text.startswith(_DAMAGED) for text in trouble),
         gaps=gaps,
         notes=tuple(dict.fromkeys((
-            *trouble, *(gap.why for gap in gaps), *layout_notes, *_notes(log, counters, trace),
-            *_blocks(log),
+            *trouble, *(gap.why for gap in gaps), *notes, *layout_notes,
+            *_notes(log, counters, trace), *_blocks(log),
         ))),
     )  # fmt: skip
     return Evidence(
