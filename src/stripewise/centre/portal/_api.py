@@ -226,6 +226,7 @@ class JobRoutes(Routes):
         finding: str | None = _text('Code of a finding: "small-requests".'),
         pattern: str | None = _text('Form of a pattern: "<3D, (BLOCK, *, *)>".'),
         direction: str | None = _text('"read" or "write": of that pattern.'),
+        slower: str | None = _text('"yes": I/O took longer than in earlier runs.'),
         source: str | None = _text('"any", "none", or a kind of source: "darshan", "trace".'),
         since: Since = None,
         until: Until = None,

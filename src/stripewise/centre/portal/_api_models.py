@@ -46,6 +46,12 @@ class JobItem(BaseModel):
     top_finding: str | None = Field(description="Code of the finding that gains most.")
     avoidable_seconds: float | None = Field(description="What that finding expects to gain.")
     avoidable_node_seconds: float | None
+    slower_factor: float | None = Field(
+        description="I/O time as a multiple of the usual one, if it is longer than that of "
+        "earlier runs of the program by its user; null if it is not, or if they are too few."
+    )
+    usual_io_seconds: float | None = Field(description="Median of these runs, for such a job.")
+    earlier_count: int | None = Field(description="Number of these runs, for such a job.")
     missing: dict[str, str] = Field(
         description="Figures that are null since they are not known, or the least that they can "
         "be, and why."

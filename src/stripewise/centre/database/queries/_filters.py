@@ -67,6 +67,7 @@ class JobFilter:
         pattern: Form of a pattern, such as "<3D, (BLOCK, *, *)>".
         direction: Direction of that pattern: "read" or "write".
         least_lost_seconds: Minimum saving that findings predict for the files of that pattern.
+        slower: "yes" for jobs whose I/O took longer than that of earlier runs.
         source: Kind of the source, "any" or "none".
         since: Jobs that started at or after this moment, in seconds since 1970.
         until: Jobs that started before it.
@@ -84,6 +85,7 @@ class JobFilter:
     finding: str | None = None
     pattern: str | None = None
     direction: str | None = None
+    slower: str | None = None
     source: str | None = None
     since: int | None = None
     until: int | None = None
@@ -105,6 +107,8 @@ class JobFilter:
                 found[field.name] = _value(field.name, text)
         if found.get("direction") not in (None, "read", "write"):
             raise UsageError(f"direction={found['direction']!r}: give read or write")
+        if found.get("slower") not in (None, "yes"):
+            raise UsageError(f"slower={found['slower']!r}: give yes")
         return cls(**found)
 
     def words(self) -> dict[str, str]:
@@ -168,6 +172,8 @@ def _bounds(job_filter: JobFilter) -> list[ColumnElement[bool]]:
         found.append(Job.io_seconds >= job_filter.least_io_seconds)
     if job_filter.least_avoidable_seconds is not None:
         found.append(Job.avoidable_seconds >= job_filter.least_avoidable_seconds)
+    if job_filter.slower is not None:
+        found.append(Job.slower_factor > 0)
     return found
 
 

@@ -67,7 +67,8 @@ def facts_of_runs(
     """
     keys = [run["id"] for run in runs]
     stripes, settings = _stripes(connection, keys), _settings(connection, viewer, keys)
-    loads = _loads(connection, runs)
+    main = _main_file_systems(connection, keys)
+    loads = _loads(connection, runs, main)
     names = ("io_seconds", "bytes_per_second", "read_bytes", "write_bytes", "meta_operations",
              "file_count", "rank_count", "node_count", "pattern")  # fmt: skip
     return {
@@ -75,6 +76,7 @@ def facts_of_runs(
             **{name: run[name] for name in names},
             stripes=stripes.get(run["id"]),
             settings=settings.get(run["id"], {}),
+            file_system=main.get(run["id"]),
             load_bytes_per_second=loads.get(run["id"]),
         )
         for run in runs
@@ -131,15 +133,21 @@ def _settings(
     }
 
 
-def _loads(connection: Connection, runs: Sequence[Row]) -> dict[int, float]:
-    """Return the bytes moved for everybody on the storage of each job while it ran."""
+def _main_file_systems(connection: Connection, jobs: Sequence[int]) -> dict[int, str]:
+    """Return the file system that most bytes of each job are on."""
     query = (
         select(JobSource.job_id, JobIo.file_system)
         .join(JobIo, JobIo.source_id == JobSource.id)
-        .where(JobSource.job_id.in_([run["id"] for run in runs]))
+        .where(JobSource.job_id.in_(jobs))
         .order_by(total(JobIo.read_bytes, JobIo.write_bytes))
     )
-    main = {job: name for job, name in connection.execute(query)}
+    return {job: name for job, name in connection.execute(query)}
+
+
+def _loads(
+    connection: Connection, runs: Sequence[Row], main: Mapping[int, str]
+) -> dict[int, float]:
+    """Return the bytes moved for everybody on the storage of each job while it ran."""
     by_storage: dict[str, list[Row]] = defaultdict(list)
     for run in runs:
         if run["id"] in main and run["start_at"] is not None:
@@ -172,6 +180,7 @@ class RunFacts:
         rank_count / node_count: Ranks and nodes of the run.
         pattern: Pattern of the file class that took most time.
         stripes: Layout of most of its data, in words.
+        file_system: File system of most of its data.
         settings: Effective value of each setting by its name; {} if unknown.
         load_bytes_per_second: What its storage moved for everybody while it ran.
     """
@@ -186,6 +195,7 @@ class RunFacts:
     node_count: int | None = None
     pattern: str | None = None
     stripes: str | None = None
+    file_system: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     load_bytes_per_second: float | None = None
 
@@ -207,7 +217,7 @@ class Change:
 
 _AMOUNTS = ("read_bytes", "write_bytes", "meta_operations", "file_count")
 _EXACT = ("rank_count", "node_count")
-_WORDS = ("pattern", "stripes")
+_WORDS = ("stripes", "file_system", "pattern")
 
 
 def changes(now: RunFacts, before: Sequence[RunFacts]) -> list[Change]:

@@ -34,11 +34,12 @@ from stripewise.core.errors import UsageError
 SORTS = (
     *("start_at", "run_seconds", "io_seconds", "io_share", "read_bytes", "write_bytes"),
     *("meta_operations", "avoidable_seconds", "avoidable_node_seconds", "name", "raw_id"),
+    "slower_factor",
 )
 """Columns by which lists of jobs can be sorted, each with an index."""
 _OF_PROFILES = {
     *("io_seconds", "io_share", "read_bytes", "write_bytes", "meta_operations"),
-    *("avoidable_seconds", "avoidable_node_seconds"),
+    *("avoidable_seconds", "avoidable_node_seconds", "slower_factor"),
 }
 """Those of them that are unknown for every job without a profile."""
 COLUMNS = (
@@ -48,7 +49,7 @@ COLUMNS = (
     *(Job.rank_count, Job.io_seconds, Job.io_share, Job.read_bytes, Job.write_bytes),
     *(Job.meta_operations, Job.bytes_per_second, Job.finding_count, Job.top_finding),
     *(Job.avoidable_seconds, Job.avoidable_node_seconds, Job.pattern, Job.no_data_reason),
-    Job.missing,
+    *(Job.slower_factor, Job.usual_io_seconds, Job.earlier_count, Job.missing),
     *(Job.array_job_id, Job.array_task_id, Job.submit_at, Job.changed_at),
 )
 
@@ -157,6 +158,8 @@ class OwnSummary:
         new_findings: (code, number of jobs) of findings that no job of the `BEFORE_DAYS` days
             before has, most frequent first.
         served: Number of jobs for which the storage's servers counted bytes.
+        slower: Number of jobs whose I/O took longer than that of earlier runs.
+        slowest: The one of them that lost most against its history, as in lists of jobs.
     """
 
     user: str
@@ -168,6 +171,8 @@ class OwnSummary:
     new_findings: Sequence[tuple[str, int]]
     served: int = 0
     not_estimated: int = 0
+    slower: int = 0
+    slowest: Mapping[str, Any] | None = None
 
 
 def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummary | None:
@@ -181,18 +186,23 @@ def own_summary(connection: Connection, viewer: Viewer, now: float) -> OwnSummar
         *(func.count(), func.count(Job.io_seconds), func.sum(Job.io_seconds)),
         *(func.sum(Job.avoidable_seconds), func.count(Job.server_write_bytes)),
         func.count(case((is_not_all_known(Job.avoidable_seconds), 1))),
+        func.count(Job.slower_factor),
     ).where(*own)
     sums = connection.execute(figures).one()
     worst = join_names(jobs_of(viewer, *COLUMNS)).where(*own, Job.avoidable_seconds > 0)
     worst = worst.order_by(Job.avoidable_seconds.desc(), Job.id.desc()).limit(1)
     found = connection.execute(worst).one_or_none()
+    lost = (Job.io_seconds - Job.usual_io_seconds).desc()
+    slowest = join_names(jobs_of(viewer, *COLUMNS)).where(*own, Job.slower_factor > 0)
+    slow = connection.execute(slowest.order_by(lost, Job.id.desc()).limit(1)).one_or_none()
     user = select(Person.name).where(Person.id == viewer.person_id)
     return OwnSummary(
         connection.scalar(user) or "",
         *(sums[0], sums[1], sums[2], sums[3]),
         None if found is None else dict(found._mapping),
         _new_findings(connection, viewer, since),
-        *(sums[4], sums[5]),
+        *(sums[4], sums[5], sums[6]),
+        None if slow is None else dict(slow._mapping),
     )
 
 

@@ -35,6 +35,7 @@ from stripewise.centre.database.store._jobs import (
     unrecorded_of_uids,
 )
 from stripewise.centre.database.store._match import Assignment, Candidate, ProfileRun, Span, assign
+from stripewise.centre.database.store._regressions import mark_slower
 from stripewise.centre.database.store._samples import store_event, store_samples
 from stripewise.centre.database.store._settle import hand_over, settle
 from stripewise.centre.database.tables._jobs import (
@@ -88,6 +89,7 @@ class Writer:
         self.names.remapped.clear()
         for job_id in sorted(rows.to_total):
             store_figures(self.connection, self.names, job_id)
+        mark_slower(self.connection, rows.to_total)
         rows.to_total.clear()
         settle(self.connection, rows.to_settle)
         rows.to_settle.clear()

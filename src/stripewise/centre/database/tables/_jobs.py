@@ -22,6 +22,7 @@ from stripewise.centre.database.tables._base import (
 SORTED = (
     *("start_at", "run_seconds", "io_seconds", "io_share", "read_bytes", "write_bytes"),
     *("meta_operations", "avoidable_seconds", "avoidable_node_seconds", "name", "raw_id"),
+    "slower_factor",
 )
 """Columns by which lists of jobs are sorted and searched."""
 
@@ -49,6 +50,9 @@ class Job(Base):
         pattern: Pattern of its main program that moves most bytes, without its sizes.
         slurm_read_bytes / slurm_write_bytes: Bytes by Slurm's own accounting.
         server_read_bytes / server_write_bytes: Bytes by the storage's counters of jobs.
+        slower_factor: I/O time as a multiple of the usual one, if it is longer than that of
+            earlier runs; otherwise NULL.
+        usual_io_seconds / earlier_count: Median of `earlier_count` earlier runs, for such a job.
         changed_at: When anything of the row last changed.
     """
 
@@ -125,6 +129,9 @@ class Job(Base):
     slurm_write_bytes: Mapped[Long | None]
     server_read_bytes: Mapped[Long | None]
     server_write_bytes: Mapped[Long | None]
+    slower_factor: Mapped[Real | None]
+    usual_io_seconds: Mapped[Real | None]
+    earlier_count: Mapped[int | None]
     changed_at: Mapped[Long]
 
 

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from stripewise.centre.database.queries import (
     BEFORE_DAYS,
@@ -72,6 +73,7 @@ def _lead(own: OwnSummary | None) -> str:
         )
     if own.profiled == 0:
         return text + "Nothing is known about their I/O: they ran without a profile."
+    text += _slower(own)
     why = not_estimated(own.not_estimated)
     if own.avoidable_seconds:
         saved = written(own.avoidable_seconds, "duration", why)
@@ -80,6 +82,24 @@ def _lead(own: OwnSummary | None) -> str:
     if why:
         return f"{text}How much of their I/O time could be saved is not known: {why}."
     return text + "No costly I/O was found in them."
+
+
+def _slower(own: OwnSummary) -> str:
+    """Return how many jobs were slower than their history, and which one lost most; or ""."""
+    if own.slowest is None:
+        return ""
+    row = own.slowest
+    factor = written(row["slower_factor"], "factor")
+    if own.slower == 1:
+        return f"The I/O of one, {_name(row)}, took {factor} its usual time. "
+    return (
+        f"The I/O of {own.slower} of them took longer than in earlier runs, most of all that of "
+        f"{_name(row)}: {factor} its usual time. "
+    )
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return str(row["name"] or row["raw_id"])
 
 
 def _known(own: OwnSummary) -> float | None:
@@ -102,6 +122,13 @@ def _own(own: OwnSummary, now: float) -> list[Block]:
         Fact("avoidable_seconds", "Avoidable I/O time", _known(own), "duration",
              "by the costliest finding of each job", why=not_estimated(own.not_estimated)),
     ]  # fmt: skip
+    if own.slowest is not None:
+        lost = own.slowest["io_seconds"] - own.slowest["usual_io_seconds"]
+        items.append(
+            Fact("slower", "Jobs slower than usual", own.slower, "count",
+                 f"worst: {_name(own.slowest)}, {written(lost, 'seconds')} longer than before",
+                 address("/jobs", {"slower": "yes", **mine}))
+        )  # fmt: skip
     if own.worst is not None:
         row = own.worst
         lost = written(row["avoidable_seconds"], "seconds")

@@ -58,9 +58,12 @@ class JobDetails(Page):
         facts = facts_of_runs(request.connection, request.viewer, runs)
         served = served_of(request.connection, view)
         sizes = calls_by_direction(request.connection, view) if served else {}
+        slower = _job_history.regression(view.row, runs, facts)
+        compared = _job_history.compared(view.row, runs, facts)
         blocks: list[Block] = [
             *_job_findings.facts(view),
             figures(view),
+            *(compared if slower else ()),
             *_jobs.missing(view, is_served=bool(served)),
             *_jobs.hidden(view),
             *_job_findings.findings(view, pairs),
@@ -70,7 +73,8 @@ class JobDetails(Page):
             *timeline(view),
             *_job_files.served(view, served, sizes),
             *_job_load.loads(view, loads_beside(request.connection, view), is_served=bool(served)),
-            *_job_history.history(view.row, runs, facts),
+            *(() if slower else compared),
+            *_job_history.history(view.row, runs),
             *_job_files.file_systems(view),
             *_job_files.files(request, view),
             *settings(view),
@@ -79,6 +83,7 @@ class JobDetails(Page):
             about(view.row, request.now),
         ]
         lead = _jobs.lead(view, is_served=bool(served))
+        lead = f"{slower} {lead}" if slower else lead
         return Content(_jobs.title(view.row), lead, blocks, audited(view))
 
 

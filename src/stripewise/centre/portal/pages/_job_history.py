@@ -22,6 +22,7 @@ from stripewise.centre.portal.pages import _jobs
 from stripewise.centre.portal.pages._base import Page, PageRequest, address
 from stripewise.centre.portal.pages._jobs import finding_words
 from stripewise.core.errors import UsageError
+from stripewise.core.regression import PastRun, are_alike
 from stripewise.present.blocks import (
     Block,
     Chart,
@@ -38,33 +39,71 @@ from stripewise.present.blocks import (
 )
 
 Row = Mapping[str, Any]
+_MOST_NAMED = 3
+"""Number of differences that the first sentence of a page names."""
 FIGURES = {
     "io_seconds": ("I/O time", "seconds"), "bytes_per_second": ("I/O rate", "rate"),
     "read_bytes": ("Read", "bytes"), "write_bytes": ("Written", "bytes"),
     "meta_operations": ("Metadata operations", "count"), "file_count": ("Files", "count"),
     "rank_count": ("Ranks", "count"), "node_count": ("Nodes", "count"),
     "pattern": ("Main pattern", "code"), "stripes": ("Striping of most data", "text"),
+    "file_system": ("File system of most data", "text"),
     "load_bytes_per_second": ("Load of the storage by all jobs", "rate"),
 }  # fmt: skip
 """Title and kind of each field of `RunFacts`."""
 
 
-def history(job: Row, runs: Sequence[Row], facts: Mapping[int, RunFacts]) -> list[Block]:
-    """Return the runs around a job, and how the job differs from them.
+def compared(job: Row, runs: Sequence[Row], facts: Mapping[int, RunFacts]) -> list[Block]:
+    """Return how a job differs from the runs before it.
 
     Args:
         job: Row of the job.
         runs: Result of `list_runs`.
         facts: Result of `facts_of_runs` for these runs.
     """
-    if len(runs) < 2:
-        return []
-    place = next(at for at, run in enumerate(runs) if run["id"] == job["id"])
+    place = next((at for at, run in enumerate(runs) if run["id"] == job["id"]), 0)
     before = [facts[run["id"]] for run in runs[:place]]
-    found: list[Block] = []
-    if before:
-        found += _against(facts[job["id"]], before, place)
-    return [*found, _chart(runs), _table(job, runs)]
+    return _against(facts[job["id"]], before, place) if before else []
+
+
+def _alike_before(job: Row, runs: Sequence[Row], facts: Mapping[int, RunFacts]) -> list[RunFacts]:
+    """Return the runs before a job that were of similar size."""
+    place = next((at for at, run in enumerate(runs) if run["id"] == job["id"]), 0)
+    now = _past(facts[job["id"]])
+    before = (facts[run["id"]] for run in runs[:place])
+    return [one for one in before if are_alike(now, _past(one))]
+
+
+def _past(one: RunFacts) -> PastRun:
+    parts = (one.read_bytes, one.write_bytes)
+    moved = None if None in parts else float(sum(part or 0 for part in parts))
+    return PastRun(one.io_seconds, moved, one.rank_count)
+
+
+def history(job: Row, runs: Sequence[Row]) -> list[Block]:
+    """Return the runs around a job; for arguments see `compared`."""
+    return [_chart(runs), _table(job, runs)] if len(runs) > 1 else []
+
+
+def regression(job: Row, runs: Sequence[Row], facts: Mapping[int, RunFacts]) -> str:
+    """Return in a sentence that a job was slower than its history and what differs, or "".
+
+    For arguments see `compared`.
+    """
+    if job["slower_factor"] is None:
+        return ""
+    usual = written(job["usual_io_seconds"], "seconds")
+    text = (
+        f"I/O took {written(job['slower_factor'], 'factor')} its usual time: "
+        f"{written(job['io_seconds'], 'seconds')} instead of {usual}, the median of "
+        f"{job['earlier_count']} earlier runs of similar size. "
+    )
+    found = changes(facts[job["id"]], _alike_before(job, runs, facts))
+    if not found:
+        return f"{text}No recorded fact explains it."
+    words = [change_words(one) for one in found[:_MOST_NAMED]]
+    more = f"; and {len(found) - len(words)} more" if len(found) > len(words) else ""
+    return f"{text}What differs: {'; '.join(words)}{more}."
 
 
 def _against(now: RunFacts, before: Sequence[RunFacts], number: int) -> list[Block]:

@@ -45,6 +45,7 @@ _COLUMNS = (
     ("read_bytes", "Read", "bytes"),
     ("write_bytes", "Written", "bytes"),
     ("avoidable_seconds", "Avoidable", "seconds"),
+    ("slower_factor", "Slower than usual", "factor"),
     ("top_finding", "Finding", "code"),
     ("pattern", "Pattern", "code"),
     ("no_data_reason", "Why no figures", "text"),
@@ -86,6 +87,8 @@ class Jobs(Page):
         rows = [_row(veiled(request.viewer, dict(row._mapping))) for row in listing.rows]
         if len({row["cluster"] for row in rows}) > 1:
             shown |= {"cluster"}  # clusters may share job ids
+        if all(row["slower_factor"] is None for row in rows):
+            shown -= {"slower_factor"}
         table = Table(
             "jobs",
             "",
@@ -173,6 +176,7 @@ def _search(is_staff: bool, wanted: JobFilter, sort: str) -> Search:
             choices=[("read", "read"), ("write", "written")],
         ),
         field("least_lost_seconds", "Lost in the pattern, at least (s)", "number"),
+        field("slower", "Slower than usual", choices=[("yes", "than earlier runs")]),
         field("source", "Profile", choices=_SOURCES),
         field("least_io_seconds", "I/O time, at least (s)", "number"),
         field("least_avoidable_seconds", "Avoidable time, at least (s)", "number"),
