@@ -344,6 +344,8 @@ def _are_possible_transfers(records: NDArray[Any]) -> NDArray[np.bool_]:
     """Return (n,) bool: whether the numbers of `TRANSFERS_RECORD` rows are possible."""
     names = [name for name in records.dtype.names or () if name not in ("header", "file_id")]
     possible = np.ones(len(records), bool)
+    if not len(records):
+        return possible
     for name in names:
         values = records[name].reshape(len(records), -1).astype(np.uint64)
         possible &= (values < np.uint64(_MOST)).all(axis=1)
