@@ -121,10 +121,16 @@ class JobHost:
         lustre: Directory that stands for /lustre when scripts run.
     """
 
-    def __init__(self, room: Path, files: Mapping[str, bytes], programs: Sequence[str]) -> None:
+    def __init__(
+        self,
+        room: Path,
+        files: Mapping[str, bytes],
+        programs: Sequence[str],
+        links: Mapping[str, str],
+    ) -> None:
         self.room, self.work = room, room / "work"
         self.lustre, self.home = room / "lustre", room / "home"
-        self._files = files
+        self._files, self._links = files, links
         self._trace = room / "trace"
         self._write_stubs(programs)
         self.reset()
@@ -162,6 +168,8 @@ class JobHost:
             path.write_bytes(data)
             if data.startswith(b"#!"):
                 path.chmod(0o755)
+        for name, target in self._links.items():
+            (self.work / name).symlink_to(target.replace("/lustre", str(self.lustre)))
         for name in self._programs:
             _executable(self._place(name), _PROGRAM)
 

@@ -7,6 +7,7 @@ Keys of a case's `input`:
     crlf, bom, open   DOS line ends; a byte order mark; no newline at the end
     long              @LONG@ stands for 9,000 characters
     files, programs   further files of the user; programs by name (on PATH) or by path
+    links             symbolic links of the user, by path
     options           further words of `tune`
     environment       variables of the user
     elements          elements of the array that run, one after the other
@@ -57,7 +58,9 @@ class TheKind(Kind):
         given, wrong = case.input, list[str]()
         data = _bytes_of(case)
         files = {name: text.encode() for name, text in given.get("files", {}).items()}
-        host = JobHost(directory, {**files, NAME: data}, given.get("programs", ()))
+        host = JobHost(
+            directory, {**files, NAME: data}, given.get("programs", ()), given.get("links", {})
+        )
         (host.work / NAME).chmod(0o755)
         try:
             refused = self._dry_run(case, host, wrong)
@@ -83,7 +86,7 @@ class TheKind(Kind):
         if said.code:
             wrong.append(f"dry run refused: {said.text}")
             return False
-        wrong += _facts(case, json.loads(said.out), said)
+        wrong += _facts(case, json.loads(said.out), said, str(host.lustre))
         return False
 
     # -- settings script ------------------------------------------------------------------------
@@ -158,13 +161,14 @@ def _refusal(said: Said, words: Sequence[str], what: str, harm: bool) -> Iterato
         yield f"{what}: {missing} not in: {lines[0]}"
 
 
-def _facts(case: Case, found: dict[str, Any], said: Said) -> Iterator[str]:
+def _facts(case: Case, found: dict[str, Any], said: Said, lustre: str) -> Iterator[str]:
     """Yield what is wrong in a dry run that accepts the script."""
     answer = case.answer
     for key, name in (("nodes", "nodes"), ("seconds", "run_seconds")):
         if key in answer and found[name] != answer[key]:
             yield f"{key}: {found[name]}, not {answer[key]}"
     outside = sorted({f"{one['verb']} {one['path']}" for one in found["outside"]})
+    outside = [one.replace(lustre, "@LUSTRE@") for one in outside]
     if outside != sorted(answer.get("outside", [])):
         yield f"outside: {outside}, not {sorted(answer.get('outside', []))}"
     text = " ".join([*found["warnings"], said.err])

@@ -269,6 +269,11 @@ def test_what_the_script_left_behind_writes_no_more(job) -> None:
     assert set(job.got) == {"out"}
 
 
+def test_what_reads_the_output_of_the_script_ends_by_itself(job) -> None:
+    job.run("exec > >(sleep 0.2; cat > log)\necho said")
+    assert job.got == {"log": "said\n"}
+
+
 def test_inputs_that_have_no_room(job) -> None:
     """Not a byte of the job's files is run with half of its inputs."""
     (job.work / "in").unlink()

@@ -31,6 +31,15 @@ def outer(text: str, files: dict[str, str] | None = None, **more: object) -> lis
 
 
 CASES = {
+    "a=(/abs/x y); rm ${a[0]} ${a[1]}": "removes /abs/x",
+    'a=(); a+=(/abs/x); a+=("/abs/y z"); rm "${a[@]}"': "removes /abs/x; removes /abs/y z",
+    'a=(-t /abs); cp "${a[@]}" f': "writes /abs",
+    'c=(rm -r /abs/x); "${c[@]}"': "removes /abs/x",
+    'a=(/abs/x); for d in "${a[@]}"; do rm $d; done': "removes /abs/x",
+    "srun $UNKNOWN -o /abs/log ./x": "writes /abs/log",
+    "srun -n 2 ${UNKNOWN} $OTHER --error=/abs/e ./x": "writes /abs/e",
+    "mpirun $UNKNOWN --output-filename /abs/o ./x": "writes /abs/o",
+    "for d in a b; do cd /abs/$d; touch x; done": "writes /abs/$d/x",
     "rm -rf /abs/old": "removes /abs/old",
     "rmdir /abs/d": "removes /abs/d",
     "srun ./x in.nml > /abs/log": "writes /abs/log",
@@ -280,6 +289,24 @@ def test_a_script_of_csh() -> None:
     assert outer(text, shell="csh") == [
         "writes /abs/log", "removes /abs/x", "writes /abs/q", "writes /abs/c", "writes /abs/b",
     ]  # fmt: skip
+
+
+def test_lists_of_csh() -> None:
+    text = "foreach d (/abs/a b)\nrm $d\nend\nset l = (/abs/c /abs/d)\nset r=(rm -r)\n"
+    text += "touch $l[2]\nrm $l\nforeach x ($l)\nmkdir $x/e\nend\n$r /abs/f\nset u = $1\nrm $u[1]"
+    found = effects(text, shell="tcsh")
+    assert [f"{each.verb} {each.path}" for each in found.outer] == [
+        "removes /abs/a", "writes /abs/d", "removes /abs/c", "removes /abs/d", "writes /abs/c/e",
+        "writes /abs/d/e", "removes /abs/f",
+    ]  # fmt: skip
+    assert [each.text for each in found.unknown] == ["rm $u[1]"]
+
+
+def test_directories_for_temporary_files() -> None:
+    script = JobScript.parse(b"#!/bin/sh\nsrun ./a\ncd $TMPDIR/x\nsrun ./b > log\n")
+    found = script.effects(Surroundings(HERE, ENVIRONMENT))
+    assert found.temporary == {script.launches[1].start}
+    assert not found.outer + found.unknown
 
 
 def test_where_a_shell_splits_words() -> None:

@@ -13,7 +13,7 @@ from stripewise.run.jobs import Changes, JobScript, revert, rewrite
 from stripewise.run.shell import MoveTarget, move_before, moves_to
 from stripewise.run.shell._moves import target_of_move
 
-ENVIRONMENT = {"HOME": "/home/me", "USER": "me", "SCRATCH": "/scratch/me", "SLURM_TMPDIR": "/t"}
+ENVIRONMENT = {"HOME": "/home/me", "USER": "me", "SCRATCH": "/scratch/me", "TMPDIR": "/t"}
 HERE = Path("/scratch/me/case")
 
 
@@ -60,6 +60,10 @@ def parsed(text: str, shell: str = "bash") -> JobScript:
         ("cd $(mktemp -d)", MoveTarget.UNKNOWN, "."),
         ("cd `mktemp -d`", MoveTarget.UNKNOWN, "."),
         ("for D in /a /b; do cd $D; done", MoveTarget.UNKNOWN, "."),
+        ("for D in /a b; do cd $D; done", MoveTarget.UNKNOWN, "."),
+        ("for D in .. b; do cd $D; done", MoveTarget.UNKNOWN, "."),
+        ("for D in a/b c; do cd $D; done", MoveTarget.HERE, "."),
+        ("cd $TMPDIR/x", MoveTarget.UNKNOWN, "."),
         ("cd '/scratch/$USER'", MoveTarget.UNKNOWN, "."),
         ("cd ~other", MoveTarget.HERE, "."),
         ("A=$B; B=$A; cd $A", MoveTarget.UNKNOWN, "."),

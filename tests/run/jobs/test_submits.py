@@ -21,6 +21,8 @@ ID=$(sbatch --parsable x)
 ID=`sbatch x | awk '{print $4}'`
 nohup sbatch x &
 env A=1 sbatch x
+strigger --set --jobid=1 --fini --program=/x
+srun ./a; [[ -f x ]] && A=1 sbatch x
 env -i PATH=/bin /opt/slurm/bin/sbatch x
 for i in 1 2; do sbatch --wrap "srun ./a $i"; done
 submit() { sbatch "$@"; }
@@ -198,6 +200,7 @@ NO_CHANGES = r"""
 scontrol show hostnames $SLURM_JOB_NODELIST
 scontrol show job 1 | grep update
 scontrol ping
+strigger --get
 scontrol listpids
 scancel --help
 echo scancel 1

@@ -29,6 +29,8 @@ DIRECTIVES = {
     "# @ job_type = parallel": "LoadLeveler",
     "#@ Class = large": "LoadLeveler",
     "# @ QUEUE": "LoadLeveler",
+    "# @ output = $(jobid).out": "LoadLeveler",
+    "#@ network.MPI = sn_all,not_shared,us": "LoadLeveler",
     "  #PBS -l a": "PBS",
     "#JSUB -n 64": "Unischeduler",
     "#CSUB -q c01": "AIP",
@@ -40,7 +42,8 @@ NO_DIRECTIVES = (
     "# PBS -l nodes=1", "##PBS -l nodes=1", "#PBS scripts: see a", "echo '#PBS -l a'", "#PBSX -l",
     "# BSUB -n 4", "#$Id: run.sh 7 $", "#$HOME/bin must be on PATH", "#$ ls -l",
     "#$PBS_O_WORKDIR", "cat > x <<E\n#PBS -l a\n#SBATCH -n 1\nE", "x='\n#BSUB -n 1\n'",
-    ": <<'C'\n#OAR -l a\nC", "# flux: see below", "# @param node = 1", "# @node x", "#COBALT", "#",
+    ": <<'C'\n#OAR -l a\nC", "# flux: see below", "# @param node = 1", "# @ author = me",
+    "# @ comment = a", "# @node x", "#COBALT", "#",
     "#SUBMIT -n 4", "#SUB -n 4", "#CCS - a note", "flux: -N 1", "echo 'a\nflux: -N 1'",
 )  # fmt: skip
 
@@ -116,6 +119,16 @@ def test_a_script_for_two_systems_is_slurms() -> None:
     assert "--ignore-pbs" in script.notes[0]
     changed = rewrite(script, Changes(exports={"A": "b"}))
     assert changed.index(b"#PBS -q a") < changed.index(b"export A")
+
+
+def test_submit_files_of_htcondor(tmp_path) -> None:
+    text = "# note\n\nUniverse = parallel\nExecutable = /bin/x\nqueue 4\n"
+    found = _heading(tmp_path, text)
+    assert (found.system, found.line, found.text) == ("HTCondor", 4, "Executable = /bin/x")
+    with pytest.raises(UsageError, match="job script for HTCondor"):
+        JobScript.parse(text.encode(), "run.sub")
+    for other in (f"#!/bin/sh\n{text}", "executable = x\nqueue = 1\n", "queue\n"):
+        assert not _heading(tmp_path, other).system
 
 
 def test_what_is_no_script(tmp_path) -> None:

@@ -10,7 +10,8 @@ in docstrings of Python.
 Sources: qsub of POSIX.1-2017 and qsub(1B) of OpenPBS, bsub(1) of LSF 10.1, RFC 36 of Flux, qsub(1)
 of Grid Engine 8.1 and of Cobalt, pjsub(1) of Technical Computing Suite, oarsub(1), ccsalloc(1) of
 OpenCCS, and job scripts in public repositories for AIP and Unischeduler; sbatch(1) of Slurm 22.05,
-which reads its directives up to the first command.
+which reads its directives up to the first command; "Using and Administering" of LoadLeveler 5.1,
+chapter "Job command file keywords"; condor_submit(1) of HTCondor 23, whose files are no scripts.
 """
 
 from __future__ import annotations
@@ -44,6 +45,17 @@ from stripewise.run.shell import (
 )
 
 _OPTIONS = rb"[ \t]*-"
+_OF_LOADLEVELER = (
+    rb"account_no arguments bg_\w+ blocking bulkxfer checkpoint ckpt_\w+ class cluster_\w+"
+    rb" core_limit coschedule cpu_limit cpus_per_core data_limit dependency dstg_\w+"
+    rb" environment error executable file_limit group hold host_file image_size initialdir input"
+    rb" job_cpu_limit job_name job_type large_page mcm_affinity_options \w+_processors"
+    rb" network\.\w+ node node_resources node_topology node_usage notification notify_user output"
+    rb" parallel_path preferences requirements resources restart rset rss_limit shell smt"
+    rb" stack_limit startdate step_name step_resources task_\w+ tasks_per_node total_tasks"
+    rb" user_priority wall_clock_limit"
+).split()
+"""Keywords of its job command files; not `comment`, which others write too."""
 _SYSTEMS = (
     ("PBS", rb"[ \t]*#PBS" + _OPTIONS),
     ("LSF", rb"#BSUB" + _OPTIONS),
@@ -53,8 +65,7 @@ _SYSTEMS = (
     ("Grid Engine", rb"#\$" + _OPTIONS + rb"[A-Za-z]"),
     ("OAR", rb"#OAR" + _OPTIONS),
     ("Moab or ccc_msub", rb"#MSUB" + _OPTIONS),
-    ("LoadLeveler", rb"#[ \t]*@[ \t]*(?i:(?:job_type|job_name|class|node|wall_clock_limit"
-     rb"|executable|total_tasks|tasks_per_node|node_usage|bg_size|step_name)[ \t]*="
+    ("LoadLeveler", rb"#[ \t]*@[ \t]*(?i:(?:" + b"|".join(_OF_LOADLEVELER) + rb")[ \t]*="
      rb"|queue[ \t]*\r?$)"),
     ("NQS", rb"#(?:QSUB|@\$)" + _OPTIONS),
     ("HyperQueue", rb"#HQ" + _OPTIONS),
@@ -69,6 +80,8 @@ _ANY = re.compile(
     rb"^(?:" + b"|".join(rb"(?:" + pattern + rb")" for _, pattern in _SYSTEMS) + rb"|#SBATCH\s)",
     re.MULTILINE,
 )
+_EXECUTABLE = re.compile(rb"^(?i:executable)[ \t]*=.*", re.MULTILINE)
+_QUEUE = re.compile(rb"^(?i:queue)\b(?![ \t]*[=(])", re.MULTILINE)
 _BURST_BUFFER = re.compile(rb"^#(?:DW|BB|BB_LUA)\s", re.MULTILINE)
 _LINE_BEGINS = (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -151,6 +164,8 @@ def read_heading(data: bytes, kind: str, reading: ParsedScript) -> Heading:
             shell.
     """
     bare = data.removeprefix(_BYTE_ORDER_MARK)
+    if not bare.startswith(b"#!") and (of_htcondor := _of_htcondor(bare)):
+        return of_htcondor
     if _ANY.search(bare) is None and not _BURST_BUFFER.search(bare):
         return Heading()
     header = list(header_lines(bare))
@@ -173,6 +188,15 @@ def read_heading(data: bytes, kind: str, reading: ParsedScript) -> Heading:
             line = bare[start:].partition(b"\n")[0].decode("utf-8", "replace")
             other = (name, number, printable(" ".join(line.split()))[:60])
     return Heading(slurm, late, *other)
+
+
+def _of_htcondor(data: bytes) -> Heading | None:
+    """Return the heading of a submit description file: `executable = ...`, then `queue`."""
+    executable, queue = _EXECUTABLE.search(data), _QUEUE.search(data)
+    if executable is None or queue is None:
+        return None
+    line = printable(" ".join(executable[0].decode("utf-8", "replace").split()))
+    return Heading(0, 0, "HTCondor", data.count(b"\n", 0, executable.start()) + 1, line)
 
 
 def _mark(directive: bytes) -> int:

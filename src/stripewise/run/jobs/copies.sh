@@ -488,6 +488,10 @@ session=
 if command -v setsid >/dev/null; then session=setsid; fi
 run_command $session "$script" "$@"
 trap '' HUP INT TERM USR1 USR2
+for _ in 1 2 3 4 5 6 7 8 9 10; do # what reads its output, as in `exec > >(tee log)`, ends by itself
+    if [ -n "$ended" ] || [ -z "$session" ] || ! kill -s 0 -- "-$child" 2>/dev/null; then break; fi
+    sleep 0.1 2>/dev/null || sleep 1
+done
 if [ -n "$session" ] && kill -s TERM -- "-$child" 2>/dev/null; then # what the script left behind
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         kill -s 0 -- "-$child" 2>/dev/null || break

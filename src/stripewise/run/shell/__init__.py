@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from stripewise.run.shell._moves import SUBMITTED_FROM as SUBMITTED_FROM
     from stripewise.run.shell._moves import Move as Move
     from stripewise.run.shell._moves import MoveTarget as MoveTarget
+    from stripewise.run.shell._moves import is_temporary as is_temporary
+    from stripewise.run.shell._moves import known_directory as known_directory
     from stripewise.run.shell._moves import move_before as move_before
     from stripewise.run.shell._moves import moves_to as moves_to
     from stripewise.run.shell._moves import read_moves as read_moves

@@ -23,6 +23,8 @@ from stripewise.run.shell._words import Cursor, ShellSyntaxError, Word, WordText
 _META = frozenset(" \t\n;&|<>()")
 _REDIRECTION = re.compile(r"<<|<|>>?&?!?")
 _VARIABLE = re.compile(r"\$[?#%]?(\w+|\{[^}\s]*\})(\[[^\]\n]*\])?(:[a-zA-Z]+)*|\$[$<*]")
+_FOREACH = re.compile(r"(\w+)[ \t]*\(")
+_NAME_OF_LIST = re.compile(r"(\w+)=")
 _OPERATORS = ("&&", "||", "|&", "|", ";", "&", "(", ")")
 _WITH_LISTS = frozenset(("if", "while", "foreach", "switch"))
 _ALONE = frozenset("then else endif end endsw breaksw".split())
@@ -106,7 +108,12 @@ class _CshReader(Cursor):
             self._skip_blanks()
         if self.place == start:
             raise ShellSyntaxError(start, f"{self.at()!r} where a command should be")
-        self._note_assignment(words)
+        if name := self._name_of_list(words):
+            self.place += 1
+            self.reading.assign_list(name, self._read_list())
+            end = self.place
+        else:
+            self._note_assignment(words)
         if words or redirections:
             self.reading.commands.append(
                 SimpleCommand(tuple(words), start, end, redirections=tuple(redirections))
@@ -115,6 +122,11 @@ class _CshReader(Cursor):
     def _is_keyword(self, word: Word) -> bool:
         """Skip a keyword after which a statement begins; return whether there is one."""
         self._skip_blanks()
+        if word.text == "foreach" and (name := _FOREACH.match(self.text, self.place)):
+            self.place = name.end()
+            for each in self._read_list():
+                self.reading.assign(name[1], each)
+            return True
         if word.text in _WITH_LISTS:
             while self.at() not in ("(", "\n", ""):
                 self.place += 1
@@ -127,6 +139,16 @@ class _CshReader(Cursor):
             self.place = found.end() if found else self.place
             return True
         return word.text in _ALONE
+
+    def _read_list(self) -> list[Word]:
+        """Parse the words of a list, and its parenthesis."""
+        found = list[Word]()
+        while True:
+            self._skip_blanks()
+            if self.at() == ")":
+                self.place += 1
+                return found
+            found.append(self._read_word())
 
     def _skip_parentheses(self) -> None:
         depth = 0
@@ -211,6 +233,14 @@ class _CshReader(Cursor):
             return
         self.place = found.end()
         out.expansion(found[0], quoted or found[0].endswith(":q"))
+
+    def _name_of_list(self, words: list[Word]) -> str:
+        """Return the name in `set name = (`, which ends before the parenthesis; or nothing."""
+        texts = [word.text for word in words if word.text != "-r"]
+        if self.at() != "(" or texts[:1] != ["set"]:
+            return ""
+        found = _NAME_OF_LIST.fullmatch("".join(texts[1:]))
+        return found[1] if found else ""
 
     def _note_assignment(self, words: list[Word]) -> None:
         texts = [word.text for word in words]

@@ -14,7 +14,8 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.core.errors import UsageError
@@ -28,6 +29,7 @@ from stripewise.run.shell._arguments import (
     Arguments,
     Use,
     launch_options,
+    named,
     part_of,
 )
 from stripewise.run.shell._csh import read_commands
@@ -37,12 +39,15 @@ from stripewise.run.shell._moves import CHANGE_DIRECTORY, SUBMITTED_FROM
 from stripewise.run.shell._paths import (
     HERE,
     NAME,
+    TEMPORARY,
     UNKNOWN,
     RunPaths,
     Values,
     is_above,
+    is_unknown,
     known_part,
     latin,
+    normal,
     shown,
     unknown,
 )
@@ -71,6 +76,7 @@ _PRELOADS = re.compile(r"(?<![\w$])(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\b)")
 _FUNCTION = re.compile(r"^\s*(?:function\s+[\w.-]+|[\w.-]+\s*\(\s*\))", re.MULTILINE)
 _SPLITS = re.compile(r"sh_?word_?split|\bemulate\b", re.IGNORECASE)
 """Options with which zsh splits words like other shells."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _MOST_NESTED = 5
 _MAY_CHANGE = "may change data on another host"
 _MOST_READINGS = 16
@@ -175,13 +181,14 @@ class _Shell:
             around.is_job,
             by.values if by else None,
             splits=kind != "zsh" or _SPLITS.search(text) is not None,
+            is_csh=kind == "csh",
         )
 
     def go(self) -> None:
         """Follow all commands."""
         left: list[tuple[int, str]] = []
         entered = set[tuple[int, int]]()
-        for command in self.reading.commands:
+        for command in self._in_order():
             while left and left[-1][0] <= command.start:
                 self.directory = left.pop()[1]
             for span in self.reading.subshells:
@@ -189,6 +196,8 @@ class _Shell:
                     entered.add(span)
                     left.append((span[1], self.directory))
                     left.sort(reverse=True)
+            if self.directory.startswith(TEMPORARY) and self.depth == 0:
+                self.effects.temporary.add(command.start)
             if self.directory != HERE and self.depth == 0:
                 place = self.paths.outer(self.directory)
                 self.effects.places[command.start] = utf8(shown(place))
@@ -197,6 +206,11 @@ class _Shell:
             self.command(command)
         for _, directory in left[:1]:
             self.directory = directory
+
+    def _in_order(self) -> list[SimpleCommand]:
+        """Return commands and tests in the order of the file."""
+        found = [*self.reading.commands, *self.reading.tests]
+        return sorted(found, key=lambda each: each.start) if self.reading.tests else found
 
     # -- a command ---------------------------------------------------------------------------
 
@@ -210,10 +224,23 @@ class _Shell:
                 self._look_above([redirection.target], self.directory)
         if _PRELOADS.search(self.text, command.start, command.end):
             self._note(self.effects.unguarded, "LD_PRELOAD is overwritten", "")
+        self._look_above(self._passed_on(command), self.directory)
         self._act(list(command.words), self.directory)
         self._documents()
         if command.words:
             self._last = command
+
+    def _passed_on(self, command: SimpleCommand) -> list[Word]:
+        """Return the assignments whose values programs get: paths of libraries, of tables."""
+        if command.words and command.words[0].text not in ("export", "declare", "typeset"):
+            return list(command.assignments)
+        names = [word.text for word in command.words[1:] if _NAME.fullmatch(word.text)]
+        exported = [named(f"A=${{{name}}}") for name in names]
+        given = self.around.environment
+        return [
+            *(replace(word, is_plain=False) for word in exported),
+            *(word for word in command.assignments if word.text.partition("=")[0] in given),
+        ]
 
     def _writes(self, redirection: Redirection) -> bool:
         text = redirection.target.text
@@ -231,7 +258,7 @@ class _Shell:
             self._act_on(each, directory, depth)
             ends[self.directory] = None
         if len(ends) > 1:
-            self.directory = unknown(words[0].text)
+            self.directory = _one_of(ends, words[-1].text)
 
     def _expanded(self, words: list[Word]) -> Iterator[list[Word]]:
         """Yield the possible expansions of the words of a command."""
@@ -263,7 +290,7 @@ class _Shell:
         name = os.path.basename(words[0].text)
         rest = words[1:]
         if name not in _BEHIND and not is_launcher_word(words[0].text):
-            self._look_above(list(paths_in(words, name)), directory)
+            self._look_above_by(words, name, directory)
         if name in _NO_LIBRARY:
             self._note(self.effects.unguarded, f"{name} {_NO_LIBRARY[name]}", "")
         if name in CHANGE_DIRECTORY:
@@ -336,13 +363,12 @@ class _Shell:
 
     def _launch(self, words: list[Word], directory: str, depth: int) -> None:
         """Record the output files of a launcher, and the effects of the command that it starts."""
-        texts = [utf8(shown(word.text)) for word in words]
-        try:
-            program = read_launcher(texts).program
-        except UsageError:
-            program = len(words)
+        program = _program_of(words)
+        while program < len(words) - 1 and self._may_be_options(words[program]):
+            words = [*words[:program], *words[program + 1 :]]
+            program = _program_of(words)
         self._look_above(words[1:program], directory)
-        launcher = os.path.basename(texts[0]).partition(".")[0]
+        launcher = os.path.basename(shown(words[0].text)).partition(".")[0]
         for name, value in launch_options(launcher, words[1:program], self.values):
             if value.text in ("none", "all") or value.text.isdigit():
                 continue
@@ -354,6 +380,10 @@ class _Shell:
             elif name in PROGRAMS:
                 self._act([value], directory, depth + 1)
         self._act(words[program:], directory, depth + 1)
+
+    def _may_be_options(self, word: Word) -> bool:
+        """Return whether a word may hold options of the launcher, of which nothing is known."""
+        return word.is_open and any(map(is_unknown, self.values.of_word(word)))
 
     # -- other shells -----------------------------------------------------------------------
 
@@ -480,8 +510,7 @@ class _Shell:
         if named:
             found = self.values.of_word(named[0])
             into = {self.paths.joined(self.directory, text) for text in found}
-            target = into.pop()
-            target = unknown(named[0].text) if into else target
+            target = _one_of(into, named[0].text)
         elif name in ("popd", "pushd"):
             self._before, self.directory = self.directory, self._before
             return
@@ -524,6 +553,22 @@ class _Shell:
             elif outer := self.paths.outer(path, use.follows):
                 self._note(self.effects.outer, use.verb, outer, self.paths.known(outer))
 
+    def _look_above_by(self, words: list[Word], name: str, directory: str) -> None:
+        """Record words that name paths above; those of a symbolic link begin where it is."""
+        given = Arguments.of(words[1:], "St", ("suffix", "target-directory"))
+        into = given.values("t", "target-directory") or given.operands[1:][-1:]
+        is_link = name == "ln" and given.has("s", "symbolic") and not given.has("r", "relative")
+        if not is_link or not into:
+            return self._look_above(list(paths_in(words, name)), directory)
+        self._look_above(into, directory)
+        for text in self.values.of_word(into[0]):
+            place = self.paths.joined(directory, text)
+            is_folder = os.path.basename(text) in ("", ".", "..", HERE)
+            is_folder |= os.path.isdir(self.paths.place(place))
+            if not (is_folder or len(given.operands) > 2 or given.has("t", "target-directory")):
+                place = normal(f"{place}/..")
+            self._look_above([one for one in given.operands if one is not into[0]], place)
+
     def _look_above(self, words: list[Word], directory: str) -> None:
         """Record words that name paths above the directory of a run."""
         for word in [] if is_above(directory) else words:  # the move to it is already recorded
@@ -557,6 +602,23 @@ class _Shell:
         )
         if effect not in into:
             into.append(effect)
+
+
+def _one_of(directories: Collection[str], written: str) -> str:
+    """Return directories as one, of which the name is unknown if they are beside each other."""
+    if len(directories) == 1:
+        return next(iter(directories))
+    above = {directory.rpartition("/")[0] for directory in directories}
+    top, name = above.pop(), written.rpartition("/")[2]
+    return unknown(written) if above or not top else f"{top}/{unknown(name, NAME)}"
+
+
+def _program_of(words: Sequence[Word]) -> int:
+    """Return the index of a launcher's program; the number of words if it is unknown."""
+    try:
+        return read_launcher([utf8(shown(word.text)) for word in words]).program
+    except UsageError:
+        return len(words)
 
 
 def _kind(shell: str) -> str:

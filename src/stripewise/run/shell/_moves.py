@@ -21,6 +21,7 @@ from stripewise.run.shell._shell import ParsedScript
 from stripewise.run.shell._words import Word
 
 SUBMITTED_FROM = "SLURM_SUBMIT_DIR"
+TEMPORARY_VARIABLES = ("TMPDIR", "TMP", "TEMP", "SLURM_TMPDIR")
 CHANGE_DIRECTORY = ("cd", "chdir", "pushd", "popd")
 _BACK = "-"
 _EXPANSION = re.compile(r"\$(\w+)|\$\{(\w+)\}|\$\(\s*pwd\s*\)|`\s*pwd\s*`")
@@ -155,7 +156,7 @@ def _target_of(
             return MoveTarget.UNKNOWN, nowhere
         target = f"{here}/{below}"
     names = _VARIABLE.findall(target)
-    if not target or any(name.startswith("SLURM_") or name not in environment for name in names):
+    if not target or any(not _is_given(name, environment) for name in names):
         return MoveTarget.UNKNOWN, nowhere
     path = os.path.normpath(_VARIABLE.sub(lambda found: environment[found[1]], target))
     if not path.startswith("/"):
@@ -165,6 +166,30 @@ def _target_of(
         if Path(one).is_relative_to(top):
             return MoveTarget.NAMED, Path(one).relative_to(top)
     return MoveTarget.ELSEWHERE, Path(path)
+
+
+def _is_given(name: str, environment: Mapping[str, str]) -> bool:
+    """Return whether the job has a variable as its user has it; sites set those of the job."""
+    return (
+        name in environment and not name.startswith("SLURM_") and name not in TEMPORARY_VARIABLES
+    )
+
+
+def is_temporary(move: Move) -> bool:
+    """Return whether a move leads to a directory for temporary files of the job."""
+    first = _VARIABLE.match(move.target)
+    return first is not None and first[1] in TEMPORARY_VARIABLES
+
+
+def known_directory(move: Move, environment: Mapping[str, str]) -> str:
+    """Return the directory at or below which a move leads for certain; empty if unknown."""
+    path = _VARIABLE.sub(
+        lambda found: environment[found[1]] if _is_given(found[1], environment) else "\0",
+        move.target,
+    )
+    known, unknown, _ = path.partition("\0")
+    known = known.rpartition("/")[0] if unknown else known
+    return os.path.normpath(known) if known.startswith("/") and ".." not in path else ""
 
 
 def moves_to(
@@ -202,8 +227,16 @@ def _target(word: Word, reading: ParsedScript) -> str:
     """Return a directory with the values that the script assigns; empty if one is unknown."""
     text = _expanded(word, reading, _MOST_NESTED)
     if text is None:
-        return ""
+        return _one_below(word, reading)
     return "${HOME}" + text[1:] if text == "~" or text.startswith("~/") else text
+
+
+def _one_below(word: Word, reading: ParsedScript) -> str:
+    """Return the least deep of the directories below that a word of a loop names; else nothing."""
+    values = reading.values.get(word.variable, [])
+    texts = [value.text if value and value.is_plain else "" for value in values]
+    is_below = [bool(text) and text[0] not in "/~-" and ".." not in text for text in texts]
+    return min(texts, key=lambda text: text.count("/")) if all(is_below) and texts else ""
 
 
 def _expanded(word: Word, reading: ParsedScript, depth: int) -> str | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stripewise.run.shell._launches import utf8
-from stripewise.run.shell._moves import SUBMITTED_FROM
+from stripewise.run.shell._moves import SUBMITTED_FROM, TEMPORARY_VARIABLES
 from stripewise.run.shell._shell import ParsedScript
 from stripewise.run.shell._words import Word
 
@@ -26,13 +26,14 @@ HERE, CURRENT, TEMPORARY = "\ue003", "\ue004", "\ue005"
 """Marks for the directory of the run, the current one of the shell, and one for temporary
 files."""
 _DIRECTORIES = (HERE, CURRENT, TEMPORARY)
-TEMPORARY_VARIABLES = ("TMPDIR", "TMP", "TEMP", "SLURM_TMPDIR")
 _NUMBERS = frozenset("# ? $ ! - RANDOM SECONDS UID EUID PPID LINENO BASHPID HOSTNAME".split())
 _NAMES_OF = re.compile(r"(?:basename|date|hostname|whoami|id|seq|expr|wc|nproc|uname|tr)\b")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*|[0-9@*#?$!-])(\[[^\]]*\])?")
 _SIMPLE = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 MARKED = re.compile(f"[{UNKNOWN}{NAME}]([^{END}]*){END}")
 _LAST = re.compile(f"/(?:{NAME}[^{END}]*{END}|[^/{UNKNOWN}{NAME}{END}])*$")
+_WHOLE_LIST = re.compile(r"\$\{(\w+)\[[@*]\]\}")
+_NAME_AND_BACK = re.compile(f"/{NAME}[^{END}]*{END}/\\.\\.(?=/|$)")
 _BRACES = re.compile(r"\{([^{}$`]*,[^{}$`]*)\}")
 _MOST = 16
 _MOST_NESTED = 6
@@ -57,7 +58,8 @@ def known_part(text: str) -> str:
     return text[: found.start()] if found else text
 
 
-def _is_unknown(text: str) -> bool:
+def is_unknown(text: str) -> bool:
+    """Return whether nothing is known of a text."""
     return text.startswith(UNKNOWN) and MARKED.fullmatch(text) is not None
 
 
@@ -80,6 +82,7 @@ class Values:
         outer: Values of a script that sources this one or is sourced by it, used if this one has
             none.
         splits: Whether an unquoted value is split at blanks, unlike in zsh.
+        is_csh: Whether a variable may be a list, of which `$name[2]` is a word.
     """
 
     reading: ParsedScript
@@ -90,6 +93,7 @@ class Values:
     is_job: bool = True
     outer: Values | None = None
     splits: bool = True
+    is_csh: bool = False
     _evaluating: dict[str, int] = field(default_factory=dict)
     """Variable to the index of the value that is being evaluated."""
 
@@ -102,9 +106,18 @@ class Values:
 
     def words_of(self, word: Word) -> list[list[str]]:
         """Return the words that an unquoted word may expand to, of which one may be empty."""
+        if name := self._whole_list(word):
+            words = [each for one in self._lists(name) for each in one]
+            return [[self._of_value(each, 1)[0] for each in words]]
         found = [each for text in self.of_word(word) for each in self._split(text)]
-        fewer = ([w for w in each if not _is_unknown(w)] for each in found if len(each) > 1)
+        fewer = ([w for w in each if not is_unknown(w)] for each in found if len(each) > 1)
         return [*found, *(each for each in fewer if each not in found)]
+
+    def _whole_list(self, word: Word) -> str:
+        """Return the name of the array of which a word is all words; empty if it is none."""
+        found = _WHOLE_LIST.fullmatch(word.text)
+        name = found[1] if found else word.variable if self.is_csh else ""
+        return name if name and self._is_list(name) else ""
 
     def _split(self, text: str) -> list[list[str]]:
         """Return the words of an unquoted text, split at blanks or at characters of IFS."""
@@ -156,6 +169,9 @@ class Values:
         name = _SIMPLE.match(text, place + 1)
         if name is None:
             return place + 1, ["$"]
+        index = re.compile(r"\[([^\]]*)\]").match(text, name.end()) if self.is_csh else None
+        if index is not None:
+            return index.end(), self._of_list(name[0], index[1], index[0], inside)
         modifier = re.compile(r":[htr]\b").match(text, name.end())  # csh
         if modifier is None:
             return name.end(), self.of_variable(name[0], inside)
@@ -179,6 +195,8 @@ class Values:
             return self._of_argument(name)
         if name in _NUMBERS:
             return [unknown(f"${name}", NAME)]
+        if self.is_csh and self._is_list(name):
+            return self._of_list(name, "*", f"${name}", inside)
         given = self._assigned(name)[:_MOST]
         before = self._evaluating.get(name)
         if before is not None:  # by its own value: use the previous one
@@ -209,6 +227,31 @@ class Values:
             if at.outer is None:
                 return found
             at = at.outer
+
+    def _lists(self, name: str) -> list[list[Word]]:
+        found, at = list[list[Word]](), self
+        while True:
+            found = [*at.reading.lists.get(name, []), *found]
+            if at.outer is None:
+                return found
+            at = at.outer
+
+    def _is_list(self, name: str) -> bool:
+        """Return whether lists are all that is assigned to a variable."""
+        given = self._assigned(name)
+        return bool(given) and not any(given) and len(given) == len(self._lists(name))
+
+    def _of_list(self, name: str, index: str, written: str, inside: int) -> list[str]:
+        """Return the possible values of a word of an array, or of one of its words."""
+        if not self._is_list(name) or inside >= _MOST_NESTED:
+            return [unknown(written)]
+        lists, first = self._lists(name), 1 if self.is_csh else 0
+        place = int(index) - first if index.isdigit() else -1
+        if len(lists) == 1 and 0 <= place < len(lists[0]):
+            lists = [[lists[0][place]]]
+        words = [word for each in lists for word in each][:_MOST]
+        found = [text for word in words for text in self._of_value(word, inside)]
+        return list(dict.fromkeys(found))[:_MOST] or [unknown(written)]
 
     def _of_value(self, value: Word, inside: int) -> list[str]:
         texts = [value.text] if value.is_plain else self.of_text(value.text, inside + 1)
@@ -241,8 +284,10 @@ class Values:
         if found is None or text.startswith("!"):
             return [unknown(written)]
         name, rest = found[1], text[found.end() :]
-        if found[2]:
+        if found[2] and rest:
             return [unknown(written)]
+        if found[2]:
+            return self._of_list(name, found[2][1:-1], written, inside)
         values = self.of_variable(name, inside)
         if not rest or rest.startswith((":?", "?")):
             return values
@@ -457,6 +502,8 @@ def is_above(path: str) -> bool:
 
 def normal(path: str) -> str:
     """Return a path without `.` and `..`, as far as it is known."""
+    while (shorter := _NAME_AND_BACK.sub("", path)) != path:
+        path = shorter
     known = known_part(path)
     rest = path[len(known) :]
     if rest:

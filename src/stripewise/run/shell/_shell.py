@@ -44,6 +44,7 @@ class SimpleCommand:
 
     Attributes:
         words: Words without assignments and redirections.
+        assignments: Assignments in front of the words.
         start / end: Position of its bytes, including both.
         in_backquotes: Whether it is inside backquotes, where quotes must be escaped.
         redirections: Redirections in order; those of a compound command are a command without
@@ -55,6 +56,7 @@ class SimpleCommand:
     end: int
     in_backquotes: bool = False
     redirections: tuple[Redirection, ...] = ()
+    assignments: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,12 @@ class ParsedScript:
 
     Attributes:
         commands: Commands in the order of the file.
+        tests: Tests in double brackets, in the order of the file.
         breaks: Positions of lines before which another line may be inserted.
         values: Name of a variable to the texts assigned to it; None for an unknown one.
         written: Name of a variable to the text after the `=` of each assignment.
+        lists: Name of an array to the words of each list that is assigned to it; its value in
+            `values` is unknown.
         subshells: Start and end of each subshell: `( ... )`, `$( ... )`.
         documents: Here-documents and here-strings.
         comments: Positions at which comments begin.
@@ -90,9 +95,11 @@ class ParsedScript:
     """
 
     commands: list[SimpleCommand] = field(default_factory=list)
+    tests: list[SimpleCommand] = field(default_factory=list)
     breaks: list[int] = field(default_factory=lambda: [0])
     values: dict[str, list[Word | None]] = field(default_factory=dict)
     written: dict[str, list[str]] = field(default_factory=dict)
+    lists: dict[str, list[list[Word]]] = field(default_factory=dict)
     subshells: list[tuple[int, int]] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
     comments: set[int] = field(default_factory=set)
@@ -106,6 +113,11 @@ class ParsedScript:
         """Record an assignment to a variable, with its value and the text as written."""
         self.values.setdefault(name, []).append(value)
         self.written.setdefault(name, []).append(written or (value.text if value else ""))
+
+    def assign_list(self, name: str, words: list[Word], written: str = "") -> None:
+        """Record the assignment of a list of words to an array."""
+        self.assign(name, None, written)
+        self.lists.setdefault(name, []).append(words)
 
     def documents_of(self, command: SimpleCommand) -> Iterator[Document]:
         """Yield the here-documents and here-strings of a command."""
@@ -330,19 +342,20 @@ class _ShellReader(WordReader):
                 raise ShellSyntaxError(self.place - 1, "')' of a pattern is missing")
 
     def _read_test(self) -> None:
-        """Skip `[[ ... ]]`."""
-        begin = self.place
+        """Parse `[[ ... ]]`."""
+        begin, words = self.place, list[Word]()
         self._is_between = False
-        while True:
+        while not words or words[-1].text != "]]":
             self.skip_lines()
             c = self.at()
             if not c:
                 raise ShellSyntaxError(begin, "']]' is missing")
             if c in "()<>|&;":
                 self.place += 1
-            elif self.read_word().text == "]]":
-                break
+            else:
+                words.append(self.read_word())
         self._is_between = True
+        self.reading.tests.append(SimpleCommand(tuple(words), begin, self.place))
 
     def _read_simple(self) -> None:
         start, words, redirections = self.place, list[Word](), list[Redirection]()
@@ -358,7 +371,12 @@ class _ShellReader(WordReader):
         first = self._note_assignments(words)
         self.reading.commands.append(
             SimpleCommand(
-                tuple(words[first:]), start, end, self.backquotes > 0, tuple(redirections)
+                words=tuple(words[first:]),
+                start=start,
+                end=end,
+                in_backquotes=self.backquotes > 0,
+                redirections=tuple(redirections),
+                assignments=tuple(words[:first]),
             )
         )
 
@@ -429,5 +447,8 @@ class _ShellReader(WordReader):
         known = Word(found.end(), word.end, value, word.is_plain, word.is_open)
         if found[3] == "+=":
             known = Word(found.end(), word.end, f"${{{found[1]}}}{value}", is_plain=False)
-        self.reading.assign(found[1], known if is_known else None, value)
+        if not found[2] and word.start in self.arrays:
+            self.reading.assign_list(found[1], self.arrays[word.start], value)
+        else:
+            self.reading.assign(found[1], known if is_known else None, value)
         return True

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 SUBMITTERS = frozenset(
     "sbatch salloc qsub bsub msub jsub ccc_msub pjsub oarsub cqsub llsubmit nqsub dsub"
-    " condor_submit condor_submit_dag csub ccsalloc scrontab".split()
+    " condor_submit condor_submit_dag csub ccsalloc scrontab strigger".split()
 )
 PARTS = {"flux": ("submit", "batch", "bulksubmit", "alloc", "cron"), "hq": ("submit",)}
 """Commands with subcommands that submit jobs."""
@@ -30,7 +30,8 @@ CHANGING_PARTS = {
 """Commands with subcommands that end or change jobs."""
 BEGINNINGS = SUBMITTERS | CHANGERS | PARTS.keys() | CHANGING_PARTS.keys()
 _ONLY_SAY = frozenset("--version --help -help --usage --test-only --dry-run".split())
-_LOOK_AT_SCRONTAB = frozenset(("-l", "-r", "--help", "--usage"))
+_ONLY_LOOK = {"scrontab": frozenset(("-l", "-r")), "strigger": frozenset(("--get",))}
+"""Options with which a command submits nothing."""
 SHELLS = frozenset("sh bash dash ash ksh ksh93 mksh zsh rbash csh tcsh".split())
 _INTERPRETERS = frozenset("perl ruby Rscript julia lua tclsh node php".split())
 REQUEUE = "scontrol requeue"
@@ -186,7 +187,7 @@ def submission_by(name: str, rest: Sequence[str]) -> Submission | None:
     """Return the submission of one of `BEGINNINGS` with the words after it."""
     part = _part(rest)
     if name in SUBMITTERS or part in PARTS.get(name, ()):
-        only_asks = name == "scrontab" and _LOOK_AT_SCRONTAB.intersection(rest)
+        only_asks = _ONLY_LOOK.get(name, frozenset()).intersection(rest)
         return None if only_asks or _ONLY_SAY.intersection(_options(rest)) else Submission(name, 1)
     if name in CHANGERS or part in CHANGING_PARTS.get(name, ()):
         return None if _ONLY_SAY.intersection(rest) else Submission(_changing(name, rest), 1)

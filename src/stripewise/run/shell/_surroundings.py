@@ -56,6 +56,7 @@ class Effects:
             the run's; empty if it is unknown.
         unclear: Position of each command of whose directory only the beginning is known, to that.
         above: Words that name paths above the directory of a run, below `..`.
+        temporary: Positions of commands that work in a directory for temporary files.
     """
 
     outer: list[Effect] = field(default_factory=list)
@@ -64,6 +65,7 @@ class Effects:
     places: dict[int, str] = field(default_factory=dict)
     unclear: dict[int, str] = field(default_factory=dict)
     above: list[Effect] = field(default_factory=list)
+    temporary: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ _ASKING = frozenset(["test", "[", "[["])
 _ASKS_FOR = re.compile(r"-[a-zA-Z]")
 _OPTION = re.compile(r"-[A-Za-z](?=[^=]*/|\.\.$)")
 _PATH = re.compile(rf"(?:{HERE}|{CURRENT}|\.\.?(?:/|$)|[\w.+-]{{2,}}/)")
+_PATH_LIST = re.compile(rf"[/.{HERE}{CURRENT}]")
 _MOST_TOLD = 3
 
 
@@ -133,9 +136,11 @@ def paths_in(words: Sequence[Word], name: str) -> Iterator[Word]:
 
 
 def parts_of(text: str) -> Iterator[str]:
-    """Yield the parts of an expanded word that may be paths, as in `-I../x` or `A=/x:../y`."""
+    """Yield the parts of a word that may be paths, as in `-I../x`, `A=/x:../y` or `/x:../y`."""
     option, value = _OPTION.match(text), text.partition("=")[2]
-    for part in (text, text[option.end() :] if option else "", *value.split(":")):
+    value = value or (text if ":" in text and _PATH_LIST.match(text) else "")
+    listed = [part for each in re.split("[:,]", value) for part in (each, each.partition("=")[2])]
+    for part in (text, text[option.end() :] if option else "", *listed):
         if _PATH.match(part):
             yield part
 

@@ -78,6 +78,7 @@ class WordReader(Cursor, ABC):
         self._arithmetic: dict[int, int] = {}  # possible start to its end, or 0 if there is none
         self.documents: list[tuple[int, str, bool, bool]] = []  # here-documents of this line
         self.comments: set[int] = set()  # their positions
+        self.arrays: dict[int, list[Word]] = {}  # position of `name=(...)` to its words
 
     @abstractmethod
     def read_list(self, ends: frozenset[str]) -> str:
@@ -172,7 +173,7 @@ class WordReader(Cursor, ABC):
             self._commands()
         elif c == "(" and _ARRAY.fullmatch(self.text, start, begin):
             self.place += 1
-            self._array()
+            self.arrays[start] = self._array()
         elif c == "(" and begin > start and self.text[begin - 1] in "?*+@!":
             self.place += 1
             self._parentheses()
@@ -181,16 +182,18 @@ class WordReader(Cursor, ABC):
         out.expansion(self.text[begin : self.place], quoted=True)
         return True
 
-    def _array(self) -> None:
-        """Skip the words of an array and its parenthesis."""
+    def _array(self) -> list[Word]:
+        """Parse the words of an array and its parenthesis."""
+        found = list[Word]()
         self.inside += 1
         while True:
             self.skip_lines()
             if self.at() == ")":
                 break
-            self.read_word()
+            found.append(self.read_word())
         self.place += 1
         self.inside -= 1
+        return found
 
     def _single(self) -> str:
         begin = self.place + 1

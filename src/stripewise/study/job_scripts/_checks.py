@@ -22,6 +22,8 @@ from stripewise.run.shell import (
     LaunchLine,
     Move,
     MoveTarget,
+    is_temporary,
+    known_directory,
     move_before,
     moves_to,
     target_of_move,
@@ -303,7 +305,9 @@ def shared_places(script: JobScript, launch: LaunchLine, effects: Effects) -> It
     """Yield a warning if the program works in a directory of the job, shared by many runs."""
     entered = effects.places.get(launch.start, "") if launch.start in effects.unclear else ""
     named = [one.path for one in _given_in_launch(launch, effects) if one.path != one.known]
-    if place := next((path for path in (*named, entered) if _JOB in path), ""):
+    temporary = "$TMPDIR" if launch.start in effects.temporary else ""
+    place = next((path for path in (*named, entered) if _JOB in path), temporary)
+    if place:
         yield (
             f"{script.name}: the program works in {printable(place)}, which all runs of an "
             "allocation share, with what earlier runs left there: remove that at the end of the "
@@ -330,8 +334,13 @@ def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:
     )
 
 
-def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Iterator[str]:
-    """Yield a warning for each command that changes, or may change, to a shared directory."""
+def where_unclear(
+    script: JobScript, here: Path, ours: Collection[str], allowed: Collection[Path] = ()
+) -> Iterator[str]:
+    """Yield a warning for each command that changes, or may change, to a shared directory.
+
+    Directories that the user allows runs to change, and those for temporary files, need none.
+    """
     away = moves_to(script.moves, MoveTarget.ELSEWHERE, here, os.environ, ours)
     unknown = moves_to(
         [move for move in script.moves if _reaches_a_launch(script, move)],
@@ -344,12 +353,18 @@ def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Itera
         (away, "leads to another directory"),
         (unknown, "may lead to another directory"),
     ):
-        commands = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
+        told = [move for move in moves if not (is_temporary(move) or _is_allowed(move, allowed))]
+        commands = [f"`{printable(move.text)}` (line {move.line})" for move in told][:_MOST_TOLD]
         if commands:
             yield (
                 f"{script.name}: {', '.join(commands)} {why}: what the script changes there is "
                 "refused in runs, unless --allow-outside names it"
             )
+
+
+def _is_allowed(move: Move, allowed: Collection[Path]) -> bool:
+    known = known_directory(move, os.environ)
+    return bool(known) and is_allowed(known, allowed)
 
 
 def _reaches_a_launch(script: JobScript, move: Move) -> bool:

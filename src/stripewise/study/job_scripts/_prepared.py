@@ -252,7 +252,7 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
         f"{text}; it is measured as it is" for text in missing_cpus(script, os.environ, jobs.step)
     ]
     ours = [jobs.tier.directory_variable(jobs.ask)]
-    found += where_unclear(script, options.origin.absolute(), ours)
+    found += where_unclear(script, options.origin.absolute(), ours, options.allowed_outside)
     if script.problem:
         found.append(f"{script.name}: {script.problem}")
     return tuple(found)
