@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from stripewise.bench import Case
 from stripewise.bench.comparison import compare, factor_tables
 from stripewise.bench.comparison._cells import holm, pooled_noise, student
+from stripewise.bench.report._compare import comparison_lines, headline_of
 from stripewise.core.errors import UsageError
 from support.campaigns import GIB, made_campaign, usual_cases, usual_rate
 
@@ -93,13 +94,45 @@ def test_tables_have_one_node_and_the_most_with_factors() -> None:
     assert tables[1].rows[0].best[0].median == pytest.approx(4 * GIB, rel=0.05)
 
 
-def test_campaigns_without_anything_in_common_are_refused() -> None:
-    one = made_campaign(usual_cases(), usual_rate)
-    other = made_campaign([Case("something else", nodes=77)], usual_rate)
-    with pytest.raises(UsageError, match="no case in common"):
+def test_campaigns_without_an_operation_in_common_are_refused() -> None:
+    one = made_campaign([Case("shared file", operation="write")], usual_rate)
+    other = made_campaign([Case("own directories", operation="metadata")], usual_rate)
+    with pytest.raises(UsageError, match=r"no operation in common \(made has write; made \(2\)"):
         compare([one, other])
     with pytest.raises(UsageError, match="two campaigns"):
         compare([one])
+
+
+def test_other_numbers_of_nodes_are_compared_by_their_best_and_per_node() -> None:
+    def cases(*nodes: int) -> list[Case]:
+        return [Case("shared file", operation="write", nodes=one) for one in nodes]
+
+    one = made_campaign(cases(1, 2, 4), lambda case, _: 1e9 * case.nodes)
+    other = made_campaign(cases(8, 16), lambda case, _: 1.5e9 * case.nodes, seed=2)
+    found = compare([one, other])
+    _, many, shares = factor_tables(found)
+    assert (many.title, shares.title) == ("4 and 16 nodes", "4 and 16 nodes, per node")
+    (factor,) = [row.factors[1] for row in many.rows]
+    (share,) = [row.factors[1] for row in shares.rows]
+    assert factor is not None
+    assert share is not None
+    assert factor.value == pytest.approx(6.0, rel=0.1)
+    assert share.value == pytest.approx(1.5, rel=0.1)
+    assert factor.unlike == "4 nodes against 16 nodes"
+    assert found.alike(1) == 0
+    text = "\n".join(comparison_lines(found))
+    assert "made was measured on 1, 2, 4 nodes, made (2) on 8, 16 nodes" in text
+    assert "no cell that is like for like" in headline_of(found)
+
+
+def test_nodes_that_only_one_has_are_named() -> None:
+    def campaign(*nodes: int):
+        cases = [Case("shared file", operation="write", nodes=one) for one in nodes]
+        return made_campaign(cases, lambda case, _: 1e9 * case.nodes)
+
+    text = "\n".join(comparison_lines(compare([campaign(1, 4), campaign(4, 8)])))
+    assert "not compared: 1 node of made, as made (2) has none of them" in text
+    assert "not compared: 8 nodes of made (2), as made has none of them" in text
 
 
 # ---- the statistics --------------------------------------------------------------------------

@@ -126,12 +126,16 @@ class Comparison:
         """Return the number of cells that a campaign has in common with the first."""
         return sum(1 for cell in self.cells if (ratio := cell.ratios[place]) and not ratio.unlike)
 
+    def nodes(self, place: int) -> set[int]:
+        """Return the numbers of nodes on which a campaign has cells."""
+        return {one.case.nodes for cell in self.cells if (one := cell.cells[place])}
+
 
 def compare(campaigns: Sequence[Campaign]) -> Comparison:
     """Compare campaigns with the first of them.
 
     Raises:
-        UsageError: There are fewer than two, or they have no cell in common.
+        UsageError: There are fewer than two, or they have no operation in common.
     """
     if len(campaigns) < 2:
         raise UsageError("a comparison needs two campaigns or more: give another one")
@@ -141,10 +145,13 @@ def compare(campaigns: Sequence[Campaign]) -> Comparison:
         for data in (True, False)
     }
     rows = _rows(own, noises)
-    if not any(ratio for row in rows for ratio in row.ratios):
+    operations = [dict.fromkeys(cell.operation for cell in cells) for cells in own]
+    if not any(set(operations[0]) & set(other) for other in operations[1:]):
+        what = "; ".join(f"{name} has {', '.join(some) or 'no good run'}"
+                         for name, some in zip(_names(campaigns), operations, strict=True))  # fmt: skip
         raise UsageError(
-            "the campaigns have no case in common: their suites need series of the same names "
-            "on the same numbers of nodes"
+            f"the campaigns have no operation in common ({what}): give campaigns that measured the "
+            "same"
         )
     first, *others = campaigns
     return Comparison(
@@ -258,7 +265,7 @@ class FactorTable:
     """Rows for one number of nodes.
 
     Attributes:
-        title: "1 node", "32 nodes", "32 and 16 nodes".
+        title: "1 node", "32 nodes", "32 and 16 nodes", "32 and 16 nodes, per node".
         nodes: Number of nodes of each campaign.
         rows: Rows of data, then of metadata.
     """
@@ -269,7 +276,11 @@ class FactorTable:
 
 
 def factor_tables(comparison: Comparison) -> tuple[FactorTable, ...]:
-    """Return a table for one node and one for many, if the campaigns have both."""
+    """Return a table for one node and one for many, if the campaigns have both.
+
+    Without a number of nodes in common, many is the most of each, and a further table has the
+    rates per node.
+    """
     own = [cells_of(one) for one in comparison.campaigns]
     counts = [{cell.case.nodes for cell in cells} for cells in own]
     found = []
@@ -279,7 +290,15 @@ def factor_tables(comparison: Comparison) -> tuple[FactorTable, ...]:
     many = [max(common)] * len(own) if common else [max(one, default=1) for one in counts]
     if max(many) > 1:
         found.append(_table(own, many, comparison.noises))
+    if len(set(many)) > 1:
+        shares = [list(map(_per_node, cells)) for cells in own]
+        table = _table(shares, many, comparison.noises)
+        found.append(replace(table, title=f"{table.title}, per node"))
     return tuple(found)
+
+
+def _per_node(cell: ComparisonCell) -> ComparisonCell:
+    return replace(cell, rates=tuple(rate / cell.case.nodes for rate in cell.rates))
 
 
 def _table(
@@ -317,4 +336,6 @@ def _unlike(first: ComparisonCell | None, other: ComparisonCell | None) -> str:
         return ""
     if first.case.series != other.case.series:
         return f"{first.case.series} against {other.case.series}"
+    if first.case.nodes != other.case.nodes:
+        return f"{plural(first.case.nodes, 'node')} against {plural(other.case.nodes, 'node')}"
     return f"{plural(first.case.ranks, 'rank')} against {plural(other.case.ranks, 'rank')}"

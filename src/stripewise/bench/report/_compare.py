@@ -25,6 +25,7 @@ from stripewise.bench.report._axes import operation_title
 from stripewise.bench.report._curves import colour_of
 from stripewise.present import (
     chart,
+    count_text,
     finite,
     plural,
     printable,
@@ -86,7 +87,28 @@ def sentences(found: Comparison, place: int) -> list[str]:
         )
     if not alike:
         lines.append(f"{name} and {first} have no cell that is like for like")
-    return lines
+    return [*lines, *_other_nodes(found, place)]
+
+
+def _other_nodes(found: Comparison, place: int) -> Iterator[str]:
+    """Yield which numbers of nodes only one of two campaigns has, and what that means."""
+    name, first = found.names[place], found.names[0]
+    mine, theirs = found.nodes(place), found.nodes(0)
+    if not mine & theirs:
+        yield (
+            f"not comparable at equal nodes: {first} was measured on {_node_words(theirs)}, {name} "
+            f"on {_node_words(mine)}; the tables have the best rate of each and the rate per node, "
+            "which usually falls with more nodes"
+        )
+        return
+    for one, other, some in ((first, name, theirs - mine), (name, first, mine - theirs)):
+        if some:
+            yield f"not compared: {_node_words(some)} of {one}, as {other} has none of them"
+
+
+def _node_words(nodes: set[int]) -> str:
+    shown = ", ".join(map(count_text, sorted(nodes)))
+    return f"{shown} node{'' if nodes == {1} else 's'}"
 
 
 def headline_of(found: Comparison) -> str:
@@ -98,6 +120,9 @@ def headline_of(found: Comparison) -> str:
             for cell in found.cells
             if (ratio := cell.ratios[place]) and not ratio.unlike
         ]
+        if not verdicts:
+            parts.append(f"{found.names[place]} has no cell that is like for like")
+            continue
         slower, faster = verdicts.count("slower"), verdicts.count("faster")
         parts.append(
             f"{found.names[place]} is slower in {slower} and faster in {faster} of "
