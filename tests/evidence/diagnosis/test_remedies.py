@@ -9,7 +9,14 @@ from runs import KIB, MIB, RunBuilder
 
 from stripewise.evidence.diagnosis import diagnose
 from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
-from stripewise.evidence.trace import Evidence, IoLayer, Op
+from stripewise.evidence.trace import (
+    Evidence,
+    IoLayer,
+    Op,
+    ShapeKind,
+    TraceObject,
+    TraceShape,
+)
 
 FILE = "/scratch/out.h5"
 ROMIO = {"romio_cb_write": "automatic", "cb_buffer_size": "16777216"}
@@ -99,11 +106,35 @@ def pattern(block, extents, cuts):
     )
 
 
-def test_the_pattern_tells_whether_file_or_memory_has_the_holes():
-    evidence = scattered(IoLayer.HDF5).evidence()
+def selected(file, memory=None):
+    """The run with one selection of each rank in an array of 80 x 1024, and in its buffer."""
+    run = scattered(IoLayer.HDF5)
+    run.objects = (TraceObject(0, IoLayer.HDF5, "/u", (80, 1024), element_bytes=8),)
+    places = (file, memory) if memory else (file,)
+    shapes = [
+        TraceShape(0, ShapeKind.REGULAR, extents, (1, 1), (1, 1), block)
+        for block, extents in places
+    ]
+    run.shapes = (replace(shapes[0], memory=1 if memory else -1), *shapes[1:])
+    for rank in range(2):
+        row = run.call(
+            FILE, IoLayer.HDF5, Op.WRITE, "H5Dwrite", rank, 1, 40 * 1024 * rank, 320 * KIB
+        )
+        row["object"] = row["shape"] = 0
+    return run.evidence()
+
+
+def test_the_selections_tell_whether_file_or_memory_has_the_holes():
     memory = pattern((40, 1024), (80, 1024), ("BLOCK", "*"))
+    evidence = selected(((40, 1024), (80, 1024)), ((40, 1024), (44, 1028)))
     (found,) = diagnose(evidence, [memory]).findings
     assert "it is the selection in memory that has holes" in found.text
+    (found,) = diagnose(selected(((40, 8), (80, 1024))), [memory]).findings
+    assert "in memory" not in found.text
+    assert "One call moves pieces of 64 B, 8 KiB apart in the file" in found.text
+    evidence = scattered(IoLayer.HDF5).evidence()
+    (found,) = diagnose(evidence, [memory]).findings  # selections are unknown
+    assert "holes" not in found.text
     file = pattern((640, 64), (640, 128), ("*", "BLOCK"))
     (found,) = diagnose(evidence, [file]).findings
     assert "<2D, (*, BLOCK), (640, 64)>" in found.text

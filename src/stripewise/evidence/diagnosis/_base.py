@@ -108,6 +108,11 @@ class PreparedRun:
         return Interval(bulk.low, 2 * bulk.middle, 4 * bulk.high).scaled(times)
 
 
+def capped(gain: Interval | None, most: float) -> Interval | None:
+    """Return a gain that is at most `most` seconds: the time of the layer that is changed."""
+    return None if gain is None else Interval(*(min(end, most) for end in gain))
+
+
 @dataclass(frozen=True)
 class Hit:
     """One file (or the whole run) to which a rule applies.

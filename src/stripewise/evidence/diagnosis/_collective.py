@@ -8,9 +8,19 @@ for these suggest none.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
-from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, Numbers, PreparedRun, Rule
+from stripewise.evidence.diagnosis._base import (
+    WAYS,
+    Hit,
+    Merged,
+    Numbers,
+    PreparedRun,
+    Rule,
+    capped,
+)
+from stripewise.evidence.diagnosis._interleaved import holes
 from stripewise.evidence.facts import Mpiio, hint_lines, without_ompio
 from stripewise.evidence.figures import SYSTEM, Calls, FileUse
 from stripewise.evidence.patterns import block_bytes, dominant, run_bytes
@@ -60,9 +70,11 @@ class SmallIndependent(Rule):
                     "system_calls": below.count,
                     "system_bytes": below.bytes,
                 }
+                evidence |= found | holes(run.trace, use, writing)
                 after = run.exchange(calls.bytes, piece, writing=writing)
                 gain = None if after is None else run.now(calls.elapsed).minus(after)
-                yield Hit.of_calls(use, calls, gain, writing, evidence | found)
+                gain = capped(gain, _transfer_seconds(use, ops))
+                yield Hit.of_calls(use, calls, gain, writing, evidence)
 
     def phrase(self, merged: Merged) -> str:
         return f"{size(float(merged.evidence['piece_bytes']))} independent {merged.way_files}"
@@ -224,6 +236,13 @@ def _independent(use: FileUse, ops: Sequence[Op]) -> Calls:
     return use.calls(ops[:1], layers=[use.top])
 
 
+def _transfer_seconds(use: FileUse, ops: Sequence[Op]) -> float:
+    """Return the time in MPI-IO below a library, which collective transfers change; else all."""
+    below = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
+    through = use.top > IoLayer.MPIIO and below.count
+    return below.elapsed if through else math.inf
+
+
 def _own_parts(use: FileUse, writing: bool) -> bool:
     """Return whether each rank writes its own part through POSIX: only a buffer may help."""
     return use.top is IoLayer.POSIX and not use.order_share("consecutive", writing) < 0.5
@@ -284,9 +303,13 @@ def _pattern_words(evidence: Numbers, piece_bytes: float) -> str:
     if "storage" not in evidence and run < block:
         pieces = f"pieces of {size(run)} lie between one another"
         return f" The pattern is {notation}: the ranks' {pieces}."
-    if "storage" not in evidence and piece_bytes < block / 2:
+    holey = evidence.get("memory_holes") and piece_bytes < block / 2
+    if "storage" not in evidence and holey:
         return (
             f" In the file a rank's part ({size(block)}) lies in one piece, {notation}: it is the "
             "selection in memory that has holes (guard cells)."
         )
+    if "file_piece_bytes" in evidence and float(evidence["file_piece_bytes"]) < block / 2:
+        piece, period = (size(float(evidence[f"file_{n}_bytes"])) for n in ("piece", "period"))
+        return f" One call moves pieces of {piece}, {period} apart in the file ({notation})."
     return f" The pattern is {notation}."

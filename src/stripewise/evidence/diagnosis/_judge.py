@@ -18,6 +18,7 @@ from stripewise.evidence.diagnosis._collective import (
 )
 from stripewise.evidence.diagnosis._hints import IdleHints
 from stripewise.evidence.diagnosis._imbalance import Imbalance
+from stripewise.evidence.diagnosis._interleaved import InterleavedCalls
 from stripewise.evidence.diagnosis._metadata import (
     NameCalls,
     OpenPerStep,
@@ -196,6 +197,7 @@ def tune_line(run: PreparedRun, options: str) -> str:
 RULES: tuple[Rule, ...] = (
     ChunkMismatch(),
     RedundantReads(),
+    InterleavedCalls(),
     ShreddedCollective(),
     ShreddedIndependent(),
     SmallIndependent(),
