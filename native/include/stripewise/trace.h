@@ -176,7 +176,7 @@ enum sw_shape_kind {
     SW_SHAPE_ALL = 1,     /* the whole extent */
     SW_SHAPE_REGULAR = 2, /* numbers: stride, count, block */
     SW_SHAPE_BOXES = 3,   /* numbers: boxes of an irregular hyperslab */
-    SW_SHAPE_POINTS = 4,  /* numbers: boxes of one element each, in the order of the points */
+    SW_SHAPE_POINTS = 4,  /* numbers: boxes whose elements, in C order, are the points in order */
     SW_SHAPE_NONE = 5,    /* nothing is selected */
 };
 #define SW_SHAPE_TRUNCATED 0x1u /* not all boxes are listed */

@@ -61,7 +61,8 @@ struct sw_shape {
     uint64_t stride[SW_MOST_DIMS];
     uint64_t count[SW_MOST_DIMS];
     uint64_t block[SW_MOST_DIMS];
-    /* BOXES and POINTS: n_boxes x (first[n_dims], last[n_dims]), absolute; NULL otherwise. */
+    /* BOXES and POINTS: n_boxes x (first[n_dims], last[n_dims]), absolute; NULL otherwise. A
+     * point is a box of one element, joined with others by sw_shape_add_box. */
     const uint64_t *boxes;
 };
 
@@ -69,6 +70,16 @@ struct sw_shape {
  * for ALL and NONE). 0 if there is no room, or capture is off. Cheap for a known shape: no lock.
  * */
 uint32_t sw_shape_intern(const struct sw_shape *shape, int64_t *position);
+
+#define SW_SHAPE_ROOM (SW_SHAPE_MOST_BOXES + 1)
+
+/* Adds a box to a shape of BOXES or POINTS: `boxes` has room for SW_SHAPE_ROOM. It is joined with
+ * the previous ones as far as their elements, in C order, follow each other in the same order
+ * then; what finds no room makes the shape truncated. `shape` begins with no boxes. */
+void sw_shape_add_box(struct sw_shape *shape, uint64_t *boxes, const uint64_t *first,
+                      const uint64_t *last);
+/* Counts boxes that are not looked at: if there are any, the shape is truncated. */
+void sw_shape_add_rest(struct sw_shape *shape, uint64_t number);
 
 /* ---- views ------------------------------------------------------------------------ */
 

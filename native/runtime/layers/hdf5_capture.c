@@ -205,37 +205,50 @@ static uint32_t intern_memory(const struct sw_h5 *h5, sw_hid memory, sw_hid in_f
     return sw_shape_intern(&shape, &position);
 }
 
-/* Gets the first boxes, up to a limit. */
+/* Points and boxes that HDF5 is asked for at once, and those of one call that are looked at. */
+#define AT_ONCE 256
+#define MOST_LISTED (1 << 16)
+
+/* Adds boxes until the shape is full: of the rest, only the number is known. */
 static bool select_boxes(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape,
                          uint64_t *boxes)
 {
+    uint64_t some[AT_ONCE * 2 * SW_ENTRY_DIMS];
+    size_t n = shape->n_dims;
     int64_t total = h5->H5Sget_select_hyper_nblocks(space);
-    uint64_t kept = total > SW_SHAPE_MOST_BOXES ? SW_SHAPE_MOST_BOXES : (uint64_t)total;
-    if (total <= 0 || h5->H5Sget_select_hyper_blocklist(space, 0, kept, boxes) < 0)
-        return false;
+    uint64_t done = 0;
+    while (done < (uint64_t)total && done < MOST_LISTED && shape->flags == 0) {
+        uint64_t left = (uint64_t)total - done, now = left < AT_ONCE ? left : AT_ONCE;
+        if (h5->H5Sget_select_hyper_blocklist(space, done, now, some) < 0)
+            return false;
+        for (size_t i = 0; i < now; i++)
+            sw_shape_add_box(shape, boxes, some + 2 * i * n, some + (2 * i + 1) * n);
+        done += now;
+    }
+    sw_shape_add_rest(shape, (uint64_t)total - done);
     shape->kind = SW_SHAPE_BOXES;
-    shape->n_boxes = (uint32_t)kept;
-    shape->total_boxes = (uint64_t)total;
-    return true;
+    return total > 0;
 }
 
-/* A point is a box of one element. HDF5 returns points; the list is expanded from its end. */
+/* A point is a box of one element. */
 static bool select_points(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape,
                           uint64_t *boxes)
 {
-    int64_t total = h5->H5Sget_select_elem_npoints(space);
-    uint64_t kept = total > SW_SHAPE_MOST_BOXES ? SW_SHAPE_MOST_BOXES : (uint64_t)total;
+    uint64_t some[AT_ONCE * SW_ENTRY_DIMS];
     size_t n = shape->n_dims;
-    if (total <= 0 || h5->H5Sget_select_elem_pointlist(space, 0, kept, boxes) < 0)
-        return false;
-    for (size_t i = kept; i-- > 0;) {
-        memmove(boxes + (2 * i + 1) * n, boxes + i * n, n * sizeof *boxes);
-        memmove(boxes + 2 * i * n, boxes + (2 * i + 1) * n, n * sizeof *boxes);
+    int64_t total = h5->H5Sget_select_elem_npoints(space);
+    uint64_t done = 0;
+    while (done < (uint64_t)total && done < MOST_LISTED && shape->flags == 0) {
+        uint64_t left = (uint64_t)total - done, now = left < AT_ONCE ? left : AT_ONCE;
+        if (h5->H5Sget_select_elem_pointlist(space, done, now, some) < 0)
+            return false;
+        for (size_t i = 0; i < now; i++)
+            sw_shape_add_box(shape, boxes, some + i * n, some + i * n);
+        done += now;
     }
+    sw_shape_add_rest(shape, (uint64_t)total - done);
     shape->kind = SW_SHAPE_POINTS;
-    shape->n_boxes = (uint32_t)kept;
-    shape->total_boxes = (uint64_t)total;
-    return true;
+    return total > 0;
 }
 
 /* Rare and not inlined, because it needs room on the stack. */
@@ -243,7 +256,7 @@ static __attribute__((noinline)) uint32_t intern_listed(const struct sw_h5 *h5, 
                                                         bool points, struct sw_shape *shape,
                                                         int64_t *position)
 {
-    uint64_t boxes[SW_SHAPE_MOST_BOXES * 2 * SW_ENTRY_DIMS];
+    uint64_t boxes[SW_SHAPE_ROOM * 2 * SW_ENTRY_DIMS];
     uint64_t end[SW_MOST_DIMS];
     struct sw_h5_quiet quiet;
     if (shape->n_dims == 0 || shape->n_dims > SW_ENTRY_DIMS)
@@ -257,8 +270,6 @@ static __attribute__((noinline)) uint32_t intern_listed(const struct sw_h5 *h5, 
         return 0;
     shape->elements = elements > 0 ? (uint64_t)elements : 0;
     shape->boxes = boxes;
-    if (shape->total_boxes > shape->n_boxes)
-        shape->flags |= SW_SHAPE_TRUNCATED;
     return sw_shape_intern(shape, position);
 }
 

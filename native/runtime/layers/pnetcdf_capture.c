@@ -184,29 +184,21 @@ static uint64_t volume(const sw_mpi_offset *count, size_t n)
 static void add_box(struct sw_shape *shape, uint64_t *boxes, const sw_mpi_offset *start,
                     const sw_mpi_offset *count)
 {
-    size_t n = shape->n_dims;
-    uint64_t *box = boxes + 2 * n * shape->n_boxes;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t first = (uint64_t)start[i];
-        if (shape->total_boxes == 0 || first < shape->start[i])
-            shape->start[i] = first;
-        if (shape->n_boxes < SW_SHAPE_MOST_BOXES) {
-            box[i] = first;
-            box[n + i] = first + (count != NULL ? (uint64_t)count[i] : 1) - 1;
-        }
+    uint64_t first[SW_ENTRY_DIMS], last[SW_ENTRY_DIMS];
+    for (size_t i = 0; i < shape->n_dims; i++) {
+        first[i] = (uint64_t)start[i];
+        last[i] = first[i] + (count != NULL ? (uint64_t)count[i] : 1) - 1;
+        if (shape->total_boxes == 0 || first[i] < shape->start[i])
+            shape->start[i] = first[i];
     }
-    shape->elements += volume(count, n);
-    shape->total_boxes++;
-    if (shape->n_boxes < SW_SHAPE_MOST_BOXES)
-        shape->n_boxes++;
-    else
-        shape->flags |= SW_SHAPE_TRUNCATED;
+    shape->elements += volume(count, shape->n_dims);
+    sw_shape_add_box(shape, boxes, first, last);
 }
 
 void sw_pn_capture_boxes(struct sw_call *call, int ncid, int varid, int number,
                          sw_mpi_offset *const *starts, sw_mpi_offset *const *counts)
 {
-    uint64_t boxes[SW_SHAPE_MOST_BOXES * 2 * SW_ENTRY_DIMS];
+    uint64_t boxes[SW_SHAPE_ROOM * 2 * SW_ENTRY_DIMS];
     struct sw_shape shape;
     if (!look_up(call, ncid, varid, &shape) || shape.n_dims == 0 || starts == NULL)
         return;

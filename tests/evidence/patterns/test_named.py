@@ -11,7 +11,7 @@ import pytest
 from owner_maps import blocks, pieces, selections
 
 from stripewise.evidence.patterns import Pattern, PatternKind, describe, find_patterns, generate
-from stripewise.evidence.trace import Pieces, Selections
+from stripewise.evidence.trace import UNLISTED_ROW, Pieces, Selections
 
 
 def one(access: Selections | Pieces) -> Pattern:
@@ -175,11 +175,39 @@ def test_nothing() -> None:
     assert one(pieces([], [], [], 4)).kind == PatternKind.EMPTY
 
 
-def test_points_that_are_not_listed_are_told() -> None:
-    pattern = one(blocks([], np.zeros((0, 1)), (1,), 4, (5,), irregular=7))
+def unlisted(ranks: list[int], calls: int = 1, *, together: bool = True) -> np.ndarray:
+    rows = np.zeros(len(ranks), UNLISTED_ROW)
+    rows["rank"], rows["calls"], rows["collective"] = ranks, calls, together
+    return rows
+
+
+def test_ranks_and_calls_of_selections_that_are_not_listed_count() -> None:
+    pattern = one(blocks([], np.zeros((0, 1)), (1,), 4, (5,), unlisted=unlisted([0, 1, 3], 7)))
     assert pattern.kind == PatternKind.IRREGULAR
-    assert "7 irregular selections are not part of it" in pattern.notes
-    assert describe(pattern).startswith("ranks write an array")
+    assert "21 irregular selections are not part of it" in pattern.notes
+    assert (pattern.active_ranks, pattern.collective, pattern.steps) == (3, 1.0, 7)
+    assert describe(pattern).startswith("3 of 4 ranks write an array")
+
+
+def test_a_pattern_of_which_one_call_in_a_hundred_is_unknown_keeps_its_name() -> None:
+    ranks = np.arange(200) // 50
+    starts = np.arange(200)[:, None]
+    few = blocks(ranks, starts, (1,), 4, (200,), unlisted=unlisted([0]))
+    many = blocks(ranks, starts, (1,), 4, (200,), unlisted=unlisted([0], 9, together=False))
+    assert one(few).notation == "<1D, (BLOCK), (50)>"
+    assert one(many).kind == PatternKind.IRREGULAR
+    assert one(many).collective == pytest.approx(200 / 209)
+
+
+def test_several_boxes_of_one_call_are_one_step() -> None:
+    ranks = np.repeat(np.arange(4), 2)
+    starts = np.array([[place, 8 * rank] for rank in range(4) for place in (0, 40)])
+    both = one(blocks(ranks, starts, (16, 8), 4, (64, 32), order=np.zeros(8, np.int64)))
+    assert (both.notation, both.steps) == ("<2D, (*, BLOCK), (32, 8)>", 1)
+    assert both.distributions[0].lattice == (40, 16)
+    one_call = np.tile([[0, 0], [33, 5]], (4, 1)) + np.repeat(np.arange(4)[:, None] * [0, 8], 2, 0)
+    separate = one(blocks(ranks, one_call, (16, 8), 4, (64, 32), order=np.zeros(8, np.int64)))
+    assert (separate.kind, separate.steps) == (PatternKind.IRREGULAR, 1)
 
 
 def test_strided_selections_that_interleave_out_of_step_are_counted_by_piece() -> None:

@@ -90,7 +90,7 @@ def test_all_is_the_full_extent_and_none_is_nothing() -> None:
     assert (found.rank.tolist(), found.n_ranks, found.irregular) == ([0], 2, 0)
 
 
-def test_irregular_selections_are_counted_not_listed() -> None:
+def test_unions_and_points_are_hyperslabs_of_one_call() -> None:
     shapes = [
         FakeShape((24, 24), ShapeKind.BOXES, (0, 0, 1, 1, 4, 4, 5, 5), n_boxes=2, total_boxes=2),
         FakeShape((24, 24), ShapeKind.POINTS, (0, 0, 0, 0, 3, 3, 3, 3), n_boxes=2, total_boxes=2),
@@ -98,9 +98,33 @@ def test_irregular_selections_are_counted_not_listed() -> None:
     ]
     calls = [h5write(25, i, sequence=i) for i in (1, 2, 3)]
     (found,) = selections(one_thread(*calls, objects=DATA, shapes=shapes))
-    assert (found.irregular, found.start.tolist()) == (2, [[1, 1]])
-    assert found.block.tolist() == [[4, 6]]
-    assert found.notes == ("1 selections are irregular hyperslabs", "1 selections are points")
+    assert (found.irregular, found.notes) == (0, ())
+    assert found.start.tolist() == [[1, 1], [5, 5], [1, 1], [4, 4], [1, 1]]
+    assert found.block.tolist() == [[2, 2], [2, 2], [1, 1], [1, 1], [4, 6]]
+    assert found.order.tolist() == [0, 0, 1, 1, 2]
+
+
+def test_selections_that_are_cut_are_counted_with_their_ranks() -> None:
+    many = FakeShape((24, 24), ShapeKind.POINTS, (0, 0, 0, 0), n_boxes=1, total_boxes=9, flags=1)
+    traces = [
+        one_thread(h5write(op=op, count=3), objects=DATA, shapes=[many])
+        for op in (Op.WRITE, Op.WRITE_COLLECTIVE)
+    ]
+    (found,) = selections(*traces)
+    assert (len(found.rank), found.irregular) == (0, 6)
+    assert found.unlisted.tolist() == [(0, 3, False), (1, 3, True)]
+    assert found.notes == ("6 selections of points are too many to list",)
+
+
+def test_what_a_library_writes_when_the_program_has_ended_is_not_the_programs() -> None:
+    inside = FakeCall(OUT, "MPI_File_open", Op.OPEN, IoLayer.MPIIO, depth=1, parent="H5Fcreate")
+    own = FakeCall(OUT, "MPI_File_open", Op.OPEN, IoLayer.MPIIO)
+    late = FakeCall(OUT, "MPI_File_write_at", Op.WRITE, IoLayer.MPIIO, 0, 664, sequence=9)
+    shapes = [ROWS]
+    leaked = one_thread(inside, h5write(), late, objects=DATA, shapes=shapes)
+    opened = one_thread(own, inside, h5write(), late, objects=DATA, shapes=shapes)
+    assert not pieces(leaked)
+    assert len(pieces(opened)) == 1
 
 
 def test_directions_datasets_and_growing_extents() -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.patterns._find import find_patterns as find_patterns
     from stripewise.evidence.patterns._generate import generate as generate
     from stripewise.evidence.patterns._generate import sets_of as sets_of
+    from stripewise.evidence.patterns._interleaved import members_of as members_of
     from stripewise.evidence.patterns._pattern import BlockRule as BlockRule
     from stripewise.evidence.patterns._pattern import Distribution as Distribution
     from stripewise.evidence.patterns._pattern import Pattern as Pattern

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,12 +20,14 @@ from stripewise.evidence.patterns._boxes import (
     boxes_of,
     by_rank,
     distinct,
+    joined,
     merge,
     mixed,
     most_common,
     plain_sets,
 )
 from stripewise.evidence.patterns._grid import Finding, unnamed
+from stripewise.evidence.patterns._interleaved import with_interleaving
 from stripewise.evidence.patterns._naming import (
     describe_boxes,
     distinct_and_merged,
@@ -32,8 +35,10 @@ from stripewise.evidence.patterns._naming import (
     in_steps,
     name_most,
     name_strictly,
+    number_of_calls,
     pattern_of,
     ranks_of_run,
+    with_unlisted,
 )
 from stripewise.evidence.patterns._pattern import Pattern, PatternKind
 from stripewise.evidence.patterns._shape import (
@@ -79,13 +84,20 @@ def _joined(parts: Sequence[Selections]) -> Selections:
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
     }
+    earlier = np.cumsum([0, *(int(part.order.max(initial=-1)) + 1 for part in parts[:-1])])
+    arrays["order"] += np.repeat(earlier, [part.order.size for part in parts])
     extents = tuple(max(sizes) for sizes in zip(*(p.extents for p in parts), strict=True))
     notes = dict.fromkeys(note for part in parts for note in part.notes)
     return replace(
         parts[0], **arrays, extents=extents, notes=tuple(notes),
         n_ranks=max(part.n_ranks for part in parts),
-        irregular=sum(part.irregular for part in parts),
+        unlisted=np.concatenate([part.unlisted for part in parts]),
+        left_out=sum(part.left_out for part in parts),
     )  # fmt: skip
+
+
+MOST_UNLISTED = 0.01
+"""Maximum share of calls whose selections are unknown in a pattern that has a name."""
 
 
 def _of_selections(access: Selections) -> Pattern:
@@ -95,12 +107,20 @@ def _of_selections(access: Selections) -> Pattern:
     if access.irregular and not access.notes:
         note = f"{access.irregular} irregular selections are not part of it"
         finding = replace(finding, notes=(*finding.notes, note))
-    if access.irregular and finding.kind == PatternKind.EMPTY:
+    unlisted = int(access.unlisted["calls"].sum())
+    if unlisted > MOST_UNLISTED * (unlisted + number_of_calls(boxes)) and finding.distributions:
+        finding = describe_boxes(merge(distinct(boxes)))
+    if access.irregular and finding.kind != PatternKind.DISTRIBUTED:
         finding = replace(finding, kind=PatternKind.IRREGULAR)
-    return replace(
+    pattern = replace(
         pattern_of(access, finding, boxes, n_ranks), dataset=access.dataset,
         extents=_extents(access.extents, finding), element_bytes=access.element_bytes,
     )  # fmt: skip
+    return with_interleaving(with_unlisted(pattern, access), partial(_of_rank, boxes))
+
+
+def _of_rank(boxes: Boxes, rank: int) -> Boxes:
+    return boxes.take(boxes.rank == rank)
 
 
 def _extents(known: tuple[int, ...], finding: Finding) -> tuple[int, ...]:
@@ -140,18 +160,34 @@ def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
     element_bytes = _element(rows, pieces.element_bytes)
     steps = _steps(pieces, whole, apart)
     patterns = [
-        replace(
-            pattern_of(pieces, finding, boxes, n_ranks),
-            extents=extents,
-            element_bytes=element_bytes,
-            steps=steps,
-            file_offset=first,
+        with_interleaving(
+            replace(
+                pattern_of(pieces, finding, boxes, n_ranks),
+                extents=extents,
+                element_bytes=element_bytes,
+                steps=steps,
+                file_offset=first,
+            ),
+            partial(_of_calls, apart, first, extents, element_bytes),
         )
         for finding, boxes, extents, first in _all_arrays(rows, apart, n_ranks, element_bytes)
     ]
     if element_bytes > 1:
         return patterns
     return [replace(one, notes=(*one.notes, _unit_note(rows))) for one in patterns]
+
+
+def _of_calls(
+    rows: RangeRows, first: int, extents: tuple[int, ...], element_bytes: int, rank: int
+) -> Boxes | None:
+    """Return what each call of a rank moved of an array that begins at byte `first`."""
+    units = [math.prod(extents[d + 1 :]) * element_bytes for d in range(len(extents))]
+    end = first + math.prod(extents) * element_bytes
+    chosen = (rows.rank == rank) & (rows.offset >= first) & (rows.offset < end)
+    if not extents or not chosen.any():
+        return None
+    mine = rows.take(chosen)
+    return boxes_in(replace(mine, offset=mine.offset - first), units[:-1], element_bytes)
 
 
 def _all_arrays(
@@ -163,7 +199,8 @@ def _all_arrays(
     for groups in (_by_position(rows), _by_call(apart)):
         several = [_strict(fold(group), element_bytes) for group in groups]
         found = [one for one in several if one is not None]
-        if found and len(found) == len(several) and any(map(_is_distributed, found)):
+        whole = found and len(found) == len(several) and _are_apart(groups)
+        if whole and any(map(_is_distributed, found)):
             return found
     shapes = shapes_of(rows, element_bytes)
     few = dict.fromkeys((*shapes[:MOST_TOLERANT], ()))
@@ -237,6 +274,33 @@ def _is_plain(found: _Found) -> bool:
 
 def _is_distributed(found: _Found) -> bool:
     return found[0].kind in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
+
+
+def _are_apart(groups: Sequence[RangeRows]) -> bool:
+    """Return whether arrays follow each other, once or in each record of a common distance."""
+    rows = joined(*groups)
+    number = np.repeat(np.arange(len(groups)), [group.rank.size for group in groups])
+    used = (rows.times > 1).sum(axis=0)
+    outer = np.maximum(used - 1, 0), np.arange(rows.rank.size)
+    ends = rows.offset + rows.size + ((rows.times - 1) * rows.step).sum(axis=0)
+    if _follow(number, rows.offset, ends):
+        return True
+    times, step = rows.times[outer], rows.step[outer]
+    if (used == 0).any() or (times != times[0]).any() or (step != step[0]).any():
+        return False
+    ends = ends - (times - 1) * step
+    one_record = int(ends.max() - rows.offset.min()) <= int(step[0])
+    return one_record and _follow(number, rows.offset, ends)
+
+
+def _follow(number: Ints, begins: Ints, ends: Ints) -> bool:
+    """Return whether the regions of numbered groups do not overlap."""
+    n_groups = int(number.max()) + 1
+    first, last = np.full(n_groups, np.iinfo(np.int64).max), np.zeros(n_groups, np.int64)
+    np.minimum.at(first, number, begins)
+    np.maximum.at(last, number, ends)
+    order = np.argsort(first, kind="stable")
+    return bool((first[order][1:] >= last[order][:-1]).all())
 
 
 def _by_position(rows: RangeRows) -> list[RangeRows]:

@@ -93,13 +93,50 @@ def pattern_of(
         boxes: Boxes before any were joined.
         n_ranks: Number of ranks of the run.
     """
-    counts = runs(alike(boxes.rank))[1] if boxes.rank.size else boxes.rank
+    called = boxes.take(_begins_call(boxes))
+    counts = runs(alike(called.rank))[1] if called.rank.size else called.rank
     return replace(
         finding, file=access.file, writing=access.writing, source=access.source, n_ranks=n_ranks,
-        collective=float(access.collective.mean()) if access.collective.size else 0.0,
+        collective=float(_collective(access).mean()) if access.collective.size else 0.0,
         notes=(*finding.notes, *access.notes), active_ranks=counts.size,
         steps=int(np.bincount(counts).argmax()) if counts.size else 0,
     )  # fmt: skip
+
+
+def with_unlisted(pattern: Pattern, access: Selections) -> Pattern:
+    """Return the pattern with the ranks and calls of selections that are not listed."""
+    calls = access.unlisted["calls"]
+    if not calls.sum():
+        return pattern
+    listed = _collective(access)
+    together = listed.sum() + calls[access.unlisted["collective"]].sum()
+    ranks = np.unique(np.append(access.rank, access.unlisted["rank"]))
+    each = np.bincount(access.unlisted["rank"], calls).astype(np.int64)
+    return replace(
+        pattern,
+        active_ranks=ranks.size,
+        first_rank=int(ranks[0]),
+        collective=float(together / (listed.size + calls.sum())),
+        steps=max(pattern.steps, most_common(each[each > 0])),
+    )
+
+
+def _collective(access: Selections | Pieces) -> Flags:
+    """Return (n_calls,) whether each call is collective."""
+    _, first = np.unique(mixed(access.rank, access.order), return_index=True)
+    return np.asarray(access.collective[first])
+
+
+def _begins_call(boxes: Boxes) -> Flags:
+    """Return (n,) whether a box is the first of its call."""
+    if not boxes.rank.size:
+        return np.zeros(0, np.bool_)
+    return np.append(True, ~(alike(boxes.rank) & alike(boxes.order)))
+
+
+def number_of_calls(boxes: Boxes) -> int:
+    """Return the number of calls that moved the boxes."""
+    return int(_begins_call(boxes).sum())
 
 
 # Patterns in which each rank has several boxes: cells on diagonals, steps elsewhere.
@@ -162,7 +199,7 @@ def _balanced(rank: Ints, n_cells: int, found: list[Named], slabs: list[Ints]) -
 def in_steps(boxes: Boxes) -> Finding | None:
     """Name what all ranks do in the same way in each step, at different places."""
     n_steps = each_has(boxes)
-    if n_steps < 2:
+    if n_steps < 2 or not _begins_call(boxes).all():
         return None
     sets = boxes.sets.reshape(boxes.n_dims, 5, -1, n_steps)
     moved = sets - sets[..., :1]

@@ -61,6 +61,8 @@ class Distribution:
         lengths: Lengths of the blocks for `BlockRule.GENERAL`; the one length for `FIXED`.
         ghost: Elements below and above its own block that a process also moves.
         lattice: Only `lattice[1]` of every `lattice[0]` elements are moved; empty if all are.
+        interleave: One call of a process moves `interleave[1]` of every `interleave[0]` elements
+            of its block, and its other calls the rest; empty if each call moves whole runs.
     """
 
     kind: str
@@ -69,6 +71,7 @@ class Distribution:
     lengths: tuple[int, ...] = ()
     ghost: tuple[int, int] = (0, 0)
     lattice: tuple[int, ...] = ()
+    interleave: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"CYCLIC({self.width})" if self.kind == "CYCLIC" and self.width > 1 else self.kind
@@ -160,7 +163,7 @@ def block_bytes(pattern: Pattern) -> int:
 
 
 def run_bytes(pattern: Pattern) -> int:
-    """Return the bytes of one contiguous piece in the array, in C order.
+    """Return the bytes of one contiguous piece that a call moves in the array, in C order.
 
     The pieces of chunked storage are different.
     """
@@ -169,8 +172,8 @@ def run_bytes(pattern: Pattern) -> int:
     run = pattern.element_bytes
     for d in reversed(range(len(pattern.block))):
         distribution, size = pattern.distributions[d], pattern.block[d]
-        if distribution.lattice:
-            return run * distribution.lattice[1]
+        if distribution.lattice or distribution.interleave:
+            return run * (distribution.interleave or distribution.lattice)[1]
         if distribution.kind == "CYCLIC":
             return run * min(distribution.width, size)
         run *= size

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.trace._rows import groups as groups
     from stripewise.evidence.trace._rows import join_in_order as join_in_order
     from stripewise.evidence.trace._rows import join_rows as join_rows
+    from stripewise.evidence.trace._rows import left_to_libraries as left_to_libraries
     from stripewise.evidence.trace._rows import requested_bytes as requested_bytes
     from stripewise.evidence.trace._rows import take_rows as take_rows
     from stripewise.evidence.trace._rows import unknown_counters as unknown_counters
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.trace._trace import RECORDED_LAYERS as RECORDED_LAYERS
     from stripewise.evidence.trace._trace import SYSTEM_LAYERS as SYSTEM_LAYERS
     from stripewise.evidence.trace._trace import TRACE_ROW as TRACE_ROW
+    from stripewise.evidence.trace._trace import UNLISTED_ROW as UNLISTED_ROW
     from stripewise.evidence.trace._trace import WRITES as WRITES
     from stripewise.evidence.trace._trace import EventFlag as EventFlag
     from stripewise.evidence.trace._trace import IoLayer as IoLayer

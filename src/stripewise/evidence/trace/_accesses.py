@@ -11,11 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.evidence.trace._access_bytes import byte_pieces
-from stripewise.evidence.trace._rows import groups, number_in_rank, ranks_of, take_rows, within
+from stripewise.evidence.trace._rows import (
+    begins,
+    groups,
+    left_to_libraries,
+    ranks_of,
+    take_rows,
+    within,
+)
 from stripewise.evidence.trace._trace import (
     COLLECTIVE_OPS,
     DATA_OPS,
     SYSTEM_LAYERS,
+    UNLISTED_ROW,
     WRITES,
     EventFlag,
     IoLayer,
@@ -64,6 +72,7 @@ def _data_rows(trace: Trace) -> NDArray[Any]:
     rows = _moved_by_waits(trace)
     moved = np.isin(rows["op"], DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
+    moved &= ~left_to_libraries(rows)
     if not trace.n_ranks:
         rows = take_rows(rows, moved)
         rows["rank"] = rows["process"]
@@ -156,11 +165,16 @@ def _selections(
     described = trace.objects[int(owner[-1])]
     extents = _extents(trace, rows, owner)
     parts = [np.zeros(0, _selected(len(extents)))]
+    unlisted = [np.zeros(0, UNLISTED_ROW)]
     for (shape,), places in groups(rows["shape"]):
-        parts += _of_shape(trace, take_rows(rows, places), shape, troubles)
-    found = np.concatenate(parts)
-    rank, n_ranks = ranks_of(trace, found["rank"])
-    found["order"] = number_in_rank(rank, *(found[n] for n in ("process", "thread", "sequence")))
+        listed, others, why = _of_shape(trace, take_rows(rows, places), shape)
+        parts += listed
+        unlisted.append(_unlisted(others))
+        troubles[why] += int(others["count"].sum())
+    found, missing = np.concatenate(parts), np.concatenate(unlisted)
+    everyone, n_ranks = ranks_of(trace, np.append(found["rank"], missing["rank"]))
+    rank, missing["rank"] = everyone[: len(found)], everyone[len(found) :]
+    found["order"] = _call_numbers(rank, found)
     place = np.lexsort((found["order"], rank))
     names = ("start", "stride", "count", "block", "order", "collective")
     columns: dict[str, Any] = {name: found[name][place] for name in names}
@@ -173,10 +187,31 @@ def _selections(
         rank=rank[place],
         **columns,
         n_ranks=n_ranks,
-        irregular=sum(troubles.values()),
+        unlisted=missing,
+        left_out=left_out,
         source=IoLayer(described.layer).name.lower(),
         notes=tuple(f"{number} {what}" for what, number in troubles.items() if number),
     )
+
+
+def _unlisted(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return (n,) `UNLISTED_ROW` of calls."""
+    found = np.zeros(len(rows), UNLISTED_ROW)
+    found["rank"], found["calls"] = rows["rank"], rows["count"]
+    found["collective"] = np.isin(rows["op"], COLLECTIVE_OPS)
+    return found
+
+
+def _call_numbers(rank: NDArray[np.int64], found: NDArray[Any]) -> NDArray[np.int64]:
+    """Return (n,) place of each selection's call among those of its rank, from 0."""
+    keys = [found[name] for name in ("process", "thread", "sequence")]
+    order = np.lexsort((*keys[::-1], rank))
+    new = begins(rank[order], *(key[order] for key in keys))
+    calls = np.cumsum(new) - 1
+    first = np.searchsorted(rank[order], rank[order])
+    numbers = np.empty(len(rank), np.int64)
+    numbers[order] = calls - calls[first]
+    return numbers
 
 
 def _selected(n_dims: int) -> np.dtype[np.void]:
@@ -197,55 +232,62 @@ def _extents(trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64]) -> tupl
 
 
 def _of_shape(
-    trace: Trace, rows: NDArray[Any], number: int, troubles: Counter[str]
-) -> list[NDArray[Any]]:
-    """Return the selections of calls that share a shape; unusable ones are put in `troubles`."""
-    n_calls = int(rows["count"].sum())
+    trace: Trace, rows: NDArray[Any], number: int
+) -> tuple[list[NDArray[Any]], NDArray[Any], str]:
+    """Return the selections of calls that share a shape, calls without known ones, and why."""
+    nobody = rows[:0]
     if number < 0:
-        troubles["calls whose selection was not recorded"] += n_calls
-        return []
+        return [], rows, _NOT_RECORDED
     shape = trace.shapes[number]
     if shape.kind == ShapeKind.NONE:
-        return []
-    regular = _regular(shape)
-    if regular is None:
-        what = "points" if shape.kind == ShapeKind.POINTS else "irregular hyperslabs"
-        troubles[f"selections are {what}"] += n_calls
-        return []
-    vectors, whole = regular
-    lost = (rows["flags"] & EventFlag.NO_OFFSET) != 0
-    if lost.any() and not whole:
-        troubles["calls whose selection was not recorded"] += int(rows["count"][lost].sum())
-        rows = rows[~lost]
+        return [], nobody, ""
+    regular, whole = _regular(shape)
+    if not regular:
+        points = shape.kind == ShapeKind.POINTS
+        return [], rows, f"selections of {'points' if points else 'boxes'} are too many to list"
+    lost = np.zeros(len(rows), bool) if whole else (rows["flags"] & EventFlag.NO_OFFSET) != 0
+    listed = [_placed(rows[~lost], part, shape.extents or (1,), whole=whole) for part in regular]
+    return listed, rows[lost], _NOT_RECORDED
+
+
+_NOT_RECORDED = "calls whose selection was not recorded"
+_Part = tuple[tuple[int, ...], ...]
+"""Start from the corner of the selection, stride, count and block of a hyperslab."""
+
+
+def _placed(
+    rows: NDArray[Any], part: _Part, extents: tuple[int, ...], *, whole: bool
+) -> NDArray[Any]:
+    """Return a hyperslab of each call of some rows."""
     row, k = expanded_index(rows["count"])
     levels = levels_of(k, rows["inner"][row])
-    extents = shape.extents or (1,)
     found = np.zeros(len(row), _selected(len(extents)))
     for name in ("rank", "process", "thread"):
         found[name] = rows[name][row]
     found["sequence"] = rows["sequence"][row] + moved(levels, rows["sequence_stride"][row])
     if not whole:
         index = rows["offset"][row] + moved(levels, rows["stride"][row])
-        found["start"] = _corner(index, extents)
-    for name, numbers in zip(("stride", "count", "block"), vectors, strict=True):
+        found["start"] = _corner(index, extents) + part[0]
+    for name, numbers in zip(("stride", "count", "block"), part[1:], strict=True):
         found[name] = numbers
     found["collective"] = np.isin(rows["op"], COLLECTIVE_OPS)[row]
-    return [found]
+    return found
 
 
-def _regular(shape: TraceShape) -> tuple[tuple[tuple[int, ...], ...], bool] | None:
-    """Return stride, count and block of a hyperslab shape, and whether it is complete."""
+def _regular(shape: TraceShape) -> tuple[list[_Part], bool]:
+    """Return the hyperslabs of a shape, none if they are not all known, and whether it is all."""
     extents = shape.extents or (1,)
-    ones = (1,) * len(extents)
+    ones, corner = (1,) * len(extents), (0,) * len(extents)
     if shape.kind == ShapeKind.ALL:
-        return (ones, ones, extents), True
+        return [(corner, ones, ones, extents)], True
     if shape.kind == ShapeKind.REGULAR and len(shape.count) == len(extents):
-        return (shape.stride, shape.count, shape.block), False
-    boxes = shape.boxes
-    if boxes is not None and len(boxes) == 1 and not shape.truncated and shape.total_boxes <= 1:
-        size = boxes[0, 1] - boxes[0, 0] + 1
-        return (ones, ones, tuple(size.tolist())), False
-    return None
+        return [(corner, shape.stride, shape.count, shape.block)], False
+    if shape.boxes is None or shape.truncated or shape.total_boxes > len(shape.boxes):
+        return [], False
+    return [
+        (tuple(first.tolist()), ones, ones, tuple((last - first + 1).tolist()))
+        for first, last in shape.boxes
+    ], False
 
 
 def _corner(index: NDArray[np.int64], extents: tuple[int, ...]) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.evidence.trace._run_profile import COUNTER_ROW
-from stripewise.evidence.trace._trace import Trace
+from stripewise.evidence.trace._trace import SYSTEM_LAYERS, IoLayer, Op, Trace
 
 
 def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
@@ -116,6 +116,29 @@ def number_in_rank(rank: NDArray[np.int64], *order: NDArray[Any]) -> NDArray[np.
     numbers = np.empty(len(rank), np.int64)
     numbers[sequence] = np.arange(len(rank)) - np.searchsorted(sorted_rank, sorted_rank)
     return numbers
+
+
+def left_to_libraries(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows without a caller were made by a library on its own, (n,) bool.
+
+    A library that still has a file open when the program ends closes it then, in no call of the
+    program. They are calls of MPI-IO or of the system for a file that the process opened in that
+    layer, but only within calls of a library.
+
+    Args:
+        rows: (n,) `TRACE_ROW` of all calls of a run.
+    """
+    found = np.zeros(len(rows), bool)
+    for layers in ((IoLayer.MPIIO,), SYSTEM_LAYERS):
+        mine = np.isin(rows["layer"], layers) & (rows["file"] >= 0)
+        opens = mine & (rows["op"] == Op.OPEN)
+        if not opens.any():
+            continue
+        width = int(rows["file"].max()) + 2
+        key = rows["process"].astype(np.int64) * width + rows["file"]
+        inside = np.setdiff1d(key[opens & (rows["depth"] > 0)], key[opens & (rows["depth"] == 0)])
+        found |= mine & (rows["depth"] == 0) & np.isin(key, inside)
+    return found
 
 
 # Equal values stored once, identified by number.

@@ -39,16 +39,23 @@ class _Access:
     notes: tuple[str, ...] = ()
 
 
+UNLISTED_ROW = np.dtype([("rank", "<i8"), ("calls", "<i8"), ("collective", "?")])
+"""Equal calls of one rank whose selections are not listed."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selections(_Access):
     """Regular hyperslabs of one dataset that all ranks moved in one direction.
+
+    A call that selected several hyperslabs has as many entries, with the same `order`.
 
     Attributes:
         dataset: Name inside the file (empty for a whole file).
         extents: Elements per dimension, C order (last fastest); 0 if unknown.
         start / stride / count / block: (n, n_dims) int64, the arguments of H5Sselect_hyperslab.
-        irregular: Number of selections that are not regular hyperslabs and not listed here; the
-            notes describe them.
+        unlisted: (m,) `UNLISTED_ROW`, calls that moved data and whose selection is not listed,
+            since it is not known completely; the notes describe them.
+        left_out: Number of further calls that are left out because there are too many.
         source: "hdf5", "pnetcdf" or "adios2".
     """
 
@@ -58,8 +65,14 @@ class Selections(_Access):
     stride: NDArray[np.int64]
     count: NDArray[np.int64]
     block: NDArray[np.int64]
-    irregular: int = 0
+    unlisted: NDArray[Any] = field(default_factory=lambda: np.zeros(0, UNLISTED_ROW))
+    left_out: int = 0
     source: str = "hdf5"
+
+    @property
+    def irregular(self) -> int:
+        """Number of calls whose selections are not listed."""
+        return int(self.unlisted["calls"].sum()) + self.left_out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -301,7 +314,8 @@ class TraceShape:
         extents: Extents of the object at that time.
         stride / count / block: Parameters of a regular hyperslab; empty otherwise.
         boxes: (n, 2, n_dims) int64, first and last element (inclusive) of each box of an irregular
-            selection, relative to the lower corner; None otherwise.
+            selection, relative to the lower corner; None otherwise. The elements of the boxes of
+            points, in C order, are the points in their order.
         truncated: Whether boxes are missing; `total_boxes` is their full number.
         elements: Number of all selected elements.
         memory: Index into `Trace.shapes` of the buffer's shape if that has holes (a halo); -1 if

@@ -11,7 +11,7 @@ from math import gcd
 
 from stripewise.core import ProgramFacts, Value
 from stripewise.core.errors import StripewiseError
-from stripewise.evidence.patterns import Distribution, Pattern, pattern_of
+from stripewise.evidence.patterns import Distribution, Pattern, members_of, pattern_of
 from stripewise.settings.tunables import Layer, all_tunables, with_implied
 from stripewise.storage.machines import Storage
 from stripewise.storage.simulation._simulate import LAYOUT_SETTINGS, simulate
@@ -163,7 +163,8 @@ def in_steps(
 ) -> list[Pattern]:
     """Replace the number of calls, which found patterns have, by how often all data is moved.
 
-    Calls may make one array together, or each move all of it, elsewhere or again.
+    Calls may make one array together, or each move all of it, elsewhere or again. Calls that
+    interleave are patterns of their own.
 
     Args:
         patterns: Patterns as they were found.
@@ -171,6 +172,7 @@ def in_steps(
         calls: Calls of each rank by file and direction, if known. If there are more than in the
             patterns, each step was moved in several calls.
     """
+    patterns = [member for one in patterns for member in members_of(one)]
     steps_of: Counter[tuple[str, bool]] = Counter()
     for one in patterns:
         steps_of[one.file, one.writing] += one.steps
