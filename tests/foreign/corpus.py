@@ -45,6 +45,7 @@ class Case:
         answer: The right answer, as the kind defines it.
         input: Further data that the kind needs to make the input.
         suite: Whether `make test` tries it.
+        mpi: Whether it starts an MPI program, so that it has the processors to itself there.
         needs: Debian packages or files without which it is not tried.
     """
 
@@ -56,6 +57,7 @@ class Case:
     answer: Mapping[str, Any] = field(default_factory=dict)
     input: Mapping[str, Any] = field(default_factory=dict)
     suite: bool = False
+    mpi: bool = False
     needs: tuple[str, ...] = ()
 
 

@@ -13,7 +13,15 @@ from foreign.corpus import Case, Verdict, cases_of, kind_names, tried
 _SUITE = [case for kind in kind_names() for case in cases_of(kind) if case.suite]
 
 
-@pytest.mark.parametrize("case", _SUITE, ids=lambda case: f"{case.kind}-{case.name}")
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case, marks=[pytest.mark.mpi] if case.mpi else [], id=f"{case.kind}-{case.name}"
+        )
+        for case in _SUITE
+    ],
+)
 def test_a_foreign_input_is_handled_rightly(case: Case, tmp_path: Path) -> None:
     (_, outcome) = next(tried([case], tmp_path))
     if outcome.verdict is Verdict.SKIPPED:
