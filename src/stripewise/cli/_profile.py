@@ -203,6 +203,7 @@ def profile_command(
             number,
             allow_outside,
             chosen.limit_of(10, as_json=as_json),
+            storage=storage[0],
             as_json=as_json,
             **given,
         )
@@ -258,6 +259,7 @@ def _profile(
     allow_outside: tuple[Path, ...],
     limit: int | None,
     *,
+    storage: EmulatedStorage | None,
     as_json: bool,
     page: Path | None,
     picture: Path | None,
@@ -281,6 +283,9 @@ def _profile(
             "those of one run together, or names the runs"
         )
     diagnosis = diagnose(evidence, patterns, storage_of_files(profile.paths, profile.hosts).costs)
+    from stripewise.learning.adoption import with_study
+
+    diagnosis = with_study(diagnosis, profile, storage)
     if number is not None:
         _try(diagnosis, number, paths, allow_outside, as_json=as_json)
         return

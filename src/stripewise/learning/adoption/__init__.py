@@ -22,5 +22,6 @@ if TYPE_CHECKING:
     from stripewise.learning.adoption._session import AdoptionPlan as AdoptionPlan
     from stripewise.learning.adoption._session import Seen as Seen
     from stripewise.learning.adoption._session import seen_of as seen_of
+    from stripewise.learning.adoption._studied import with_study as with_study
 else:
     __getattr__, __all__ = lazy_exports(__name__)
