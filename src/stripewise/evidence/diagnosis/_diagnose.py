@@ -13,7 +13,7 @@ from stripewise.core import StorageCosts, to_json, with_unknown
 from stripewise.evidence.diagnosis._base import PreparedRun
 from stripewise.evidence.diagnosis._facts_base import SeenRun
 from stripewise.evidence.diagnosis._judge import judge, tune_line
-from stripewise.evidence.diagnosis._tell import tell
+from stripewise.evidence.diagnosis._tell import CAUSES, tell
 from stripewise.evidence.figures import (
     Check,
     Diagnosis,
@@ -141,7 +141,7 @@ def headline(
         return f"{first} Nothing stands out: I/O is less than 5 % of the run.{but}"
     if not unusual:
         return f"{first} {_nothing(checks, findings)}{but}"
-    return f"{first} {unusual[0].text} {_remedy(findings, search)}{but}"
+    return f"{first} {unusual[0].text} {_remedy(unusual[0], findings, search)}{but}"
 
 
 def _nothing(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
@@ -153,11 +153,11 @@ def _nothing(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
     return f"Nothing stands out among {things(seen, 'fact')} that were checked{remarks}."
 
 
-def _remedy(findings: Sequence[Finding], search: str) -> str:
-    """Return the first remedy without a claim, or that only an experiment can tell."""
-    known = next((found for found in findings if found.stake_seconds > 0), None)
-    if known is not None:
-        return f"{known.advice}: what that saves cannot be predicted."
+def _remedy(fact: Fact, findings: Sequence[Finding], search: str) -> str:
+    """Return the remedy of a fact's cause, or that only an experiment can tell."""
+    cause = next((found for found in findings if found.code in CAUSES.get(fact.code, ())), None)
+    if cause is not None:
+        return f"To try: {cause.advice}; what that saves cannot be predicted."
     if search:
         return f"No saving can be predicted; to search by experiment: `{search}`."
     return "No saving can be predicted."

@@ -163,7 +163,7 @@ class SeenRun:
             self._traffic(use, writing)
             for use in self.files
             for writing, _ in WAYS
-            if not use.why_missing(_PARTS[writing])
+            if not use.why_missing(_PARTS[writing]) and not use.path.startswith("<STD")
         )
         return tuple(one for one in found if one.bytes or one.asked.bytes)
 

@@ -165,10 +165,19 @@ def _by_rank(run: SeenRun) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _excess(use: FileUse) -> float:
-    """Return by how much the slowest rank of a reduced record exceeds the fastest, 0 to 1."""
-    slow, fast = use.rows["slowest_seconds"], use.rows["fastest_seconds"]
-    known = use.reduced & (use.rows["slowest_rank"] >= 0) & (slow > 0) & use.own
-    return float(((slow - fast) / np.where(known, slow, 1))[known].max(initial=0.0))
+    """Return by how much the slowest rank of a reduced record exceeds the fastest, 0 to 1.
+
+    In time or in bytes, whichever differ more.
+    """
+    known = use.reduced & (use.rows["slowest_rank"] >= 0)
+    rows = use.rows[known & use.own]
+    found = 0.0
+    for name in ("seconds", "bytes"):
+        ends = np.stack([rows[f"{end}_{name}"] for end in ("slowest", "fastest")]).astype(float)
+        most = ends.max(axis=0)
+        part = (most - ends.min(axis=0)) / np.where(most > 0, most, 1)
+        found = max(found, float(part.max(initial=0.0)))
+    return found
 
 
 class SingleWriter(FactRule):
@@ -234,21 +243,28 @@ class ManyFiles(FactRule):
         return ""
 
 
-class Stdio(FactRule):
-    """Much data through the buffers of the C library."""
+class Interfaces(FactRule):
+    """Much data through the buffers of the C library, or ranks that use no MPI-IO."""
 
     code = "stdio"
     subject = "interfaces"
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
-        parts = tuple(p for p in run.traffic if p.use.top is IoLayer.STDIO and p.asked.bytes)
-        concern = Concern(parts)
-        if not parts or concern.asked_bytes < max(0.1 * run.moved_bytes, 1):
-            return
-        share = concern.asked_bytes / run.moved_bytes
-        text = (
-            f"{percent(share)} of the bytes went through stdio (fread, fwrite, streams), whose "
-            "buffers are 4 KiB unless the program sets others."
-        )
-        numbers: Numbers = {"bytes": concern.asked_bytes, "share": share}
-        yield run.fact(self.code, text, concern, numbers, is_minor=run.n_ranks < 2, part=0.5)
+        moving = [part for part in run.traffic if part.asked.bytes]
+        concern = Concern(tuple(part for part in moving if part.use.top is IoLayer.STDIO))
+        if concern.asked_bytes >= max(0.1 * run.moved_bytes, 1):
+            share = concern.asked_bytes / run.moved_bytes
+            text = (
+                f"{percent(share)} of the bytes went through stdio (fread, fwrite, streams), "
+                "whose buffers are 4 KiB unless the program sets others."
+            )
+            numbers: Numbers = {"bytes": concern.asked_bytes, "share": share}
+            yield run.fact(self.code, text, concern, numbers, is_minor=run.n_ranks < 2, part=0.5)
+        if run.n_ranks > 1 and moving and all(p.use.top <= IoLayer.STDIO for p in moving):
+            text = f"{things(run.n_ranks, 'rank')} moved all data without MPI-IO."
+            whole = Concern(tuple(moving))
+            numbers = {"ranks": run.n_ranks}
+            yield run.fact("no-mpiio", text, whole, numbers, is_minor=True)
+
+    def why_unknown(self, run: SeenRun) -> str:
+        return ""

@@ -19,7 +19,7 @@ from stripewise.evidence.diagnosis._facts_base import (
     SeenRun,
     Traffic,
 )
-from stripewise.evidence.figures import DATA, READS, Fact, FileUse
+from stripewise.evidence.figures import DATA, Fact, FileUse
 from stripewise.evidence.trace import IoLayer
 from stripewise.present import count_text as count
 from stripewise.present import number_text as number
@@ -29,7 +29,7 @@ from stripewise.present import size_text as size
 
 LEAST_CALLS = 100
 MANY_CALLS = 1000
-LEAST_SMALL_SHARE = 0.1
+LEAST_UNALIGNED = 0.1
 LEAST_AMPLIFICATION = 1.5
 LEAST_SPLIT = 16
 TINY_BYTES = 64 << 10
@@ -48,8 +48,8 @@ def by_way(parts: Iterable[Traffic]) -> Iterator[tuple[bool, Concern]]:
 class RequestSize(FactRule):
     """Many requests that are small for a parallel file system.
 
-    Small is below 1 MiB, the usual stripe. Runs whose requests are small on average have a fact
-    that matters; runs that also have many large ones have it listed, with the bytes in them.
+    Small is below 1 MiB, the usual stripe. Files whose requests are small on average make a fact
+    that matters; small requests to files that also have large ones are only listed.
     """
 
     code = "request-size"
@@ -57,34 +57,31 @@ class RequestSize(FactRule):
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         for writing, concern in by_way(part for part in run.traffic if part.count):
-            calls, small = concern.total("count"), concern.total("small")
-            many = calls >= LEAST_CALLS and concern.mean_bytes < SMALL_BYTES
-            some = small >= MANY_CALLS and small >= LEAST_SMALL_SHARE * calls
-            if not (many or some):
-                continue
-            way = "writes" if writing else "reads"
-            mean = size(concern.mean_bytes)
-            if concern.mean_bytes < SMALL_BYTES:
-                verb = "write" if writing else "read"
-                text = (
-                    f"{size(concern.total('bytes'))} {'were written' if writing else 'were read'} "
-                    f"in {things(calls, verb)} of {mean} on average."
-                )
-            else:
-                text = (
-                    f"{count(small)} of {count(calls)} {way} are smaller than 1 MiB; all "
-                    f"{way} together have {mean} on average."
-                )
-            numbers: Numbers = {
-                "calls": calls,
-                "small_calls": small,
-                "bytes": concern.total("bytes"),
-                "mean_bytes": concern.mean_bytes,
-                "way": way,
-            }
-            yield run.fact(
-                self.code, text, concern, numbers, is_minor=concern.mean_bytes >= SMALL_BYTES
-            )
+            small = [part for part in concern.parts if part.mean_bytes < SMALL_BYTES]
+            if small and Concern(tuple(small)).total("count") >= LEAST_CALLS:
+                yield self._mean(run, Concern(tuple(small)), writing)
+            elif concern.total("small") >= max(MANY_CALLS, 0.1 * concern.total("count")):
+                yield self._some(run, concern, writing)
+
+    def _mean(self, run: SeenRun, concern: Concern, writing: bool) -> Fact:
+        calls, moved, mean = concern.total("count"), concern.total("bytes"), concern.mean_bytes
+        was, verb = ("written", "write") if writing else ("read", "read")
+        text = (
+            f"{size(moved)} were {was} in {things(calls, verb)} of {size(mean)} on average "
+            f"{'to' if writing else 'from'} {concern.names}."
+        )
+        numbers: Numbers = {"calls": calls, "bytes": moved, "mean_bytes": mean, "way": f"{verb}s"}
+        return run.fact(self.code, text, concern, numbers)
+
+    def _some(self, run: SeenRun, concern: Concern, writing: bool) -> Fact:
+        calls, small, mean = concern.total("count"), concern.total("small"), concern.mean_bytes
+        way = "writes" if writing else "reads"
+        text = (
+            f"{count(small)} of {count(calls)} {way} are smaller than 1 MiB; all have "
+            f"{size(mean)} on average."
+        )
+        numbers: Numbers = {"calls": calls, "small_calls": small, "mean_bytes": mean, "way": way}
+        return run.fact(self.code, text, concern, numbers, is_minor=True)
 
 
 class Amplification(FactRule):
@@ -248,7 +245,7 @@ class Unaligned(FactRule):
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         known = [(use, *found) for use in run.files if (found := self._misaligned(use))]
-        bad = [one for one in known if one[1] >= 0.5 * one[2] and one[2] >= LEAST_CALLS]
+        bad = [one for one in known if one[1] >= LEAST_UNALIGNED * one[2]]
         if not bad:
             return
         indices = {use.index for use, *_ in bad}
@@ -256,13 +253,14 @@ class Unaligned(FactRule):
         off, calls = sum(one[1] for one in bad), sum(one[2] for one in bad)
         units = {one[3] for one in bad}
         unit = size(units.pop()) if len(units) == 1 else "the unit of its file"
-        shared = any(use.shared for use, *_ in bad)
+        matters = calls >= LEAST_CALLS and off >= 0.5 * calls
+        matters &= any(use.shared for use, *_ in bad)
         text = (
             f"{percent(off / calls)} of {count(calls)} requests to {concern.names} do not begin "
             f"at a multiple of {unit}."
         )
         numbers: Numbers = {"unaligned_calls": off, "calls": calls}
-        yield run.fact(self.code, text, concern, numbers, part=0.5, is_minor=not shared)
+        yield run.fact(self.code, text, concern, numbers, part=0.5, is_minor=not matters)
 
     @staticmethod
     def _misaligned(use: FileUse) -> tuple[int, int, int] | None:
@@ -282,36 +280,34 @@ class Unaligned(FactRule):
 
 
 class ReReads(FactRule):
-    """Bytes that are read again and again, by one process or by all ranks."""
+    """Bytes that are read, or written, again and again, by one process or by all ranks."""
 
     code = "re-reads"
-    subject = "bytes read more than once"
+    subject = "bytes moved more than once"
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
-        again = [part for part in run.traffic if not part.writing and self._times(part) >= 2]
-        if not again:
-            return
-        concern = Concern(tuple(again))
-        length = sum(part.use.extent for part in again)
-        ranks = max(part.use.calls(READS).ranks for part in again)
-        times = concern.asked_bytes / length
-        who = f" by {things(ranks, 'rank')}" if ranks > 1 else ""
-        text = (
-            f"{size(concern.asked_bytes)} were read from {concern.names}, which "
-            f"{'has' if len(concern.paths) == 1 else 'have'} {size(length)}: {number(times)} "
-            f"times over{who}."
-        )
-        numbers: Numbers = {
-            "asked_bytes": concern.asked_bytes,
-            "file_bytes": length,
-            "times": times,
-        }
-        yield run.fact(self.code, text, concern, numbers)
-
-    @staticmethod
-    def _times(part: Traffic) -> float:
-        length = part.use.extent
-        return part.asked.bytes / length if length > 0 else 0.0
+        again = (part for part in run.traffic if _moved(part) > part.use.extent > 0)
+        for writing, concern in by_way(again):
+            length = sum(part.use.extent for part in concern.parts)
+            moved = sum(_moved(part) for part in concern.parts)
+            ranks = max(part.asked.ranks for part in concern.parts)
+            who = f" by {things(ranks, 'rank')}" if ranks > 1 else ""
+            has = "has" if len(concern.paths) == 1 else "have"
+            way = "written to" if writing else "read from"
+            text = f"{size(moved)} were {way} {concern.names}, "
+            if moved < 1.1 * length:
+                text += f"slightly more than the length of {size(length)}."
+            else:
+                text += f"which {has} {size(length)}: {number(moved / length)} times over{who}."
+            numbers: Numbers = {"moved_bytes": moved, "file_bytes": length}
+            code = "re-writes" if writing else self.code
+            matters = concern.asked_bytes >= 2 * length
+            yield run.fact(code, text, concern, numbers, is_minor=not matters)
 
     def why_unknown(self, run: SeenRun) -> str:
-        return run.profile.why_missing(ReportedPart.READ_BYTES)
+        return run.profile.why_missing(ReportedPart.BYTES)
+
+
+def _moved(part: Traffic) -> int:
+    """Return the bytes of the program's own calls, or if more of the requests below."""
+    return max(part.asked.bytes, part.bytes)

@@ -9,10 +9,10 @@ from stripewise.evidence.diagnosis._facts_hdf5 import Conversion, Fallback
 from stripewise.evidence.diagnosis._facts_metadata import Metadata, Opens, Syncs
 from stripewise.evidence.diagnosis._facts_ranks import (
     Independent,
+    Interfaces,
     ManyFiles,
     SingleWriter,
     SlowestRank,
-    Stdio,
 )
 from stripewise.evidence.diagnosis._facts_requests import (
     Amplification,
@@ -42,9 +42,26 @@ FACT_RULES: tuple[FactRule, ...] = (
     SingleWriter(),
     Order(),
     Unaligned(),
-    Stdio(),
+    Interfaces(),
 )
 """All facts; of those with the same weight, the first explains most."""
+
+_PIECES = ("chunk-mismatch", "shredded-collective", "shredded-independent", "small-independent")
+CAUSES: dict[str, tuple[str, ...]] = {
+    "re-reads": ("redundant-reads", "chunk-mismatch"),
+    "amplification": _PIECES,
+    "split-calls": _PIECES,
+    "request-size": (*_PIECES, "small-requests"),
+    "independent": _PIECES,
+    "gaps": _PIECES,
+    "unaligned": ("stripes",),
+    "stripes": ("stripes",),
+    "slowest-rank": ("imbalance",),
+    "metadata": ("open-per-step", "repeated-stat", "name-calls"),
+    "opens": ("open-per-step",),
+    "sync": ("sync-per-write",),
+}
+"""Findings that can be the cause of a fact, by its code."""
 
 
 def tell(run: SeenRun) -> tuple[tuple[Fact, ...], tuple[Check, ...]]:
