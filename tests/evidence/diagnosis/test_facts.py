@@ -36,7 +36,8 @@ def small_writes(count: int = 100_000, size: int = 32, n_ranks: int = 1) -> RunB
 
 def test_small_requests_are_named_with_number_and_size() -> None:
     told = diagnose(small_writes().evidence())
-    assert told.facts[0].text == "3.05 MiB were written in 100 000 writes of 32 B on average to a.0."
+    text = "3.05 MiB were written in 100 000 writes of 32 B on average to a.0."
+    assert told.facts[0].text == text
     assert told.opening.startswith("75 % of the run was I/O (15 s of 20 s): 3.05 MiB written in ")
     assert unusual(small_writes(count=100, size=4 * MIB)) == []
     assert unusual(small_writes(count=20)) == []
