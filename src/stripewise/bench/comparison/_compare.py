@@ -147,11 +147,13 @@ def compare(campaigns: Sequence[Campaign]) -> Comparison:
     rows = _rows(own, noises)
     operations = [dict.fromkeys(cell.operation for cell in cells) for cells in own]
     if not any(set(operations[0]) & set(other) for other in operations[1:]):
-        what = "; ".join(f"{name} has {', '.join(some) or 'no good run'}"
-                         for name, some in zip(_names(campaigns), operations, strict=True))  # fmt: skip
+        what = "; ".join(
+            f"{name} has {', '.join(some) or 'no good run'}"
+            for name, some in zip(_names(campaigns), operations, strict=True)
+        )
         raise UsageError(
-            f"the campaigns have no operation in common ({what}): give campaigns that measured the "
-            "same"
+            f"the campaigns have no operation in common ({what}): give campaigns that measured "
+            "the same"
         )
     first, *others = campaigns
     return Comparison(

@@ -96,9 +96,9 @@ def _other_nodes(found: Comparison, place: int) -> Iterator[str]:
     mine, theirs = found.nodes(place), found.nodes(0)
     if not mine & theirs:
         yield (
-            f"not comparable at equal nodes: {first} was measured on {_node_words(theirs)}, {name} "
-            f"on {_node_words(mine)}; the tables have the best rate of each and the rate per node, "
-            "which usually falls with more nodes"
+            f"not comparable at equal nodes: {first} was measured on {_node_words(theirs)}, "
+            f"{name} on {_node_words(mine)}; the tables have the best rate of each and the rate "
+            "per node, which usually falls with more nodes"
         )
         return
     for one, other, some in ((first, name, theirs - mine), (name, first, mine - theirs)):
