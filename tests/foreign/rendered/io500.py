@@ -18,7 +18,8 @@ from foreign.rendered.mdtest import mdtest_text
 _ORDER = (
     "ior-easy-write", "mdtest-easy-write", "timestamp", "ior-hard-write", "mdtest-hard-write",
     "find", "ior-easy-read", "mdtest-easy-stat", "ior-hard-read", "mdtest-hard-stat",
-    "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete",
+    "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete", "ior-rnd4K-write",
+    "ior-rnd1MB-read", "ior-rnd4K-easy-read", "mdworkbench-bench",
 )  # fmt: skip
 
 
@@ -46,8 +47,11 @@ def io500_summary(given: Mapping[str, Any]) -> str:
     Args:
         given: "phases": score (GiB/s or kIOPS) and seconds by name; "invalid": names of phases
             that are marked so; "version" if the text is that of standard output; "mark":
-            "after" the line, or "tag" as the S3 branch prints it; "pad" for "GiB/s ".
+            "after" the line, or "tag" as the S3 branch prints it; "pad" for "GiB/s "; "script"
+            for the form of io-500-dev, until 2019.
     """
+    if given.get("script"):
+        return _script_summary(given)
     invalid = given.get("invalid", ())
     lines = [f"IO500 version {given['version']} (standard)"] if given.get("version") else []
     for name, score, seconds in _phases(given):
@@ -62,6 +66,24 @@ def io500_summary(given: Mapping[str, Any]) -> str:
     bandwidth, metadata, total = _scores(given)
     lines.append(f"[SCORE ] Bandwidth {bandwidth:.6f} GiB/s : IOPS {metadata:.6f} kiops : TOTAL "
                  f"{total:.6f}{' [INVALID]' if invalid else ''}")  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _script_summary(given: Mapping[str, Any]) -> str:
+    lines = ["[Summary] Results files in /scratch/io500/results/2019.09.17-22.52.53"]
+    counts = {"BW": 0, "IOPS": 0}
+    for name, score, seconds in _phases(given):
+        if name != "timestamp":
+            kind, unit = ("BW", "GB/s") if name[0] == "i" else ("IOPS", "kiops")
+            counts[kind] += 1
+            lines.append(
+                f"[RESULT] {kind:<4} phase {counts[kind]} {name.replace('-', '_'):>25} "
+                f"{score:20.3f} {unit} : time {seconds:6.2f} seconds"
+            )
+    bandwidth, metadata, total = _scores(given)
+    lines.append(
+        f"[SCORE] Bandwidth {bandwidth:g} GB/s : IOPS {metadata:g} kiops : TOTAL {total:g}"
+    )
     return "\n".join(lines) + "\n"
 
 

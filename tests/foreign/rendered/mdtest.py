@@ -32,23 +32,30 @@ def mdtest_text(given: Mapping[str, Any]) -> str:
         given: "version", "tasks", "nodes", "items" of each task; "rates" by operation, of each
             iteration; "layout": "1.7", "1.9", "3", "4"; "jitter", the relative difference of the
             fastest and the slowest task from their mean; "barriers" if the figures are those of
-            iterations in spite of the layout; "options", "kinds", "per_rank".
+            iterations in spite of the layout; "options", "kinds", "per_rank"; "groups": "tasks"
+            and "rates" of each table, as with -f, -l and -s.
     """
-    tasks, iterations = given["tasks"], len(next(iter(given["rates"].values())))
-    kinds = given.get("kinds", "files/directories")
     layout = given["layout"]
     on = "nodes" if layout == "1.7" else "node(s)"
-    summary = _SUMMARIES.get(given.get("summary", layout), "SUMMARY: (of {} iterations)")
     lines = [
         "-- started at 11/05/2019 10:00:00 --", "",
-        f"mdtest-{given['version']} was launched with {tasks} total task(s) on "
+        f"mdtest-{given['version']} was launched with {given['tasks']} total task(s) on "
         f"{given['nodes']} {on}",
         *_command(given, layout), "",
-        f"{tasks} tasks, {tasks * given['items']} {kinds}", "",
-        summary.format(iterations), *_head(given), *_rows(given, iterations), "",
-        "-- finished at 11/05/2019 10:05:00 --", "",
     ]  # fmt: skip
-    return "\n".join(lines)
+    for group in given.get("groups", ({},)):
+        lines += _table({**given, **group})
+    return "\n".join([*lines, "-- finished at 11/05/2019 10:05:00 --", ""])
+
+
+def _table(given: Mapping[str, Any]) -> list[str]:
+    tasks, iterations = given["tasks"], len(next(iter(given["rates"].values())))
+    kinds = given.get("kinds", "files/directories")
+    summary = _SUMMARIES.get(given.get("summary", given["layout"]), "SUMMARY: (of {} iterations)")
+    return [
+        f"{tasks} tasks, {tasks * given['items']} {kinds}", "",
+        summary.format(iterations), *_head(given), *_rows(given), "",
+    ]  # fmt: skip
 
 
 def _command(given: Mapping[str, Any], layout: str) -> list[str]:
@@ -78,7 +85,7 @@ def _head(given: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _rows(given: Mapping[str, Any], iterations: int) -> Iterator[str]:
+def _rows(given: Mapping[str, Any]) -> Iterator[str]:
     width = 10 if given["layout"] in ("1.7", "1.8") else 14
     for operation, rates in given["rates"].items():
         label = _LABELS[operation]

@@ -3,7 +3,8 @@
 """Reads the results of IO500: `result.txt`, `result_summary.txt`, what it printed, a directory.
 
 Source: IO500/io500 of 2019 to 2024, src/main.c (both files), phase_ior_*.c and phase_mdtest_*.c
-(options of the phases). A phase's score is its bandwidth in GiB/s, or its rate in 1,000/s.
+(options of the phases). A phase's score is its bandwidth in GiB/s, or its rate in 1,000/s. The
+script of 2019 and before (io-500-dev) printed the same with other words.
 """
 
 from __future__ import annotations
@@ -42,10 +43,16 @@ _SUMMARY = re.compile(
     r"(GiB/s|kIOPS) {0,9}: time (\S{1,40}) seconds( \[INVALID\])?",
     re.ASCII,
 )
+_OF_SCRIPT = re.compile(
+    r"\[(RESULT|RESULT-invalid)\] {1,9}(?:BW|IOPS) {1,9}(?:phase {1,9}\d{1,2} {1,40})?"
+    r"([a-z_]{1,40}) {1,40}(\S{1,40}) {1,9}(GB/s|GiB/s|kiops) {0,9}: time {1,9}(\S{1,40}) seconds",
+    re.ASCII,
+)
 _SECTION = re.compile(r"\[([a-zA-Z0-9-]{1,40})\]", re.ASCII)
 _PAIR = re.compile(r"([a-zA-Z_-]{1,40}) {0,40}= (.{0,1500})", re.ASCII)
 _VERSION = re.compile(r"IO500 version (\S{1,60})")
-_PHASE = re.compile(r"(ior|mdtest)-(easy|hard)-(write|read|stat|delete)")
+_PHASE = re.compile(r"(ior|mdtest)-([a-zA-Z0-9-]{1,30})-(write|read|stat|delete)", re.ASCII)
+_RANDOM = re.compile(r"rnd(\d{1,6}[kKmM])", re.ASCII)
 _OPERATIONS = {
     ("ior", "write"): "write", ("ior", "read"): "read", ("mdtest", "write"): "create",
     ("mdtest", "stat"): "stat", ("mdtest", "read"): "read-file", ("mdtest", "delete"): "remove",
@@ -77,13 +84,17 @@ class _Run:
     version: str = ""
     ranks: str = ""
     section: str = ""
+    by_script: bool = False
 
     def take(self, line: str) -> None:
         """Parse one line of either file; ignore it if it is not IO500's."""
-        if match := _SUMMARY.match(line):
-            phase = self.phases.setdefault(match[2], _Phase(match[2]))
+        line = line.strip()
+        if match := _SUMMARY.match(line) or _OF_SCRIPT.match(line):
+            name = match[2].replace("_", "-")
+            phase = self.phases.setdefault(name, _Phase(name))
+            self.by_script = self.by_script or match[4] == "GB/s"
             phase.score, phase.seconds = number(match[3]), number(match[5]) or 0.0
-            phase.is_valid = not match[6] and match[1] != "RESULT-invalid"
+            phase.is_valid = "[INVALID]" not in line and match[1] != "RESULT-invalid"
         elif match := _SECTION.fullmatch(line):
             self.section = match[1]
         elif match := _VERSION.match(line):
@@ -127,7 +138,8 @@ class Io500(Reader):
     def recognises(self, text: str, name: str) -> bool:
         """Return whether IO500 wrote it."""
         is_report = "\n[SCORE]" in text and "\nscore " in text and "-write]" in text
-        return is_report or ("[RESULT" in text and _SUMMARY.search(text) is not None)
+        has_lines = "[RESULT" in text and (_SUMMARY.search(text) or _OF_SCRIPT.search(text))
+        return is_report or bool(has_lines)
 
     def tests(self, text: str, name: str, ranks_per_node: int) -> Found:
         """Return a test for each of IOR and mdtest, easy and hard."""
@@ -159,12 +171,14 @@ class Io500(Reader):
 
 
 def _notes(run: _Run, name: str) -> Iterator[str]:
+    if run.by_script:
+        yield f"{name}: GB/s of IO500's script is taken as GiB/s, as IOR's MiB/s by 1024."
     for phase in run.phases.values():
         if phase.name == "timestamp":
             continue
         if not _PHASE.fullmatch(phase.name):
             yield (f"{name}: {shown(phase.name)} is left out, as a campaign has no such operation"
-                   f" ({phase.score or 0:g} thousand a second).")  # fmt: skip
+                   f" (its score is {phase.score or 0:g}).")  # fmt: skip
         elif _timed(phase) is None:
             yield f"{name}: {phase.name} is left out: it has no score above 0."
         elif not phase.is_valid:
@@ -205,10 +219,12 @@ def _data(kind: str, command: str) -> Data:
     """Return the work of a phase of IOR, from its command or else from IO500's rules."""
     options = options_of(command, "abdefGhikJloOpQsStTuvVxXdDN")
     hard = kind == "hard"
-    own = "F" in options if options else not hard
+    own = "F" in options if options else kind.endswith("easy")
     backend = options.get("a", "POSIX").lower()
     mode = "collective" if "c" in options else "independent"
-    transfer = option_size(options.get("t", "")) or (_HARD_TRANSFER_BYTES if hard else 0)
+    size = _RANDOM.match(kind)
+    transfer = option_size(options.get("t", "") or (size[1] if size else ""))
+    transfer = transfer or (_HARD_TRANSFER_BYTES if hard else 0)
     return Data(
         backend if backend.isalnum() else "posix", "per-process" if own else "shared", mode,
         transfer_bytes=transfer, sync=True,

@@ -81,6 +81,8 @@ class _Run:
     notes: list[str] = field(default_factory=list)
     failed: str = ""
     finished: bool = False
+    launched: str = ""
+    used_nodes: str = ""
 
     def take(self, line: str) -> None:
         """Parse one line; ignore it if it is not mdtest's."""
@@ -96,6 +98,7 @@ class _Run:
         elif line.startswith("-- finished at"):
             self.finished, self.part = True, ""
         elif " task" in line and (match := _COUNT.match(line)):
+            self._tasks(int(match[1]))
             self.items = int(match[2])
         elif line.startswith("Continue") and (match := _STONEWALL.match(line)):
             self.most += [int(match[1])] if len(self.most) < 10_000 else []
@@ -103,6 +106,20 @@ class _Run:
             self.failed = self.failed or line
         elif self.part == "rate" and line.startswith("  ") and (match := _ROW.fullmatch(line)):
             self._row(_OPERATIONS.get((match[1], match[2]), ""), match[3].split(), line)
+
+    def _tasks(self, tasks: int) -> None:
+        """Take the number of tasks of a table, which -f, -l and -s let be less than launched."""
+        ranks, nodes = (whole(one, MOST_RANKS) or 0 for one in (self.launched or self.ranks,
+                                                                self.nodes))  # fmt: skip
+        if 0 < tasks < ranks:
+            self.launched = self.launched or self.ranks
+            self.ranks = str(tasks)
+            self.used_nodes = str(min(nodes, -(-tasks // max(ranks // max(nodes, 1), 1))))
+
+    def of_other_tasks(self) -> _Run:
+        """Return the next table of the same launch."""
+        return _Run(self.version, self.launched or self.ranks, self.nodes, self.started,
+                    self.command)  # fmt: skip
 
     def _row(self, operation: str, words: list[str], line: str) -> None:
         values = [-1.0 if (one := number(word)) is None else one for word in words]
@@ -214,8 +231,14 @@ def _runs(text: str, name: str) -> Iterator[_Run]:
             if ": MPI Coordinated Test" in line:
                 yield run
                 run = None
-            else:
-                run.take(line)
+                continue
+            if run.rows and _COUNT.match(line):  # of other tasks: -f, -l, -s
+                run.finished = True
+                yield run
+                runs += 1
+                RESULTS.check_entries(runs, name)
+                run = run.of_other_tasks()
+            run.take(line)
     if run is not None:
         yield run
 
@@ -228,13 +251,16 @@ def _test(run: _Run, name: str) -> Test:
     """
     source = f"{name}: mdtest"
     ranks = ranks_in(source, "tasks", run.ranks)
-    nodes = ranks_in(source, "nodes", run.nodes)
+    nodes = ranks_in(source, "nodes", run.used_nodes or run.nodes)
     if nodes > ranks:
         raise UsageError(
             f"{source}: {ranks} tasks on {nodes} nodes: check that the file is complete"
         )
     options = options_of(run.command, _WITH_VALUE)
     notes = list(run.notes[:50])
+    if run.launched:
+        notes.append(f"{ranks} of {run.launched} tasks took part; that they fill nodes one after "
+                     "the other is assumed.")  # fmt: skip
     if not run.finished:
         notes.append("its end is missing: the complete part was read.")
     work = _work(run, options, ranks, source)
