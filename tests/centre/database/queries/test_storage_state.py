@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from sqlalchemy import Connection
 
 from stripewise.centre.database._records import EventRecord
-from stripewise.centre.database.queries import FileSystemState, view_storage
+from stripewise.centre.database.queries import FileSystemState, Space, view_storage
 from stripewise.centre.database.store._writer import Writer
+from stripewise.centre.portal.pages._storage import full_text
 from support.storage_samples import DAY, NOW, campaign, series, targets
 
 
@@ -113,7 +116,45 @@ def test_space_and_when_it_is_full(connection: Connection) -> None:
     assert found.space.weekly == pytest.approx(70.0, rel=0.01)
     assert found.space.share == pytest.approx(0.7, abs=0.001)
     assert found.space.full_at == pytest.approx(NOW + 30 * DAY, abs=DAY)
+    assert found.space.full_from == pytest.approx(found.space.full_at, abs=DAY)
+    assert found.space.full_until == pytest.approx(found.space.full_at, abs=DAY)
     assert (found.files.weekly, found.files.full_at, found.files.share) == (0.0, None, 0.5)
+
+
+def _filling(connection: Connection, level: Callable[[int], float], days: int) -> Space:
+    records = [
+        series("used_bytes", level, number=days * 24, step=3600),
+        series("total_bytes", 1000.0, number=1, step=3600),
+    ]
+    return state_of(connection, *records).space
+
+
+def test_one_week_that_rises_is_no_forecast(connection: Connection) -> None:
+    found = _filling(connection, lambda at: 700 + 20 * (at - NOW) / DAY, 9)
+    assert found.weekly == pytest.approx(140, rel=0.05)
+    assert (found.full_at, found.full_from, found.full_until) == (None, None, None)
+    assert "a forecast needs 21" in full_text(found)
+
+
+@pytest.mark.extended(keep=1)
+def test_levels_that_rise_and_fall_are_no_forecast(connection: Connection) -> None:
+    found = _filling(connection, lambda at: 500 + 100 * (at // DAY % 7) + at / DAY % 3, 28)
+    assert found.full_at is None
+    assert "not steady" in full_text(found) or full_text(found) == "does not grow"
+
+
+@pytest.mark.extended(keep=1)
+def test_a_forecast_has_an_interval(connection: Connection) -> None:
+    def level(at: int) -> float:
+        day = at // DAY
+        return 700 + 10 * (at - NOW) / DAY + 40 * ((day * 7919) % 11 / 10 - 0.5)
+
+    found = _filling(connection, level, 28)
+    assert found.full_at is not None
+    assert found.full_from is not None
+    assert found.full_from < found.full_at
+    assert found.full_until is None or found.full_at < found.full_until
+    assert " to " in full_text(found)
 
 
 def test_growth_is_not_told_of_a_few_days(connection: Connection) -> None:

@@ -171,8 +171,13 @@ def test_a_share_says_of_what_it_is_one(engine: Engine) -> None:
         store_loads(connection, [load("2", start, moved_bytes=1_000_000_000),
                                  load("", start, moved_bytes=990_000)])  # fmt: skip
     lead = Portal(engine, STAFF).data(TOP, name="scratch")["lead"]
-    assert (
-        "outside of known jobs. ann moved most: 75 % of that, with and without a known job" in lead
+    assert lead.endswith("outside of known jobs. ann moved most: 75 % of it.")
+    with engine.execution_options(writing=True).begin() as connection:
+        store_loads(connection, [load("", start + 60, moved_bytes=396_000_000_000)])
+    lead = Portal(engine, STAFF).data(TOP, name="scratch")["lead"]
+    assert lead.endswith(
+        "ann moved most: 75 % of what these jobs moved, which is 1 % of that; 99 % is of no job "
+        "that you see."
     )
 
 

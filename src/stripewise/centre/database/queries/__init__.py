@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from stripewise.centre.database.queries._staff import refused_inputs as refused_inputs
     from stripewise.centre.database.queries._staff import uncounted as uncounted
     from stripewise.centre.database.queries._staff import view_monitors as view_monitors
+    from stripewise.centre.database.queries._storage import FORECAST_DAYS as FORECAST_DAYS
     from stripewise.centre.database.queries._storage import EventFilter as EventFilter
     from stripewise.centre.database.queries._storage import FileSystemState as FileSystemState
     from stripewise.centre.database.queries._storage import Space as Space

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -58,6 +59,10 @@ BEFORE_SECONDS = 28 * DAY
 """Time with which rates are compared, and over which growth is measured."""
 WEEK = 7 * DAY
 _FEWEST_DAYS = 7
+FORECAST_DAYS = 21
+"""Days that must be known before it is said when something is full: one week's growth, or that of
+a campaign, says nothing about the next months (chosen).
+"""
 _FURTHEST = 10 * 365 * DAY
 
 
@@ -69,13 +74,20 @@ class Space:
         used / total: Used and total amount; None if unknown.
         weekly: Growth per week over the last four weeks (median of the slopes of all pairs of
             days, Theil 1950 and Sen 1968); None if less than a week is known.
-        full_at: When it will be full at that rate; None if not within ten years, or unknown.
+        days: Number of days whose level is known.
+        full_at: When it will be full at that rate; None if not within ten years, or if less than
+            three weeks are known or it is not certain that it grows.
+        full_from / full_until: Interval of that moment at 95 %, from the interval of the slope
+            (Sen 1968) if the growth goes on; `full_until` None if not within ten years.
     """
 
     used: float | None = None
     total: float | None = None
     weekly: float | None = None
+    days: int = 0
     full_at: float | None = None
+    full_from: float | None = None
+    full_until: float | None = None
 
     @property
     def share(self) -> float | None:
@@ -330,12 +342,18 @@ def _space(
     ids = for_whole(parts[0], metrics[0])
     today = int(now) - int(now) % DAY
     days = curve(connection, ids, today - BEFORE_SECONDS, today, DAY, enough=1.0)
+    slopes = _slopes(days.values)
     weekly = growth(days.values)
-    full_at = None
-    if weekly is not None and weekly > 0 and used is not None and total is not None:
-        left = max(total - used, 0.0) / weekly * WEEK
-        full_at = now + left if left < _FURTHEST else None
-    return Space(used, total, weekly, full_at)
+    found = Space(used, total, weekly, len(days.values))
+    if weekly is None or used is None or total is None or len(days.values) < FORECAST_DAYS:
+        return found
+    low, high = _slope_interval(slopes, len(days.values))
+    if low <= 0 or weekly <= 0:
+        return found
+    left = max(total - used, 0.0)
+    ends = (left / slope for slope in (weekly / WEEK, high, low))
+    at, first, until = (now + end if end < _FURTHEST else None for end in ends)
+    return replace(found, full_at=at, full_from=first, full_until=until)
 
 
 def _sum(ids: Sequence[int], last: dict[int, Newest]) -> float | None:
@@ -347,15 +365,27 @@ def _sum(ids: Sequence[int], last: dict[int, Newest]) -> float | None:
 
 def growth(days: Mapping[int, float]) -> float | None:
     """Return the weekly growth of levels by moment, or None if they span less than a week."""
-    points = sorted(days.items())
-    if len(points) < _FEWEST_DAYS or points[-1][0] - points[0][0] < WEEK:
+    if len(days) < _FEWEST_DAYS or max(days) - min(days) < WEEK:
         return None
-    slopes = [
+    return median(_slopes(days)) * WEEK
+
+
+def _slopes(days: Mapping[int, float]) -> list[float]:
+    """Return the slopes between all pairs of days, per second, the smallest first."""
+    points = sorted(days.items())
+    return sorted(
         (late - early) / (end - begin)
         for place, (begin, early) in enumerate(points)
         for end, late in points[place + 1 :]
-    ]
-    return median(slopes) * WEEK
+    )
+
+
+def _slope_interval(slopes: Sequence[float], number: int) -> tuple[float, float]:
+    """Return the interval of the median slope at 95 %, by Kendall's statistic (Sen 1968)."""
+    reach = 1.96 * math.sqrt(number * (number - 1) * (2 * number + 5) / 18)
+    low = max(round((len(slopes) - reach) / 2), 0)
+    high = min(round((len(slopes) + reach) / 2), len(slopes) - 1)
+    return slopes[low], slopes[high]
 
 
 # Events of the storage, and advice of the site.

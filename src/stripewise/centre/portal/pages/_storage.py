@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.centre.database.queries import (
+    FORECAST_DAYS,
     Curve,
     EventFilter,
     FileSystemState,
@@ -93,7 +94,8 @@ class Storage(Page):
                   note=_NOTE.format("hour, or day," if coarse else "hour"),
                   empty="No file system is known yet."),
             Table("space", "Space", _SPACE, [_space_row(one) for one in states],
-                  note="Growth is the median slope of the last 28 days; the date follows from it.",
+                  note="Growth is the median slope of the last 28 days. The date follows from "
+                  "it, with its interval at 95 %, if three weeks are known and it surely grows.",
                   empty="No file system is known yet."),
             Links("more", "More", [
                 Link("Advice of the site", "/storage/advice"),
@@ -122,7 +124,7 @@ def lead(states: Sequence[FileSystemState], now: float) -> str:
     soon = [one for one in states if one.space.full_at and one.space.full_at < now + 60 * 86400]
     if soon:
         first = min(soon, key=lambda one: one.space.full_at or 0.0)
-        said += f" At its present growth, {printable(first.name)} is full on "
+        said += f" If it goes on growing as in the last weeks, {printable(first.name)} is full on "
         said += f"{full_text(first.space)}."
     return said
 
@@ -289,7 +291,13 @@ def full_text(space: Space) -> str:
         return "not known: less than eight days of samples"
     if space.weekly <= 0:
         return "does not grow"
-    return "not within ten years" if space.full_at is None else moment(space.full_at)[:10]
+    if space.days < FORECAST_DAYS:
+        return f"not known: {space.days} days of samples, and a forecast needs {FORECAST_DAYS}"
+    if space.full_from is None and space.full_at is None:
+        return "not known, or not within ten years: its growth is not steady"
+    ends = [moment(end)[:10] if end else "later" for end in (space.full_from, space.full_until)]
+    middle = moment(space.full_at)[:10] if space.full_at else "not within ten years"
+    return middle if len({middle, *ends}) == 1 else f"{middle} ({ends[0]} to {ends[1]})"
 
 
 def curve_text(title: str, curve: Curve, kind: str) -> str:

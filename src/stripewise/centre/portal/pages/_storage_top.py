@@ -92,6 +92,10 @@ def _amount_text(moved: Amount) -> str:
     return written(moved.value, "bytes", moved.why)
 
 
+_KNOWN = 0.995
+"""Share that is of known jobs from which on the rest is not worth a word (chosen)."""
+
+
 def _most(top: Top) -> str:
     """Return who moved most and their share of what, or "" if no known user moved anything."""
     if len(top.users) < 2 or not (seen := top.seen.moved).value:
@@ -101,18 +105,30 @@ def _most(top: Top) -> str:
         return (
             f" {written(moved.least / seen.value, 'share')} of it cannot be attributed to a user."
         )
-    whole = top.whole and top.whole.moved.value
     if not seen.is_exact:
         share = written(moved.least / seen.value, "share")
         return (
             f" As far as is known, {printable(best.name)} moved most: {share} of what is known "
             f"({seen.why})."
         )
-    text = f" {printable(best.name)} moved most: {written(moved.least / seen.value, 'share')} of "
-    text += "it" if not _outside(top) else "that, with and without a known job"
-    if whole:
-        text += f", {written(min(moved.least / whole, 1.0), 'share')} of all that {_ALL} moved"
-    return f"{text}."
+    outside = (top.outside.moved.value if top.outside else None) or 0.0
+    of_jobs = max(seen.value - outside, moved.least)
+    return (
+        f" {printable(best.name)} moved most: {written(moved.least / of_jobs, 'share')} of "
+        f"{_of_all(top, seen.value, of_jobs)}."
+    )
+
+
+def _of_all(top: Top, seen: float, of_jobs: float) -> str:
+    """Return what a share is of: of what jobs moved, and how much of everything that is."""
+    whole = top.whole.moved.value if top.whole else None
+    every = whole or (seen if _outside(top) else None)
+    known = min(of_jobs / every, 1.0) if every else 1.0
+    if known >= _KNOWN:
+        return "it"
+    whose = f"all that {_ALL} moved" if whole else "that"
+    rest = f"{written(1 - known, 'share')} is of no job that you see"
+    return f"what these jobs moved, which is {written(known, 'share')} of {whose}; {rest}"
 
 
 def _source(top: Top) -> str:
