@@ -30,7 +30,7 @@ SUBMITTERS = (
 OTHERS = (
     "module ml conda mamba spack singularity apptainer shifter podman-hpc sbcast sgather ssh mail"
     " numactl likwid-pin hpcrun parallel dask-scheduler matlab sinfo squeue sacct lfs hsi htar"
-    " nvidia-smi globus stage_in_rpm myquota seff showquota"
+    " nvidia-smi globus nsys remora ddt stage_in_rpm myquota seff showquota"
 ).split()
 _STUB = """#!/bin/sh
 noted=$(printf '<%s>' "$@" | tr '\\n' ' ')
@@ -58,8 +58,14 @@ if [ -n "$out" ]; then exec "$@" > "$out"; fi
 exec "$@"
 """
 )
-_PASSES = _STUB + "while [ $# -gt 0 ]; do case $1 in -* | *=*) shift ;; *) break ;; esac; done\n"
-_PASSES += 'if [ $# -gt 0 ] && command -v "$1" >/dev/null; then exec "$@"; fi\n'
+_PASSES = (
+    _STUB
+    + """while [ $# -gt 0 ]; do
+    case $1 in -* | */ | *=*) ;; *) [ ! -x "$(command -v "$1")" ] || exec "$@" ;; esac
+    shift
+done
+"""
+)
 _PROGRAM = """#!/usr/bin/perl
 use Cwd; my $name = $0; $name =~ s{.*/}{};
 my $words = join '', map { "<$_>" } @ARGV; $words =~ s/\\n/ /g;
@@ -139,7 +145,9 @@ class JobHost:
         stubs = {
             **dict.fromkeys((*SUBMITTERS, *OTHERS), _STUB),
             **dict.fromkeys(LAUNCHERS, _LAUNCHER),
-            **dict.fromkeys(("singularity", "apptainer", "shifter", "numactl"), _PASSES),
+            **dict.fromkeys(
+                "singularity apptainer shifter numactl nsys remora ddt".split(), _PASSES
+            ),
             **dict.fromkeys((one for one in programs if "/" not in one), _PROGRAM),
             "scontrol": _SCONTROL,
             "stub-wrap": _WRAPPER,
@@ -247,6 +255,7 @@ class JobHost:
             "SLURM_JOB_NUM_NODES": str(nodes),
             "SLURM_CPUS_PER_TASK": "2",
             "DW_JOB_STRIPED": f"{self.room}/bb",
+            "FAST": f"{self.room}/bb",
             **more,
         }
         if element:

@@ -11,6 +11,7 @@ Keys of a case's `input`:
     options           further words of `tune`
     environment       variables of the user
     elements          elements of the array that run, one after the other
+    converting        other words of the conversion than --bb-nodes 1
     unordered         its commands run at the same time
     again             how often the job is submitted (a chain)
     calls             whether it runs here at all
@@ -95,7 +96,8 @@ class TheKind(Kind):
         """Judge the conversion, its run and its reversal; return whether it is refused."""
         before = dict(host.files())
         (host.work / NAME).write_bytes(host.here(data))
-        words = ["settings", "script", NAME, "--bb-nodes", "1", "-o", CONVERTED]
+        asked = case.input.get("converting", ["--bb-nodes", "1"])
+        words = ["settings", "script", NAME, *asked, "-o", CONVERTED]
         said = host.product(words, case.input.get("environment", {}))
         _check_nothing_done(host, before, "the conversion")
         if reason := case.answer.get("kept"):
@@ -105,7 +107,8 @@ class TheKind(Kind):
             wrong.append(f"not converted: {said.text}")
             return False
         converted = (host.work / CONVERTED).read_bytes()
-        wrong += _directives(host.here(data), converted, case.answer.get("replaced", ""))
+        added = list(_directives(host.here(data), converted, case.answer.get("replaced", "")))
+        wrong += added if "converting" not in case.input else ()
         back = host.product(["settings", "script", "--revert", CONVERTED, "-o", "run.back"], {})
         if back.code or (host.work / "run.back").read_bytes() != host.here(data):
             raise Harm(f"not the same after --revert: {back.text}")

@@ -37,6 +37,7 @@ CASES = {
     'c=(rm -r /abs/x); "${c[@]}"': "removes /abs/x",
     'a=(/abs/x); for d in "${a[@]}"; do rm $d; done': "removes /abs/x",
     "srun $UNKNOWN -o /abs/log ./x": "writes /abs/log",
+    "nsys profile -t mpi srun -o /abs/log rm /abs/x": "writes /abs/log; removes /abs/x",
     "srun -n 2 ${UNKNOWN} $OTHER --error=/abs/e ./x": "writes /abs/e",
     "mpirun $UNKNOWN --output-filename /abs/o ./x": "writes /abs/o",
     "for d in a b; do cd /abs/$d; touch x; done": "writes /abs/$d/x",
@@ -313,6 +314,7 @@ def test_where_a_shell_splits_words() -> None:
     text = "D='x /abs/y'; rm -r $D"
     assert outer(text) == outer(f"setopt sh_word_split; {text}", shell="zsh") == ["removes /abs/y"]
     assert outer(text, shell="zsh") == []
+    assert outer("p=(a /abs/x)\nrm $p[2]\nrm $p", shell="zsh") == ["removes /abs/x"] * 2
     for text in ("set D = 'x /abs/y'; rm -r $D", "set L = '-o /abs/y'\nsrun $L ./x"):
         assert [each.partition(" ")[2] for each in outer(text, shell="csh")] == ["/abs/y"]
 

@@ -34,7 +34,7 @@ from stripewise.run.shell._arguments import (
 )
 from stripewise.run.shell._csh import read_commands
 from stripewise.run.shell._file_commands import started_by_find, uses_of
-from stripewise.run.shell._launches import LOCATED, is_launcher_word, utf8
+from stripewise.run.shell._launches import LOCATED, is_launcher_word, launch_behind, utf8
 from stripewise.run.shell._moves import CHANGE_DIRECTORY, SUBMITTED_FROM
 from stripewise.run.shell._paths import (
     HERE,
@@ -181,7 +181,7 @@ class _Shell:
             around.is_job,
             by.values if by else None,
             splits=kind != "zsh" or _SPLITS.search(text) is not None,
-            is_csh=kind == "csh",
+            whole_lists=kind in ("csh", "zsh"),
         )
 
     def go(self) -> None:
@@ -313,6 +313,8 @@ class _Shell:
             self._launch(words, directory, depth)
         elif name in SESSIONS:
             self._session(session_of(name, rest))
+        elif name not in _BEHIND and (launch := launch_behind(words)):
+            self._act(list(launch), directory, depth + 1)
         elif name in _BEHIND:
             self._started_command(name, rest, directory, depth)
         else:

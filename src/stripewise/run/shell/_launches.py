@@ -24,8 +24,12 @@ _BEFORE = frozenset(
     "time nice nohup env exec command builtin numactl taskset timeout stdbuf ionice setsid chrt"
     " strace ltrace perf unbuffer catchsegv ddt map forge scalasca scan totalview perf-report"
     " xargs parallel hpcrun likwid-perfctr likwid-pin likwid-mpirun valgrind sudo"
-    " prlimit trace-cmd flock script systemd-run aps vtune amplxe-cl gdb cgexec".split()
+    " prlimit trace-cmd flock script systemd-run aps vtune amplxe-cl gdb cgexec nsys ncu rocprof"
+    " rocprofv2 rocprofv3 omnitrace-run rocprof-sys-run tau_exec remora spindle heaptrack psrecord"
+    " advisor inspxe-cl uftrace compute-sanitizer pat_run xvfb-run dbus-run-session".split()
 )
+"""Commands that start another one: for measuring and debugging, and of the system."""
+_CONTAINERS = frozenset("singularity apptainer podman docker sarus ch-run enroot shifter".split())
 _RUN_TEXT = frozenset("eval bash sh dash ksh zsh csh tcsh ssh".split())
 _ASKING = (["command", "-v"], ["command", "-V"])
 _MAY_RUN_TEXT = frozenset("parallel script flock su".split())
@@ -113,6 +117,8 @@ def _launcher_place(known: Sequence[Known], reading: ParsedScript) -> int | None
             return place
         if os.path.basename(word.text) in _RUN_TEXT and _is_in_text(known[place + 1 :], reading):
             return place
+    if os.path.basename(known[0].text) in _CONTAINERS:
+        return 0 if any(is_launcher_word(word.text) for word in known[1:-1]) else None
     is_text = os.path.basename(known[0].text) in _MAY_RUN_TEXT
     return 0 if is_text and _is_in_text(known[1:], reading) else None
 
@@ -163,6 +169,11 @@ def _reading(known: Sequence[Known]) -> LauncherReading:
     texts = [word.text for word in known]
     if os.path.basename(texts[0]) in _RUN_TEXT | _MAY_RUN_TEXT:
         raise _UnclearError(f"{os.path.basename(texts[0])} runs a text that starts the ranks")
+    if os.path.basename(texts[0]) in _CONTAINERS:
+        raise _UnclearError(
+            f"{os.path.basename(texts[0])} starts the ranks in a container, into which no library "
+            "is loaded"
+        )
     if known[0].holds_launcher:
         raise _UnclearError(f"{texts[0]} holds a launcher, but its value is not certain")
     if ":" in texts:
@@ -272,6 +283,14 @@ def is_launcher_word(text: str) -> bool:
     name = os.path.basename(text)
     is_name = is_launcher(name) and name.rpartition(".")[2] not in _NO_LAUNCHERS
     return is_name or name in _OTHERS
+
+
+def launch_behind(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words from the launcher on, in a command that starts one; otherwise none."""
+    if not words or os.path.basename(words[0].text) not in _BEFORE:
+        return ()
+    place = next((at for at, word in enumerate(words) if is_launcher_word(word.text)), len(words))
+    return words[place:]
 
 
 def names_launcher(text: str, reading: ParsedScript) -> bool:

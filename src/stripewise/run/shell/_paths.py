@@ -82,7 +82,7 @@ class Values:
         outer: Values of a script that sources this one or is sourced by it, used if this one has
             none.
         splits: Whether an unquoted value is split at blanks, unlike in zsh.
-        is_csh: Whether a variable may be a list, of which `$name[2]` is a word.
+        whole_lists: Whether `$name` is all words of a list, and `$name[1]` its first: csh, zsh.
     """
 
     reading: ParsedScript
@@ -93,7 +93,7 @@ class Values:
     is_job: bool = True
     outer: Values | None = None
     splits: bool = True
-    is_csh: bool = False
+    whole_lists: bool = False
     _evaluating: dict[str, int] = field(default_factory=dict)
     """Variable to the index of the value that is being evaluated."""
 
@@ -116,7 +116,7 @@ class Values:
     def _whole_list(self, word: Word) -> str:
         """Return the name of the array of which a word is all words; empty if it is none."""
         found = _WHOLE_LIST.fullmatch(word.text)
-        name = found[1] if found else word.variable if self.is_csh else ""
+        name = found[1] if found else word.variable if self.whole_lists else ""
         return name if name and self._is_list(name) else ""
 
     def _split(self, text: str) -> list[list[str]]:
@@ -169,7 +169,7 @@ class Values:
         name = _SIMPLE.match(text, place + 1)
         if name is None:
             return place + 1, ["$"]
-        index = re.compile(r"\[([^\]]*)\]").match(text, name.end()) if self.is_csh else None
+        index = re.compile(r"\[([^\]]*)\]").match(text, name.end()) if self.whole_lists else None
         if index is not None:
             return index.end(), self._of_list(name[0], index[1], index[0], inside)
         modifier = re.compile(r":[htr]\b").match(text, name.end())  # csh
@@ -195,7 +195,7 @@ class Values:
             return self._of_argument(name)
         if name in _NUMBERS:
             return [unknown(f"${name}", NAME)]
-        if self.is_csh and self._is_list(name):
+        if self.whole_lists and self._is_list(name):
             return self._of_list(name, "*", f"${name}", inside)
         given = self._assigned(name)[:_MOST]
         before = self._evaluating.get(name)
@@ -245,7 +245,7 @@ class Values:
         """Return the possible values of a word of an array, or of one of its words."""
         if not self._is_list(name) or inside >= _MOST_NESTED:
             return [unknown(written)]
-        lists, first = self._lists(name), 1 if self.is_csh else 0
+        lists, first = self._lists(name), 1 if self.whole_lists else 0
         place = int(index) - first if index.isdigit() else -1
         if len(lists) == 1 and 0 <= place < len(lists[0]):
             lists = [[lists[0][place]]]
