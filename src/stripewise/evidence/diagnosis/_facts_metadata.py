@@ -20,7 +20,8 @@ from stripewise.present import percent_text as percent
 from stripewise.present import plural as things
 from stripewise.present import seconds_text as seconds
 
-LEAST_METADATA = 0.2
+LEAST_METADATA = 0.3
+LEAST_SYNC = 0.2
 LEAST_SYNCS = 10
 LEAST_OPENS = 10
 _OF_FILES = (Op.OPEN, Op.CLOSE, Op.META)
@@ -80,7 +81,7 @@ class Syncs(FactRule):
     def look(self, run: SeenRun) -> Iterable[Fact]:
         calls = run.whole.calls([Op.SYNC])
         share = run.share(calls.cumulated)
-        if not share >= LEAST_METADATA or calls.count < LEAST_SYNCS:
+        if not share >= LEAST_SYNC or calls.count < LEAST_SYNCS:
             return
         paths = [use.path for use in run.files if use.calls([Op.SYNC]).count]
         text = (

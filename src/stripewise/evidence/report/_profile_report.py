@@ -53,7 +53,7 @@ def profile_content(profile: Row, most: int, *, findings_only: bool = False) -> 
             of_run.variance(profile, most),
             of_run.requests(profile, most, "Requests before and after MPI-IO"),
         ]
-        blocks = [*facts, of_run.figures(profile), of_run.times(profile), of_run.findings(profile)]
+        blocks = [*facts, of_run.findings(profile), of_run.figures(profile), of_run.times(profile)]
         blocks += [one for one in tables if isinstance(one, Table) and one.rows]
         blocks += phases(profile)
         if profile["patterns"]:
@@ -83,10 +83,10 @@ def profile_page(profile: Row, evidence: Evidence) -> Content:
     blocks: list[Block] = [
         *(_notes(profile) if profile["partial"] else []),
         *of_run.facts(profile),
+        of_run.findings(profile),
         of_run.figures(profile),
         Section("shares", "Where the time went",
                 [of_run.io_share(profile), of_run.times(profile)]),
-        of_run.findings(profile),
         Section("timeline", "Timeline", list(_timeline(profile, evidence.profile, empty))),
         Section("patterns", "Access patterns", patterns(profile)),
         *of_run.files_of_profile(profile, _MOST_FILES, empty["files"]),
