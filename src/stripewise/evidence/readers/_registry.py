@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.core.errors import TraceError
 from stripewise.core.inputs import open_input
-from stripewise.evidence.readers._base import Source
+from stripewise.evidence.readers._base import Source, head_of
 from stripewise.evidence.readers._mpiio_stats import MpiioStatsSource
 from stripewise.evidence.readers._native import NativeSource
 from stripewise.evidence.readers.darshan._read import DarshanSource
@@ -45,6 +46,20 @@ def recognise(path: Path) -> Source:
     raise TraceError(f"{path}: {_found(path)}; what can be read is {what}; {_REMEDY}")
 
 
+_HEAD_BYTES = 4096
+_NOT_READ = (
+    (
+        re.compile(r"^# darshan log version:", re.MULTILINE),
+        "text that darshan-parser printed, which is not read: give the log itself",
+    ),
+    (
+        re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(?:[\d:.]+ )?execve\(\"", re.MULTILINE),
+        "output of strace, which is not read: trace the program itself",
+    ),
+)
+"""Looks of texts that are known and not read, and what to do instead."""
+
+
 def _check_readable(path: Path) -> None:
     try:
         _try(path)
@@ -73,7 +88,8 @@ def _try(path: Path) -> None:
 def _found(path: Path) -> str:
     """Describe what the path is instead of a trace."""
     if not path.is_dir():
-        return "not recognised"
+        head = head_of(path, _HEAD_BYTES).decode("utf-8", "replace")
+        return next((text for look, text in _NOT_READ if look.search(head)), "not recognised")
     return "nothing in this directory is recognised" if any(path.iterdir()) else "empty directory"
 
 

@@ -25,6 +25,10 @@ _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _TAG = re.compile(r"^(?:\[\d{1,8},\d{1,8}\]<std(?:out|err)>:? ?)", re.MULTILINE)
 _LABEL = re.compile(r"^ *\d{1,7}: (?=IOR-|mdtest-|-- started|[ ]*Simple Parallel)", re.MULTILINE)
 _LABELS = re.compile(r"^ *\d{1,7}: ?", re.MULTILINE)
+_TIME = r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?[ \t]"
+_STAMPED = re.compile(rf"^{_TIME}(?=IOR-|mdtest-|-- started)", re.MULTILINE | re.ASCII)
+_STAMPS = re.compile(rf"^{_TIME}", re.MULTILINE | re.ASCII)
+_INDENTED = re.compile(r"^([ \t]{1,16})(?:IOR-\S|mdtest-\S)", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eEdD][+-]?\d{1,3})?", re.ASCII)
 SIZES = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
          "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}  # fmt: skip
@@ -41,13 +45,20 @@ _STAMP = re.compile(r"(\d{2})/(\d{2})/(\d{4}) (\d{2}):(\d{2}):(\d{2})", re.ASCII
 
 
 def cleaned(data: bytes) -> str:
-    """Return the text of a file without colours, carriage returns and the launchers' labels."""
+    """Return the text of a file without what terminals, launchers and logs add to its lines.
+
+    These are colours, carriage returns, labels, times, and an indentation of the whole text.
+    """
     text = data.decode("utf-8", "replace").lstrip("\ufeff")
     if "\x1b" in text:
         text = _COLOUR.sub("", text)
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     if "]<std" in text:
         text = _TAG.sub("", text)
+    if _STAMPED.search(text):
+        text = _STAMPS.sub("", text)
+    if match := _INDENTED.search(text):
+        text = re.sub(rf"^{match[1]}", "", text, flags=re.MULTILINE)
     return _LABELS.sub("", text) if _LABEL.search(text) else text
 
 

@@ -38,8 +38,11 @@ _MEMBERS: tuple[Reader, ...] = (
 _IN_TEXT = ("ior-json", "ior-csv", "ior", "mdtest", "benchio", "h5bench")
 """Forms of which one file, the output of a job, may contain several."""
 _NOT_READ = (
-    ("fio", re.compile(r"^fio-\d|\"fio version\"", re.MULTILINE)),
-    ("elbencho", re.compile(r"^OPERATION +RESULT TYPE +FIRST DONE", re.MULTILINE)),
+    ("fio", re.compile(r"^fio-\d|\"fio version\"|^\d;fio-\d", re.MULTILINE)),
+    (
+        "elbencho",
+        re.compile(r"^OPERATION +RESULT TYPE +FIRST DONE|^ISO DATE,LABEL,PATH TYPE", re.MULTILINE),
+    ),
     ("iozone", re.compile(r"Iozone: Performance Test of File I/O")),
     ("md-workbench", re.compile(r"^MD-Workbench total objects", re.MULTILINE)),
 )
