@@ -176,8 +176,8 @@ def test_a_share_says_of_what_it_is_one(engine: Engine) -> None:
         store_loads(connection, [load("", start + 60, moved_bytes=396_000_000_000)])
     lead = Portal(engine, STAFF).data(TOP, name="scratch")["lead"]
     assert lead.endswith(
-        "ann moved most: 75 % of what these jobs moved, which is 1 % of that; 99 % is of no job "
-        "that you see."
+        "ann moved most: 75 % of what known users moved, which is 1 % of that; 99 % is of none "
+        "of them."
     )
 
 

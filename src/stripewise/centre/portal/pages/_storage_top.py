@@ -100,21 +100,18 @@ def _most(top: Top) -> str:
     """Return who moved most and their share of what, or "" if no known user moved anything."""
     if len(top.users) < 2 or not (seen := top.seen.moved).value:
         return ""
-    best, moved = top.users[0], top.users[0].moved
-    if not best.name:
-        return (
-            f" {written(moved.least / seen.value, 'share')} of it cannot be attributed to a user."
-        )
+    best = next((one for one in top.users if one.name), None)
+    nobody = sum(one.moved.least for one in top.users if not one.name)
+    if best is None or not best.moved.least:
+        return f" {written(nobody / seen.value, 'share')} of it cannot be attributed to a user."
+    name, moved = printable(best.name or ""), best.moved
     if not seen.is_exact:
         share = written(moved.least / seen.value, "share")
-        return (
-            f" As far as is known, {printable(best.name)} moved most: {share} of what is known "
-            f"({seen.why})."
-        )
+        return f" As far as is known, {name} moved most: {share} of what is known ({seen.why})."
     outside = (top.outside.moved.value if top.outside else None) or 0.0
-    of_jobs = max(seen.value - outside, moved.least)
+    of_jobs = max(seen.value - max(outside, nobody), moved.least)
     return (
-        f" {printable(best.name)} moved most: {written(moved.least / of_jobs, 'share')} of "
+        f" {name} moved most: {written(moved.least / of_jobs, 'share')} of "
         f"{_of_all(top, seen.value, of_jobs)}."
     )
 
@@ -122,13 +119,13 @@ def _most(top: Top) -> str:
 def _of_all(top: Top, seen: float, of_jobs: float) -> str:
     """Return what a share is of: of what jobs moved, and how much of everything that is."""
     whole = top.whole.moved.value if top.whole else None
-    every = whole or (seen if _outside(top) else None)
-    known = min(of_jobs / every, 1.0) if every else 1.0
+    every = whole or seen
+    known = min(of_jobs / every, 1.0)
     if known >= _KNOWN:
         return "it"
     whose = f"all that {_ALL} moved" if whole else "that"
-    rest = f"{written(1 - known, 'share')} is of no job that you see"
-    return f"what these jobs moved, which is {written(known, 'share')} of {whose}; {rest}"
+    rest = f"{written(1 - known, 'share')} is of none of them"
+    return f"what known users moved, which is {written(known, 'share')} of {whose}; {rest}"
 
 
 def _source(top: Top) -> str:
