@@ -289,7 +289,7 @@ def test_an_exchange_that_takes_far_longer_than_the_writes():
     run = RunBuilder(n_ranks=4, elapsed=10.0)
     run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (1, 16 * MIB, 7.0)})
     run.add(FILE, IoLayer.POSIX, 0, {Op.WRITE: (4, 64 * MIB, 0.1)}, own=False)
-    assert codes(run, mpi="openmpi") == []
+    assert codes(run, mpi="openmpi") == ["slow-exchange"]  # pieces are not known: no claim
     cut = tuple(map(Distribution, ("*", "BLOCK")))
     pattern = Pattern(
         FILE, "", True, PatternKind.DISTRIBUTED, cut, (1, 4), (1 << 18, 8), (1 << 18, 32), 8, 4, 4
@@ -363,3 +363,43 @@ def test_type_conversion_of_hdf5_is_no_finding():
     ops = {Op.WRITE: (16, 64 * MIB, 3.0), Op.READ: (16, 64 * MIB, 2.0)}
     run.everyone(FILE, IoLayer.POSIX, ops, own=False)
     assert codes(run) == []
+
+
+def exchanging(system_seconds, calls=40, below=40, n_ranks=4, layout=None, seconds=20.0):
+    """Collective writes of which system calls of one aggregator take so long."""
+    run = RunBuilder(n_ranks=n_ranks, elapsed=60.0)
+    ops = {Op.WRITE_COLLECTIVE: (calls, calls * 16 * MIB, seconds)}
+    run.everyone(FILE, IoLayer.MPIIO, ops)
+    ops = {Op.WRITE: (below, calls * n_ranks * 16 * MIB, system_seconds)}
+    run.add(FILE, IoLayer.POSIX, 0, ops, own=False)
+    if layout:
+        run.layouts[FILE] = layout
+    return run
+
+
+def test_collective_calls_that_only_exchange_have_a_line_to_try_without_a_claim():
+    found = only(exchanging(2.0), mpi="mpich")
+    assert (found.code, found.cost_seconds) == ("slow-exchange", None)
+    assert "of which system calls took 2 s" in found.text
+    assert "romio_cb_write disable" in found.lines[0]
+    assert found.tune
+    assert found.stake_seconds == pytest.approx(18.0)
+
+
+def test_under_open_mpi_the_other_mpi_io_is_to_be_tried():
+    found = only(exchanging(2.0), mpi="openmpi")
+    assert found.lines == ("export OMPI_MCA_io=^ompio   # Open MPI: ROMIO instead of OMPIO",)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"system_seconds": 15.0},  # the storage is what takes the time
+        {"system_seconds": 0.01, "seconds": 0.05},
+        {"system_seconds": 2.0, "layout": (MIB, 64, ())},  # locks: only with large pieces
+        {"system_seconds": 0.0, "below": 0},  # what reached the storage is not known
+    ],
+    ids=["storage", "short", "stripes", "unknown"],
+)
+def test_other_collective_calls_have_no_such_line(fields):
+    assert codes(exchanging(**fields), mpi="mpich") == []

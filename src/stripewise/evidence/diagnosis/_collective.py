@@ -58,7 +58,7 @@ class SmallIndependent(Rule):
                 if 2 * calls.bytes < every.bytes or not calls.bytes or _own_parts(use, writing):
                     continue
                 below = use.calls(ops, layers=SYSTEM, own=False)
-                found = _pattern_evidence(run, use, writing)
+                found = pattern_evidence(run, use, writing)
                 piece = _piece_bytes_of(calls.mean_bytes, below.mean_bytes, found)
                 many = max(calls.count, below.count) >= LEAST_CALLS
                 if not many or not 0 < piece < BULK_BYTES:
@@ -145,7 +145,7 @@ class Shredded(Rule):
         piece = below.mean_bytes
         if not shredded:
             slow = run.mpiio is Mpiio.OMPIO and self.collective and 2 * below.elapsed < now
-            piece = float(_pattern_evidence(run, use, writing).get("pattern_run_bytes", 0))
+            piece = float(pattern_evidence(run, use, writing).get("pattern_run_bytes", 0))
             piece = piece if slow else 0.0
         if not 0 < piece < PIECE_BYTES:
             return None
@@ -271,7 +271,7 @@ def _collective_advice(interface: str, writing: bool) -> str:
     return f"Use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks."
 
 
-def _pattern_evidence(
+def pattern_evidence(
     run: PreparedRun, use: FileUse, writing: bool
 ) -> dict[str, float | int | str]:
     """Return the pattern of the file's main dataset, if it is known."""

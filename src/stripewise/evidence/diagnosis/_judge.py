@@ -16,6 +16,7 @@ from stripewise.evidence.diagnosis._collective import (
     ShreddedIndependent,
     SmallIndependent,
 )
+from stripewise.evidence.diagnosis._exchange import SlowExchange
 from stripewise.evidence.diagnosis._hints import IdleHints
 from stripewise.evidence.diagnosis._imbalance import Imbalance
 from stripewise.evidence.diagnosis._interleaved import InterleavedCalls
@@ -199,6 +200,7 @@ RULES: tuple[Rule, ...] = (
     RedundantReads(),
     InterleavedCalls(),
     ShreddedCollective(),
+    SlowExchange(),
     ShreddedIndependent(),
     SmallIndependent(),
     SmallRequests(),
