@@ -14,10 +14,12 @@ from stripewise.evidence.diagnosis import diagnose
 from stripewise.evidence.figures import Severity
 from stripewise.evidence.patterns import Distribution, Pattern, PatternKind
 from stripewise.evidence.trace import (
+    PROCESS_ROW,
     Evidence,
     FileFlag,
     IoLayer,
     Op,
+    ProcessFlag,
     ShapeKind,
     TraceObject,
     TraceShape,
@@ -403,3 +405,25 @@ def test_under_open_mpi_the_other_mpi_io_is_to_be_tried():
 )
 def test_other_collective_calls_have_no_such_line(fields):
     assert codes(exchanging(**fields), mpi="mpich") == []
+
+
+def test_open_mpi_that_was_told_to_use_its_romio_is_not_told_again():
+    """Open MPI does not report ROMIO's hints: its environment or launcher shows the choice."""
+    chosen = np.zeros(1, PROCESS_ROW)
+    chosen["is_program"], chosen["flags"] = True, int(ProcessFlag.ROMIO_CHOSEN)
+    lines = [one.lines for one in findings(exchanging(2.0), mpi="openmpi", processes=chosen)]
+    assert "romio_cb_write disable" in lines[0][0]
+    launcher = np.zeros(1, PROCESS_ROW)
+    launcher["rank"] = -1
+    launcher["command"] = b"mpirun\x1f--mca\x1fio\x1f^ompio\x1f./a"
+    (found,) = findings(exchanging(2.0), mpi="openmpi", processes=launcher)
+    assert "OMPI_MCA_io" not in found.lines[0]
+
+
+def test_many_tiny_pieces_are_no_certain_gain_without_a_measurement():
+    """22 bytes each: packing half a million pieces takes as long as writing them."""
+    run = RunBuilder(n_ranks=2, elapsed=4.7)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (1, 5767168, 1.7)})
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (262_144, 5767168, 1.6)}, own=False)
+    found = only(run, None, mpi="openmpi")
+    assert (found.code, found.cost_seconds) == ("shredded-collective", None)

@@ -133,7 +133,8 @@ def mpiio_of(profile: RunProfile) -> Mpiio:
     if not reported.isdisjoint(ROMIO_SIGNS):
         return Mpiio.ROMIO
     if profile.mpi:
-        return Mpiio.OMPIO if profile.mpi == "openmpi" else Mpiio.ROMIO
+        is_ompio = profile.mpi == "openmpi" and not _has_chosen_romio(profile)
+        return Mpiio.OMPIO if is_ompio else Mpiio.ROMIO
     words = profile.command.split()
     launcher = os.path.basename(words[0]) if words else ""
     if launcher in ("mpiexec.openmpi", "mpirun.openmpi", "orterun", "prterun"):
@@ -143,6 +144,15 @@ def mpiio_of(profile: RunProfile) -> Mpiio:
     if launcher == "aprun":
         return Mpiio.CRAY
     return Mpiio.OMPIO if any("OMPIO" in text for text in profile.notes) else Mpiio.UNKNOWN
+
+
+def _has_chosen_romio(profile: RunProfile) -> bool:
+    """Return whether the environment or the launcher of an Open MPI program selects ROMIO."""
+    if not len(profile.processes):
+        return False
+    flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
+    chosen = chosen_component(_commands(profile), {})
+    return bool(flags & ProcessFlag.ROMIO_CHOSEN) or implementation({}, {}, chosen) == "romio"
 
 
 def stack_of(profile: RunProfile, mpiio: Mpiio) -> str:
