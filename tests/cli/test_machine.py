@@ -118,9 +118,7 @@ def probing(monkeypatch, tmp_path):
     costs = StorageCosts(measured=1e9, write={1024: Interval(1e-6, 2e-6, 3e-6)})
     mount = Mount("ext4", "/dev/sda", "/")
     found = Storage("local", "ext4 on / of here", "local", "", figures, mount=mount, costs=costs)
-    monkeypatch.setattr(
-        "stripewise.storage.machines.probe_storage", lambda directory, stacks: found
-    )
+    monkeypatch.setattr("stripewise.storage.machines.probe_storage", lambda *given: found)
     monkeypatch.setattr("stripewise.run.runtime.collective_stacks", list)
 
 

@@ -19,6 +19,7 @@ from stripewise.cli._machine_fit import fit
 from stripewise.cli._options import Size, directory_option, json_option
 from stripewise.core.errors import ConfigurationError, UsageError
 from stripewise.present import (
+    plural,
     printable,
     size_text,
 )
@@ -184,21 +185,28 @@ def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
     metavar="[DIR]",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
 )
+@click.option(
+    "--short", is_flag=True, help="Measure for seconds, without MPI: the intervals are wider."
+)
 @json_option
-def probe(directory: Path, as_json: bool) -> None:
+def probe(directory: Path, short: bool, as_json: bool) -> None:
     """Measure the file system of DIR, and keep the result as the storage "local".
 
-    Takes about a minute and up to 512 MiB of space, in a directory of its own that is removed.
-    Several processes write and read, bypassing the system's cache where the file system allows
-    that.  `stripewise profile` estimates from the record what a change would gain.
+    Takes one to three minutes and up to 512 MiB of space, in a directory of its own that is
+    removed.  Several processes write and read, bypassing the system's cache where the file system
+    allows that.  What other work disturbs is measured again; if it is disturbed again, the record
+    says so, and its intervals are wider.  `stripewise profile` estimates from the record what a
+    change would gain.
     """
-    probe_and_print(directory, as_json=as_json)
+    probe_and_print(directory, short=short, as_json=as_json)
 
 
-def probe_and_print(directory: Path, *, as_json: bool) -> None:
+def probe_and_print(directory: Path, *, as_json: bool, short: bool = False) -> None:
     """Measure the storage of a directory, store the record, and print it."""
     from stripewise.run.runtime import collective_stacks
     from stripewise.storage.machines import (
+        SHORT_EFFORT,
+        Effort,
         keep_storage,
         probe_storage,
         storage_json,
@@ -206,7 +214,11 @@ def probe_and_print(directory: Path, *, as_json: bool) -> None:
     )
 
     with _ending_in_order():
-        found = probe_storage(directory, collective_stacks())
+        stacks = () if short else collective_stacks()
+        effort = SHORT_EFFORT if short else Effort()
+        mpi = f", then {plural(len(stacks), 'MPI stack')} for up to 2 min" if stacks else ""
+        note(f"measuring {printable(str(directory))} for about {effort.about_seconds:.0f} s{mpi}")
+        found = probe_storage(directory, stacks, effort, note)
     file = keep_storage(found, directory)
     answer(
         as_json,

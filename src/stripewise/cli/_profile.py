@@ -282,7 +282,10 @@ def _profile(
             f"{plural(more, 'more log')} of its job: `stripewise profile {paths[0].parent}` reads "
             "those of one run together, or names the runs"
         )
-    diagnosis = diagnose(evidence, patterns, storage_of_files(profile.paths, profile.hosts).costs)
+    costs = storage_of_files(profile.paths, profile.hosts).costs
+    if costs.disturbed:
+        note(f"other work disturbed the probe of this storage: {costs.disturbed}")
+    diagnosis = diagnose(evidence, patterns, costs)
     from stripewise.learning.adoption import with_study
 
     diagnosis = with_study(diagnosis, profile, storage)

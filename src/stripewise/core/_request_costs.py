@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeVar
 
 MIB = 1 << 20
 SIZED = ("write", "read", "sync")
@@ -24,6 +24,10 @@ class Interval(NamedTuple):
     def scaled(self, factor: float) -> Interval:
         """Return the interval times a number of at least 0."""
         return Interval(self.low * factor, self.middle * factor, self.high * factor)
+
+    def widened(self, factor: float) -> Interval:
+        """Return the interval with its ends moved away from the middle by a factor."""
+        return Interval(self.low / factor, self.middle, self.high * factor)
 
     def plus(self, other: Interval) -> Interval:
         """Return the sum, in which both may be at their bounds at the same time."""
@@ -102,6 +106,8 @@ class StorageCosts:
         calls: Name of a call, "open" (with close), "create" (with close), "stat" or "unlink", to
             seconds.
         exchange: Costs for each stack, number of ranks and mode that was measured.
+        disturbed: What disturbed the measurement, in words; empty if nothing did. The intervals
+            of a disturbed measurement are wider.
     """
 
     host: str = ""
@@ -112,6 +118,7 @@ class StorageCosts:
     sync: Mapping[int, Interval] = field(default_factory=dict)
     calls: Mapping[str, Interval] = field(default_factory=dict)
     exchange: Sequence[Exchange] = ()
+    disturbed: str = ""
 
     @property
     def is_measured(self) -> bool:
@@ -127,6 +134,26 @@ class StorageCosts:
         widths = sorted((cost.high - cost.low) / (2 * cost.middle) for cost in costs)
         middle = widths[len(widths) // 2] if widths else ASSUMED_SPREAD
         return min(max(LEAST_SPREAD, middle), MOST_SPREAD)
+
+    def widened(self, factor: float, why: str) -> StorageCosts:
+        """Return costs whose intervals are wider at either end, with the reason."""
+        return replace(
+            self,
+            disturbed=why,
+            calls=_widened(self.calls, factor),
+            exchange=tuple(
+                replace(
+                    one,
+                    opening=one.opening.widened(factor),
+                    write=_widened(one.write, factor),
+                    read=_widened(one.read, factor),
+                )
+                for one in self.exchange
+            ),
+            write=_widened(self.write, factor),
+            read=_widened(self.read, factor),
+            sync=_widened(self.sync, factor),
+        )
 
     def request(self, size: float, *, writing: bool) -> Interval:
         """Return the seconds that one request of a size in bytes takes."""
@@ -168,6 +195,13 @@ class StorageCosts:
             return known.get(ranks)
         fewer = [number for number in known if number <= max(ranks, 2)]
         return known[max(fewer)] if fewer else None
+
+
+_Key = TypeVar("_Key", int, str)
+
+
+def _widened(table: Mapping[_Key, Interval], factor: float) -> dict[_Key, Interval]:
+    return {key: cost.widened(factor) for key, cost in table.items()}
 
 
 def interpolated(

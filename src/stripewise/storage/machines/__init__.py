@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from stripewise.storage.machines._find import storage_file as storage_file
     from stripewise.storage.machines._find import storage_of_files as storage_of_files
     from stripewise.storage.machines._parse import description_warnings as description_warnings
+    from stripewise.storage.machines._probe import SHORT_EFFORT as SHORT_EFFORT
     from stripewise.storage.machines._probe import Effort as Effort
     from stripewise.storage.machines._probe import probe_storage as probe_storage
     from stripewise.storage.machines._report import storage_json as storage_json

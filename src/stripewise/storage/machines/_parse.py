@@ -53,6 +53,7 @@ class RawCosts(_ParseCostsStrict):
     host: str = ""
     processors: Annotated[int, Field(ge=0)] = 0
     measured: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    disturbed: str = ""
     write: _Intervals = Field(default_factory=dict)
     read: _Intervals = Field(default_factory=dict)
     sync: _Intervals = Field(default_factory=dict)
@@ -70,6 +71,7 @@ def costs_of(raw: RawCosts) -> StorageCosts:
         host=raw.host,
         processors=raw.processors,
         measured=raw.measured,
+        disturbed=raw.disturbed,
         calls={name: _interval(ends, f"costs.calls: {name}") for name, ends in raw.calls.items()},
         exchange=tuple(map(_exchange, raw.exchange)),
         **{name: _table(getattr(raw, name), f"costs.{name}") for name in SIZED},

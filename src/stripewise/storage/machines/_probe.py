@@ -12,21 +12,22 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median, stdev
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from stripewise.core import MIB, temporary_directory
+from stripewise.core import MIB, StorageCosts, temporary_directory
 from stripewise.core.errors import StorageError
 from stripewise.present import printable
 from stripewise.storage.machines._description import Storage, find_mount
+from stripewise.storage.machines._disturbance import WIDER, Watch, unsteady
 from stripewise.storage.machines._figures import SPEC_OF, Figure, FigureOrigin, rounded
 from stripewise.storage.machines._find import described
-from stripewise.storage.machines._requests import MpiStack, measure_costs
+from stripewise.storage.machines._requests import MpiStack, measure_costs, measure_exchanges
 
 _STACKS = {"mpich": "romio", "openmpi": "ompio", "openmpi-romio": "romio"}
 """Names of MPI-IO libraries in simulations, by MPI."""
@@ -36,20 +37,28 @@ _LEAST_SECONDS = 1e-9
 
 
 def probe_storage(
-    directory: Path, stacks: Sequence[MpiStack] = (), effort: Effort | None = None
+    directory: Path,
+    stacks: Sequence[MpiStack] = (),
+    effort: Effort | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Storage:
     """Measure the file system of a directory, in a temporary directory of its own.
+
+    A measurement that other work disturbs is repeated. If the repetition is disturbed as well, the
+    intervals are wider, and the costs say what disturbed them.
 
     Args:
         directory: Directory on the file system in question; it needs 512 MiB of free space.
         stacks: Stacks whose transfers of interleaved pieces are measured; those whose kernel fails
             are left out.
         effort: Duration and amount of the transfers.
+        tell: Receives lines on what is done and how long it takes.
 
     Raises:
         StorageError: Nothing can be written there, or there is too little space.
     """
     processors = len(os.sched_getaffinity(0))
+    effort, tell = effort or Effort(), tell or (lambda _: None)
     try:
         free = shutil.disk_usage(directory).free
         if free < _LEAST_FREE:
@@ -57,10 +66,10 @@ def probe_storage(
                 f"{directory} has {free // MIB} MiB free, and a probe needs {_LEAST_FREE // MIB} "
                 "MiB: free some space, or name a directory on another file system"
             )
-        with temporary_directory("probe", directory) as work:
-            processes = min(max(2, processors), _MOST_PROCESSES)
-            samples = measure_rounds(work, processes, effort or Effort())
-            costs = measure_costs(work, stacks)
+        samples, costs, reasons = _repeated(directory, processors, effort, tell)
+        if stacks:
+            costs, more = _with_exchanges(directory, costs, stacks)
+            reasons = tuple(dict.fromkeys((*reasons, *more)))
     except StorageError:
         raise
     except OSError as error:
@@ -69,8 +78,53 @@ def probe_storage(
     base = described(mount)
     title = printable(f"{mount.kind or 'storage'} on {mount.point} of {platform.node()}")
     figures = dict(_figures(samples, processors))
+    if reasons:
+        costs = costs.widened(WIDER, "; ".join(reasons))
+        figures = {name: _widened(name, figure) for name, figure in figures.items()}
     stack = next((_STACKS[one.stack] for one in costs.exchange if one.stack in _STACKS), "")
     return Storage(base.name, title, base.kind, stack, figures, mount=mount, costs=costs)
+
+
+_ATTEMPTS = 2
+
+
+def _repeated(
+    directory: Path, processors: int, effort: Effort, tell: Callable[[str], None]
+) -> tuple[Samples, StorageCosts, tuple[str, ...]]:
+    """Measure, again if that was disturbed; return the less disturbed results and the reasons."""
+    found: list[tuple[Samples, StorageCosts, tuple[str, ...]]] = []
+    processes = min(max(2, processors), _MOST_PROCESSES)
+    for attempt in range(_ATTEMPTS):
+        with temporary_directory("probe", directory) as work, Watch() as watch:
+            samples = measure_rounds(work, processes, effort)
+            costs = measure_costs(work, ())
+        reasons = (*watch.reasons, *unsteady(list(samples.rates.values())))
+        found.append((samples, costs, reasons))
+        if not reasons:
+            break
+        again = "; measuring again" if attempt + 1 < _ATTEMPTS else ""
+        tell(f"disturbed: {'; '.join(reasons)}{again}")
+    return min(found, key=lambda one: len(one[2]))
+
+
+def _with_exchanges(
+    directory: Path, costs: StorageCosts, stacks: Sequence[MpiStack]
+) -> tuple[StorageCosts, tuple[str, ...]]:
+    """Add the transfers of MPI stacks, whose ranks use the processors that the others leave."""
+    with temporary_directory("probe", directory) as work, Watch() as watch:
+        exchange = measure_exchanges(work, stacks)
+    return replace(costs, exchange=exchange), watch.reasons
+
+
+def _widened(name: str, figure: Figure) -> Figure:
+    """Return a measured figure with a wider interval."""
+    if figure.low is None or figure.high is None:
+        return figure
+    low, high = (
+        rounded(value, SPEC_OF[name].dimension)
+        for value in (figure.low / WIDER, figure.high * WIDER)
+    )
+    return replace(figure, low=low, high=min(high, SPEC_OF[name].most))
 
 
 def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
@@ -178,6 +232,18 @@ class Effort:
     region: int = 128 * MIB
     files: int = 50
     limit: float = 25.0
+
+    @property
+    def about_seconds(self) -> float:
+        """Duration of one measurement, without the stacks."""
+        return min(self.rounds * self.seconds * _KINDS, self.limit) + _COSTS_SECONDS
+
+
+SHORT_EFFORT = Effort(rounds=3, seconds=0.1)
+"""A short measurement: its intervals are wider."""
+_KINDS = 18
+"""Number of transfers of a round, with those of metadata."""
+_COSTS_SECONDS = 8.0
 
 
 class Transfer(NamedTuple):

@@ -119,6 +119,8 @@ def _costs(costs: StorageCosts) -> Iterator[str]:
     """Yield the costs of requests through the system's cache."""
     date = time.strftime("%Y-%m-%d %H:%M", time.localtime(costs.measured))
     yield f"costs of requests through the cache, measured on {date}"
+    if costs.disturbed:
+        yield f"  disturbed, so that the intervals are wider: {printable(costs.disturbed)}"
     for name, table in (("write", costs.write), ("read", costs.read), ("fsync", costs.sync)):
         for size, cost in table.items():
             yield f"  {name + ' of ' + size_text(size):<20} {_interval(cost)}"

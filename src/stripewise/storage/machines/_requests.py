@@ -86,6 +86,11 @@ def measure_costs(work: Path, stacks: Sequence[MpiStack] = ()) -> StorageCosts:
     )
 
 
+def measure_exchanges(work: Path, stacks: Sequence[MpiStack]) -> tuple[Exchange, ...]:
+    """Measure transfers of interleaved pieces; for arguments see `measure_costs`."""
+    return tuple(_exchanges(work, stacks))
+
+
 def _exchanges(work: Path, stacks: Sequence[MpiStack]) -> Iterator[Exchange]:
     end = time.monotonic() + _LIMIT_SECONDS
     for stack in stacks:

@@ -108,6 +108,8 @@ def costs_lines(costs: StorageCosts) -> Iterator[str]:
         return
     yield from ("", "[costs]", f"host = {basic_string(costs.host)}")
     yield from (f"processors = {costs.processors}", f"measured = {float(costs.measured)!r}")
+    if costs.disturbed:
+        yield f"disturbed = {basic_string(costs.disturbed)}"
     for name in SIZED:
         yield from _table_lines(f"costs.{name}", _sized(getattr(costs, name)))
     yield from _table_lines("costs.calls", costs.calls)
