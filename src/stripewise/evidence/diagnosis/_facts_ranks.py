@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,8 +122,9 @@ class SlowestRank(FactRule):
         uneven = [use for use in run.files if _excess(use) >= LEAST_LISTED]
         if not uneven:
             return
-        worst = max(uneven, key=lambda use: float(use.rows["slowest_seconds"].max()))
-        row = worst.rows[worst.rows["slowest_seconds"].argmax()]
+        worst = max(uneven, key=lambda use: float(_compared(use)["slowest_seconds"].max()))
+        rows = _compared(worst)
+        row = rows[rows["slowest_seconds"].argmax()]
         slow, fast = float(row["slowest_seconds"]), float(row["fastest_seconds"])
         text = (
             f"In {files_of([use.path for use in uneven])}, rank {int(row['slowest_rank'])} spent "
@@ -130,11 +132,8 @@ class SlowestRank(FactRule):
             f"{size(int(row['slowest_bytes']))} and {size(int(row['fastest_bytes']))}."
         )
         part = (slow - fast) / run.figures.io_seconds if run.figures.io_seconds > 0 else 0.0
-        numbers: Numbers = {
-            "rank": int(row["slowest_rank"]),
-            "seconds": slow,
-            "least_seconds": fast,
-        }
+        numbers: Numbers = {"rank": int(row["slowest_rank"]), "seconds": slow,
+                            "least_seconds": fast}  # fmt: skip
         weight = min(part, 1.0)
         # In collective calls, the fast ranks wait as well: only a large difference says much.
         least = LEAST_EXCESS if worst.calls(COLLECTIVE).count else LEAST_LISTED
@@ -164,14 +163,24 @@ def _by_rank(run: SeenRun) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return spent, bytes_
 
 
+def _compared(use: FileUse) -> NDArray[Any]:
+    """Return the rows of all ranks together that compare the ranks of a file.
+
+    Beneath collective calls only aggregators move data, so there the program's own calls count.
+    """
+    known = use.reduced & (use.rows["slowest_rank"] >= 0)
+    if use.calls(COLLECTIVE, own=False).count:
+        known = known & use.own
+    rows: NDArray[Any] = use.rows[known]
+    return rows
+
+
 def _excess(use: FileUse) -> float:
-    """Return by how much the slowest rank of a reduced record exceeds the fastest, 0 to 1.
+    """Return by how much the slowest rank of a shared file exceeds the fastest, 0 to 1.
 
     In time or in bytes, whichever differ more.
     """
-    known = use.reduced & (use.rows["slowest_rank"] >= 0)
-    rows = use.rows[known & use.own]
-    found = 0.0
+    rows, found = _compared(use), 0.0
     for name in ("seconds", "bytes"):
         ends = np.stack([rows[f"{end}_{name}"] for end in ("slowest", "fastest")]).astype(float)
         most = ends.max(axis=0)
