@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import geometric_mean
 
 from stripewise.core.errors import UsageError
 from stripewise.core.inputs import RESULTS, read_input
@@ -57,6 +58,18 @@ _OPERATIONS = {
     ("ior", "write"): "write", ("ior", "read"): "read", ("mdtest", "write"): "create",
     ("mdtest", "stat"): "stat", ("mdtest", "read"): "read-file", ("mdtest", "delete"): "remove",
 }  # fmt: skip
+_TOTALS = re.compile(
+    r"\[SCORE ?\] Bandwidth (\S{1,40}) G(?:i?)B/s {0,9}: IOPS (\S{1,40}) kiops", re.ASCII
+)
+_COUNTED = {
+    "BW": ("ior-easy-write", "ior-easy-read", "ior-hard-write", "ior-hard-read"),
+    "MD": (
+        *("mdtest-easy-write", "mdtest-easy-stat", "mdtest-easy-delete", "find"),
+        *("mdtest-hard-write", "mdtest-hard-stat", "mdtest-hard-read", "mdtest-hard-delete"),
+    ),
+}
+"""Phases whose geometric mean is a part of the total (src/main.c, `calc_score`)."""
+_CLOSE = 0.002
 _UNITS = {"ior": float(1 << 30), "mdtest": 1000.0}
 _SECONDS = 300.0
 """Time after which a phase that writes is ended; documented, rules of IO500."""
@@ -85,6 +98,7 @@ class _Run:
     ranks: str = ""
     section: str = ""
     by_script: bool = False
+    totals: dict[str, float] = field(default_factory=dict)
 
     def take(self, line: str) -> None:
         """Parse one line of either file; ignore it if it is not IO500's."""
@@ -95,6 +109,8 @@ class _Run:
             self.by_script = self.by_script or match[4] == "GB/s"
             phase.score, phase.seconds = number(match[3]), number(match[5]) or 0.0
             phase.is_valid = "[INVALID]" not in line and match[1] != "RESULT-invalid"
+        elif match := _TOTALS.match(line):
+            self.totals = {"BW": number(match[1]) or 0.0, "MD": number(match[2]) or 0.0}
         elif match := _SECTION.fullmatch(line):
             self.section = match[1]
         elif match := _VERSION.match(line):
@@ -109,6 +125,8 @@ class _Run:
             self.version = value if key == "version" else self.version
             self.ranks = value if key == "procs" else self.ranks
             return
+        if self.section == "SCORE" and key in _COUNTED:
+            self.totals[key] = number(value) or 0.0
         if not _PHASE.fullmatch(self.section) and self.section != "find":
             return
         phase = self.phases.setdefault(self.section, _Phase(self.section))
@@ -173,6 +191,14 @@ class Io500(Reader):
 def _notes(run: _Run, name: str) -> Iterator[str]:
     if run.by_script:
         yield f"{name}: GB/s of IO500's script is taken as GiB/s, as IOR's MiB/s by 1024."
+    for key, phases in _COUNTED.items():
+        scores = [run.phases[one].score or 0.0 for one in phases if one in run.phases]
+        total = run.totals.get(key, 0.0)
+        if len(scores) == len(phases) and min(scores) > 0 < total:
+            mean = geometric_mean(scores)
+            if abs(mean / total - 1) > _CLOSE:
+                yield (f"{name}: the scores of the phases give {mean:.6g}, and IO500 says {key} = "
+                       f"{total:.6g}: a line may be damaged.")  # fmt: skip
     for phase in run.phases.values():
         if phase.name == "timestamp":
             continue

@@ -74,3 +74,15 @@ def test_a_score_of_zero_is_no_figure(tmp_path: Path) -> None:
     found = read_tests([path], 16, 64)
     assert found.tests[1].rates("remove") == ()
     assert any("mdtest-hard-delete is left out" in one for one in found.notes)
+
+
+def test_scores_that_do_not_give_the_total_are_said(tmp_path: Path) -> None:
+    names = ("easy-write", "hard-write", "easy-read", "hard-read")
+    phases = {f"ior-{name}": [float(score), 300.0] for score, name in enumerate(names, 2)}
+    for render in (io500_summary, io500_result):
+        text = render({**GIVEN, "phases": phases})
+        path = written(tmp_path / "copied.txt", text)
+        assert not any("may be damaged" in one for one in read_tests([path], 16, 64).notes)
+        path.write_text(text.replace("3.000000", "33.00000"))
+        (note,) = [one for one in read_tests([path], 16, 64).notes if "may be damaged" in one]
+        assert "IO500 says BW = 3.30975" in note
