@@ -230,3 +230,15 @@ def test_a_run_of_which_not_all_is_known_judges_nothing(home, store):
     )
     second, _ = run(home, seen(2.0))
     assert second.prepared.settings == WIDE
+
+
+def test_a_run_that_is_slower_than_its_history_says_so(home):
+    run(home, observed())
+    said = [run(home, seen(seconds))[1] for seconds in (4.1, 3.9, 4.0, 4.2)]
+    assert said == [""] * 4
+    assert run(home, seen(37.6))[1].startswith(
+        "its I/O took 9.4x its usual time: 37.6 s instead of 4 s, the median of the last 5 runs"
+    )
+    assert run(home, seen(4.1))[1] == ""
+    assert run(home, seen(40.0, amount=10 << 30))[1] == ""  # it moved ten times as much
+    assert run(home, seen(40.0, exit_code=1))[1] == ""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from stripewise.core import Configuration, ProgramFacts, reasons
 from stripewise.core.errors import StripewiseError
+from stripewise.core.regression import PastRun, slowdown
 from stripewise.evidence.trace import Evidence
 from stripewise.learning.adoption._known import (
     SAME_BYTES,
@@ -38,6 +39,7 @@ from stripewise.learning.adoption._known import (
     known_to_json,
 )
 from stripewise.learning.knowledge import KeptProfile, Profiles, own_path
+from stripewise.present import ratio_text, seconds_text
 
 if TYPE_CHECKING:
     from stripewise.run.runtime import InPlaceRun
@@ -146,7 +148,8 @@ class Adoption:
         if plan.identity is None:
             return "", ()
         known, verdict = known_after(plan, seen)
-        line, warnings = _line(verdict), tuple[str, ...]()
+        line = "; ".join(filter(None, (_slower(plan, seen), _line(verdict))))
+        warnings = tuple[str, ...]()
         try:
             if known.prepared is None:
                 prepared, warnings = self._consult(known, plan.state, plan.identity)
@@ -291,6 +294,26 @@ def _line(verdict: Judgement | None) -> str:
     if verdict.is_final:
         return f"{text}; the next run has none"
     return text
+
+
+def _slower(plan: AdoptionPlan, seen: Seen) -> str:
+    """Return that a run was slower than earlier ones with the same arguments and settings, or ""."""
+    if seen.run is None or seen.exit_code or seen.others_set:
+        return ""
+    earlier = plan.known.plain if plan.is_default else plan.known.under
+    found = slowdown(_past(seen.run), map(_past, earlier))
+    if found is None:
+        return ""
+    return (
+        f"its I/O took {ratio_text(found.factor)}x its usual time: "
+        f"{seconds_text(seen.run.io_seconds)} instead of {seconds_text(found.usual_seconds)}, the "
+        f"median of the last {found.run_count} runs that moved as much; look at the stripes of "
+        "its files and at the load of the storage"
+    )
+
+
+def _past(run: Timed) -> PastRun:
+    return PastRun(run.io_seconds, float(run.moved_bytes))
 
 
 # Conversion of a finished run to its stored results.
