@@ -8,6 +8,7 @@ others; the answers to them are sums over PyDarshan's records.  A case's answer 
 * `figures`: of the run: `n_ranks`, `run_seconds`, `read_bytes`, `write_bytes`, `n_files`;
 * `layers`: for each layer `read_bytes`, `write_bytes`, `read_calls`, `write_calls`;
 * `io_seconds`: as PyDarshan derives it, to a tenth;
+* `facts`: codes of facts that an expert or Drishti names ("a|b": one of both is enough);
 * `unknown`: figures of the run that are not in the log, and must not be shown as numbers;
 * `code`: the exit code; `says`: a pattern of the text; `refused`: a pattern of the reason;
 * `settings`: what a file of hints sets.
@@ -92,6 +93,10 @@ def _objections(answer: Mapping[str, Any], code: int, text: str, result: Result)
         seconds = figures["io_seconds"]
         if seconds is None or abs(seconds / right - 1) > _ROUGHLY:
             yield f"I/O time {seconds}, not {right:g}"
+    codes = {fact["code"] for fact in document["facts"]}
+    for names in answer.get("facts", ()):
+        if not codes.intersection(names.split("|")):
+            yield f"does not name {names}"
     for name in answer.get("unknown", ()):
         if figures[name] is not None and name not in figures["missing"]:
             yield f"{name} is said to be {figures[name]}, and is not known"
