@@ -50,6 +50,7 @@ DISK = "fs/disk"
 count system calls, including those served by a cache, a pipe or a terminal, but not mapped memory.
 Source: jobacct_gather/common/common_jag.c, acct_gather_profile.c of Slurm; seen in 22.05."""
 _OF_STEPS = {READ_BYTES: "slurm_read_bytes", WRITE_BYTES: "slurm_write_bytes"}
+_BYTE_ORDER_MARK = "\ufeff"
 _FIRST = re.compile(r"\d+[^|]*\|\d+[^|]*\|[^|]*\|")
 
 
@@ -83,6 +84,7 @@ def parse_sacct(
     reader = _Reader(cluster)
     lines = text.split("\n") if isinstance(text, str) else text
     for number, line in enumerate(lines, 1):
+        line = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
         if line.strip():
             reader.read(number, line.removesuffix("\r"))
         if budget is not None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from stripewise.centre.database._records import (
     not_started,
 )
 from stripewise.centre.database.ingest._base import HEAD_BYTES, Feed, InputReading
+from stripewise.centre.database.ingest._other_records import why_not_read
 from stripewise.centre.database.ingest._profile_record import Origin
 from stripewise.centre.database.ingest._sacct import parse_sacct, recognises_sacct
 from stripewise.core.errors import TraceError
@@ -54,7 +56,10 @@ class SchedulerFeed(Feed):
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether the input begins as one of the formats does."""
-        return path.is_file() and (recognises_rest(head) or recognises_sacct(head))
+        if not path.is_file():
+            return False
+        bare = head.removeprefix(codecs.BOM_UTF8)
+        return recognises_rest(bare) or recognises_sacct(bare) or bool(why_not_read(bare))
 
     def read(self, path: Path, origin: Origin) -> InputReading:
         """Read records; jobs that cannot be read are reported as problems.
@@ -64,9 +69,13 @@ class SchedulerFeed(Feed):
                 UTC.
         """
         with open_input(path) as file:
-            is_json = recognises_rest(file.read(HEAD_BYTES))
+            head = file.read(HEAD_BYTES).removeprefix(codecs.BOM_UTF8)
+        is_json = recognises_rest(head)
+        if not is_json and not recognises_sacct(head) and (why := why_not_read(head)):
+            raise TraceError(f"{path}: {why}")
         if is_json:
-            found = parse_rest(read_input(path, JOBS).decode("utf-8", "replace"), origin.cluster)
+            text = read_input(path, JOBS).decode("utf-8-sig", "replace")
+            found = parse_rest(text, origin.cluster)
         else:
             found = parse_sacct(input_lines(path, JOBS), origin.cluster, JOBS)
             _check_zone(found.records, path)
