@@ -107,3 +107,13 @@ def test_many_datasets_share_a_record(stack: str, tmp_path: Path) -> None:
     assert names.count("") == 1
     assert total(rows, "count") == 50
     assert rows["count"][names.index("")] == 50 - 32
+
+
+@pytest.mark.extended(keep=1)
+def test_what_nested_calls_cost_is_measured(stack: str, tmp_path: Path) -> None:
+    ran = run(stack, RANKS, [program(stack, "h5answers.c"), "out.h5", "scattered"], tmp_path)
+    ranks = ran.profile.processes[ran.profile.processes["rank"] >= 0]
+    samples = ranks["own_samples"].sum(axis=1)
+    assert (samples > 0).all()
+    assert (ranks["own_ns"].sum(axis=1) <= 10_000 * samples).all()
+    assert (ranks["own_ns"].sum(axis=1) > 0).all()

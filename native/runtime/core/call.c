@@ -90,15 +90,36 @@ static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, i
     return false;
 }
 
+/*
+ * What we add to a call inside another one is part of the other's time. It is measured in one of
+ * OWN_EVERY such data calls: before its start, and after its end. A longer time is that of another
+ * process, and counts as MOST_OWN_NS.
+ */
+#define OWN_EVERY 61 /* a prime: calls alternate between layers */
+#define MOST_OWN_NS 10000
+
+static void add_own(const struct sw_call *call, uint64_t ended_ns)
+{
+    struct sw_process *process = sw_process_live;
+    bool alone = __libc_single_threaded;
+    uint64_t own = call->start_ns - call->entered_ns + sw_now_ns() - ended_ns;
+    add(&process->own_ns[call->layer], own < MOST_OWN_NS ? own : MOST_OWN_NS, alone);
+    add_bin(&process->own_samples[call->layer], alone);
+}
+
 static inline __attribute__((always_inline)) bool enter(struct sw_call *call, int layer,
                                                         const char *name, bool matters)
 {
     if (!sw_running())
         return false;
     struct sw_thread *thread = &sw_thread;
-    if (SW_UNLIKELY(thread->active != 0 || thread->inside != 0 || thread->busy != NULL) &&
-        !enter_nested(thread, call, layer, matters))
-        return false;
+    call->entered_ns = 0;
+    if (SW_UNLIKELY(thread->active != 0 || thread->inside != 0 || thread->busy != NULL)) {
+        if (SW_UNLIKELY(thread->own_turn++ % OWN_EVERY == 0))
+            call->entered_ns = sw_now_ns();
+        if (!enter_nested(thread, call, layer, matters))
+            return false;
+    }
     call->layer = layer;
     call->active = thread->active;
     call->outermost = thread->active == 0;
@@ -372,6 +393,8 @@ __attribute__((hot)) void sw_leave_data(struct sw_call *call, struct sw_file *fi
             add_call(call, file, op, bytes, offset, now, false);
         leave_captured(call, file, op, bytes, offset, now, alone, held);
     }
+    if (SW_UNLIKELY(call->entered_ns != 0) && !call->outermost)
+        add_own(call, now);
     leave_end(call);
 }
 

@@ -71,6 +71,8 @@ struct sw_call {
     const char *name; /* of the function; a string with static lifetime */
     uint64_t sequence;
     uint64_t end_ns; /* set by sw_call_ended; 0: the call ends at sw_leave* */
+    uint64_t
+        entered_ns; /* before anything of ours; 0: our own time in this call is not measured */
 };
 
 /* Begins a call. Returns false if the wrapper must only pass it on: disabled, inside our own code,

@@ -112,6 +112,7 @@ struct sw_thread {
     struct sw_tracer *tracer;          /* NULL: no event yet */
     uint32_t number;                   /* in the trace, 0: none yet */
     const void *request;               /* being processed by a member of the chain */
+    uint32_t own_turn;                 /* number of nested calls, to measure some */
     uint64_t late_ns;                  /* by how much its last delayed request ended too late */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));

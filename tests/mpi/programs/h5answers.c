@@ -59,7 +59,7 @@ static hid_t creation_list(void)
 static hid_t transfer_list(int call)
 {
     hid_t list = H5Pcreate(H5P_DATASET_XFER);
-    int collective = !is("independent") && !(is("mixed") && call % 2 == 1);
+    int collective = !is("independent") && !is("scattered") && !(is("mixed") && call % 2 == 1);
     H5Pset_dxpl_mpio(list, collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
     if (is("transform"))
         H5Pset_data_transform(list, "x * 2");
@@ -76,6 +76,15 @@ static void select_points(hid_t space, hsize_t first)
     H5Sselect_elements(space, H5S_SELECT_SET, ROWS * COLUMNS, &points[0][0]);
 }
 
+static void select_every_other(hid_t space, hid_t memory, const hsize_t *start)
+{
+    hsize_t stride[2] = {1, 2};
+    hsize_t count[2] = {ROWS, COLUMNS / 2};
+    hsize_t none[2] = {0, 0};
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, NULL);
+    H5Sselect_hyperslab(memory, H5S_SELECT_SET, none, NULL, count, NULL);
+}
+
 static void transfer(hid_t dataset, hid_t type, hsize_t rows, int call)
 {
     hsize_t start[2] = {((hsize_t)call * (hsize_t)size + (hsize_t)rank) * ROWS, 0};
@@ -89,6 +98,8 @@ static void transfer(hid_t dataset, hid_t type, hsize_t rows, int call)
         start[0] = (hsize_t)rank * ROWS;
     if (is("points"))
         select_points(space, start[0]);
+    else if (is("scattered"))
+        select_every_other(space, memory, start);
     else
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
     hid_t list = transfer_list(call);

@@ -17,6 +17,7 @@ from stripewise.core import Gap, ReportedPart, starts_ranks
 from stripewise.core.errors import ContainerError, TraceError
 from stripewise.evidence.containers._handshake import gaps_of_files, gaps_of_opened
 from stripewise.evidence.containers._parse import RawContainer, parse_container, text_of
+from stripewise.evidence.containers._recording import take_off_recording
 from stripewise.evidence.containers._run_profile import described, settings_by_file
 from stripewise.evidence.containers._trace_blocks import MOST_ROWS
 from stripewise.evidence.containers.container import (
@@ -160,6 +161,7 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
     transfers = _transfer_rows(raws, places, processes, ids, datasets)
     rows = _counter_rows(files, processes)
     take_back_doubles(processes, rows, names)
+    remarks = take_off_recording(rows, transfers, processes)
     program = processes["is_program"]
     of_system, on_names = _counter_rows(issued, processes), _names_rows(used, processes)
     gaps = add_characters(rows, of_system, processes)
@@ -184,7 +186,8 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         hints=settings_by_file(settings, rows, processes),
         gaps=(*gaps, *gaps_of_files(of_program)),
     )
-    return Joined(described(profile, raws), places, ids)
+    profile = described(profile, raws)
+    return Joined(replace(profile, notes=(*profile.notes, *remarks)), places, ids)
 
 
 def _processes(raws: Sequence[RawContainer]) -> tuple[NDArray[Any], list[list[int]], float]:

@@ -30,6 +30,7 @@ from stripewise.evidence.trace import (
     N_CAUSES,
     N_CHUNK_MODES,
     N_MODES,
+    RECORDED_LAYERS,
     Op,
     members,
 )
@@ -107,7 +108,9 @@ PROCESS = np.dtype(
         ("command", "S1024"),
         "u4 capture reserved_number",
         "u8 lost_events",
-        ("reserved_text", "S112"),
+        ("own_ns", "<u8", (len(RECORDED_LAYERS),)),
+        ("own_samples", "<u4", (len(RECORDED_LAYERS),)),
+        ("reserved_text", "S40"),
     ),
     align=True,
 )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.core import Amount, Gap, ReportedPart, reasons
-from stripewise.evidence.trace._trace import Op, members
+from stripewise.evidence.trace._trace import RECORDED_LAYERS, Op, members
 
 if TYPE_CHECKING:
     from stripewise.core import MpiioStats, MpiioTimers
@@ -29,6 +29,8 @@ N_COMMON = 4
 ALIGN_BINS = 32
 ALL_RANKS = -2
 """Rank of a row that combines all ranks (a reduced record)."""
+
+N_LAYERS = len(RECORDED_LAYERS)
 
 PROCESS_ROW = np.dtype(
     members(
@@ -45,6 +47,8 @@ PROCESS_ROW = np.dtype(
         "u8 outermost_ns outermost_read_bytes outermost_write_bytes lost_records lost_calls",
         "u4 capture",
         "u8 lost_events",
+        ("own_ns", "<u8", (N_LAYERS,)),  # of the library in `own_samples` nested calls, by layer
+        ("own_samples", "<u4", (N_LAYERS,)),
         ("mpi_version", "S256"),
         ("exe", "S512"),
         ("command", "S1024"),  # words, separated by \x1f
