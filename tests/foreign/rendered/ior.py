@@ -40,9 +40,14 @@ def _cell(value: float) -> str:
     return f"{value:<10.{digits}f}"
 
 
-def moved_bytes(given: Mapping[str, Any]) -> int:
-    """Return the bytes of one repeat."""
+def configured_bytes(given: Mapping[str, Any]) -> int:
+    """Return the bytes of one repeat as the options have them."""
     return int(given["tasks"] * given["block"] * given.get("segments", 1))
+
+
+def moved_bytes(given: Mapping[str, Any]) -> int:
+    """Return the bytes of one repeat: those of the options, or "moved" if a file was shorter."""
+    return int(given.get("moved") or configured_bytes(given))
 
 
 def ior_text(given: Mapping[str, Any]) -> str:
@@ -97,7 +102,7 @@ def _options_old(given: Mapping[str, Any]) -> list[str]:
         "clients": f"{given['tasks']} ({per_node} per node)",
         "repetitions": str(len(next(iter(given["rates"].values())))),
         "xfersize": human(given["xfer"]), "blocksize": human(given["block"]),
-        "aggregate filesize": human(moved_bytes(given)),
+        "aggregate filesize": human(configured_bytes(given)),
     }  # fmt: skip
     return ["Summary:", *(f"\t{key:<19}= {value}" for key, value in pairs.items())]
 
@@ -113,7 +118,7 @@ def options(given: Mapping[str, Any]) -> dict[str, Any]:
         "tasks": given["tasks"], "clients per node": -(-given["tasks"] // given["nodes"]),
         "repetitions": len(next(iter(given["rates"].values()))),
         "xfersize": human(given["xfer"]), "blocksize": human(given["block"]),
-        "aggregate filesize": human(moved_bytes(given)),
+        "aggregate filesize": human(configured_bytes(given)),
     }  # fmt: skip
 
 

@@ -48,8 +48,8 @@ _TOKEN = re.compile(
     r"|true|false|null)(?![A-Za-z0-9]))",
     re.IGNORECASE,
 )
-_ROWS = {"bwMiB": "bw", "blockKiB": "block", "openTime": "open", "wrRdTime": "wrrd",
-         "closeTime": "close", "totalTime": "total"}  # fmt: skip
+_ROWS = {"bwMiB": "bw", "blockKiB": "block", "iops": "IOPS", "openTime": "open",
+         "wrRdTime": "wrrd", "closeTime": "close", "totalTime": "total"}  # fmt: skip
 DEEPEST = 100
 
 
