@@ -162,3 +162,11 @@ def test_time_lies_between_the_slowest_and_the_sum(sources: list[SourceFigures])
         assert (row["io_seconds"] == 0.0) == (0 < len(seconds) == len(kept))
     else:
         assert max(seconds) <= row["io_seconds"] <= sum(seconds) * (1 + 1e-9)
+
+
+def test_a_share_of_the_run_is_never_above_all_of_it() -> None:
+    told = figures(io_seconds=764.0, run_seconds=100.0, io_share=7.64)
+    one = SourceFigures("darshan", 1, 0.0, 100.0, told)
+    assert totals([one])["io_share"] == 1.0
+    later = SourceFigures("darshan", 1, 200.0, 300.0, told)
+    assert totals([one, later])["io_share"] == 1.0

@@ -297,7 +297,7 @@ def _line(verdict: Judgement | None) -> str:
 
 
 def _slower(plan: AdoptionPlan, seen: Seen) -> str:
-    """Return that a run was slower than earlier ones with the same arguments and settings, or ""."""
+    """Return that a run was slower than earlier ones with the same settings, or ""."""
     if seen.run is None or seen.exit_code or seen.others_set:
         return ""
     earlier = plan.known.plain if plan.is_default else plan.known.under

@@ -310,11 +310,16 @@ def _share(
     """Return the share of I/O in the run, and the duration of the run."""
     run = total(_most(one.amount("run_seconds") for one in group) for group in groups)
     if len(counted) == 1:
-        return counted[0].amount("io_share"), run
+        return _at_most_all(counted[0].amount("io_share")), run
     why = io_seconds.why or run.why
     if io_seconds.value is None or not run.value or run.why:
         return Amount.of(None, why), run
-    return Amount.of(io_seconds.value / run.value, why), run
+    return _at_most_all(Amount.of(io_seconds.value / run.value, why)), run
+
+
+def _at_most_all(share: Amount) -> Amount:
+    """Limit a share to the whole: older profiles summed the times of threads."""
+    return share if share.value is None else Amount.of(min(share.value, 1.0), share.why)
 
 
 def _rate(counted: Sequence[SourceFigures], found: Mapping[str, Amount]) -> Amount:
