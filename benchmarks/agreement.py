@@ -218,7 +218,7 @@ def _seconds(command: list[str], on: list[str], root: Path, name: str) -> float:
                 cwd=work,
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=40,
             )
         except subprocess.TimeoutExpired:
             return float("inf")

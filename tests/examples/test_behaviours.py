@@ -25,10 +25,10 @@ EXPECTED = {
     "climate_post": {"repeated-stat"},
     "md_engine": {"small-requests", "imbalance"},
     "fem_crash": {"sync-per-write"},
-    "genome_asm": {"redundant-reads"},
+    "genome_asm": {"redundant-reads", "stripes"},
     "ml_train": {"open-per-step"},
     "wave_model": {"idle-hints"},
-    "turb_dns": {"shredded-collective"},
+    "turb_dns": {"shredded-collective", "stripes"},
 }
 
 

@@ -332,3 +332,45 @@ def test_rules_are_told_apart_and_documented():
         assert rule.title[0].isupper()
         assert rule.general_remedy.endswith(".")
         assert f"| `{rule.code}` | " in page
+
+
+def described(requests=5000, meta=8.0, n_ranks=4, data_calls=4, size=100):
+    """An HDF5 file with much metadata, which rank 0 writes in small requests."""
+    run = RunBuilder(n_ranks=n_ranks, elapsed=30.0)
+    ops = {Op.META: (2000, 0, meta), Op.WRITE_COLLECTIVE: (data_calls, GIB // n_ranks, 4.0)}
+    run.everyone(FILE, IoLayer.HDF5, ops)
+    sizes = np.zeros(10)
+    sizes[1 if size < 1024 else 4] = requests
+    ops = {Op.WRITE: (requests, requests * size, 0.8 * meta)}
+    run.add(FILE, IoLayer.MPIIO, 0, ops, own=False, write_sizes=sizes)
+    return run
+
+
+def test_metadata_of_hdf5_in_small_requests_has_lines_that_gather_it():
+    found = only(described())
+    assert (found.code, found.cost_seconds) == ("hdf5-metadata", None)
+    assert "4996 requests below 10 KiB" not in found.text  # data calls of all ranks are left out
+    assert "at least 4984 requests below 10 KiB are of HDF5 itself" in found.text
+    assert "coll_metadata_write = true" in found.lines[0]
+    assert found.lines[1] == "stripewise run --config hdf5-metadata.toml -- ./program"
+
+
+def test_a_file_of_one_process_needs_no_collective_metadata():
+    run = described(n_ranks=1)
+    for row in run.rows:
+        row["layer"] = IoLayer.POSIX if row["layer"] == IoLayer.MPIIO else row["layer"]
+    assert "coll_metadata_write" not in only(run).lines[0]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"requests": 30},
+        {"meta": 0.5},
+        {"size": 65536},
+        {"data_calls": 5000},  # the small requests are the program's own
+    ],
+    ids=["few", "short", "large", "data"],
+)
+def test_other_files_of_hdf5_have_no_such_lines(fields):
+    assert "hdf5-metadata" not in codes(described(**fields))

@@ -17,6 +17,7 @@ from stripewise.evidence.diagnosis._collective import (
     SmallIndependent,
 )
 from stripewise.evidence.diagnosis._exchange import SlowExchange
+from stripewise.evidence.diagnosis._hdf5_metadata import Hdf5Metadata
 from stripewise.evidence.diagnosis._hints import IdleHints
 from stripewise.evidence.diagnosis._imbalance import Imbalance
 from stripewise.evidence.diagnosis._interleaved import InterleavedCalls
@@ -208,6 +209,7 @@ RULES: tuple[Rule, ...] = (
     RepeatedStat(),
     NameCalls(),
     SyncPerWrite(),
+    Hdf5Metadata(),
     Stripes(),
     Imbalance(),
     IdleHints(),
