@@ -9,7 +9,7 @@ Each program of `findings/strangers.toml` (sources of the distribution, below SO
 build/foreign/sources) runs with each MPI here and on an emulated Lustre: some runs of the default
 and of each setting that applies, taken in turn; then fresh pairs of the default and the best. A
 gain is confirmed if the pairs' median is at least 1.2 and all but one of them gain. The profile of
-a default run `named` it if a finding prints a line or a remedy of that kind, says `search` if it
+a default run with at least 5 % and 0.1 s of I/O `named` it if a finding prints a line or a remedy of that kind, says `search` if it
 only says that an experiment can tell, otherwise it is `missed`. A line is `wrong` if a finding
 claims a gain for it and the pairs with it are slower.
 """
@@ -37,6 +37,7 @@ ROOT = HERE.parent
 STRIPEWISE = str(Path(sys.executable).parent / "stripewise")
 LUSTRE = "hopper@1/16"
 LEAST_GAIN = 1.2
+LEAST_SECONDS, LEAST_SHARE = 0.1, 0.05
 SETTINGS: dict[str, dict[str, Any]] = {
     "io=romio321": {"mca.io": "romio321"},
     "io=romio321 cb_write=enable": {"mca.io": "romio321", "mpiio.romio_cb_write": "enable"},
@@ -242,6 +243,9 @@ def _told(best: str, about: Mapping[str, Any]) -> str:
         words = " ".join([*found["lines"], found["remedy"]])
         if any(re.search(pattern, words) for pattern in patterns):
             return f"named by {found['code']}"
+    figures = about["figures"]
+    if figures["io_seconds"] < LEAST_SECONDS or figures["io_share"] < LEAST_SHARE:
+        return "too little I/O"
     search = any(found["tune"] for found in about["findings"])
     return "search" if search or "stripewise tune" in about["headline"] else "missed"
 
@@ -270,7 +274,7 @@ def _line(row: Row) -> str:
 
 
 def _summary(rows: list[Row]) -> str:
-    gained = [row for row in rows if row.confirmed]
+    gained = [row for row in rows if row.confirmed and row.told != "too little I/O"]
     named = sum(row.told.startswith("named") for row in gained)
     search = sum(row.told == "search" for row in gained)
     wrong = sum(row.told.startswith("wrong") for row in rows)
