@@ -29,7 +29,9 @@ packages() {
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
         mariadb-server-core mariadb-client-core util-linux" ;;
     apps) echo "lammps wrk" ;;
-    foreign) echo "tcsh lammps" ;;
+    foreign) echo "tcsh lammps quantum-espresso quantum-espresso-data samtools ncbi-blast+ rsync
+        imagemagick nco netcdf-bin fio sysbench sqlite3 zstd libhdf5-dev libnetcdf-dev git make
+        gcc strace hdf5-tools python3-h5py-mpi python3-mpi4py" ;;
     *) echo "bootstrap: unknown package group '$1'" >&2; exit 2 ;;
     esac
 }

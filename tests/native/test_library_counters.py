@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
@@ -121,8 +122,14 @@ def test_names(host: Host, programs: Programs) -> None:
 
 def test_system_files_and_code_are_left_out(host: Host) -> None:
     (host.directory / "code.py").write_text("")
-    host.check("cat", "/etc/passwd", "code.py")
-    assert host.profile.paths == ()
+    host.check(sys.executable, "-c", "open('/etc/passwd').read(); open('code.py').read()")
+    assert not [one for one in host.profile.paths if one.endswith(("passwd", ".py", ".so"))]
+
+
+def test_code_is_data_for_a_program_without_python(host: Host) -> None:
+    (host.directory / "code.py").write_text("pass\n")
+    host.check("cat", "code.py")
+    assert operations(host.record("code.py"), Op.READ) > 0
 
 
 def test_include_wins_over_the_defaults(host: Host) -> None:

@@ -20,6 +20,9 @@
 #define SW_ENV_PLUGIN_PATH "STRIPEWISE_PLUGIN_PATH"
 /* "1": fsync regular files that were written when they are closed. */
 #define SW_ENV_SYNC "STRIPEWISE_SYNC"
+/* "DEVICE:INODE,DEVICE:INODE": files to which standard output and standard error of the run itself
+ * go, "-": none. Those of a program that are other regular files are counted. Unset: none are. */
+#define SW_ENV_OUTPUTS "STRIPEWISE_OUTPUTS"
 /* Path prefixes that are never recorded / always recorded, colon separated. */
 #define SW_ENV_EXCLUDE "STRIPEWISE_EXCLUDE"
 #define SW_ENV_INCLUDE "STRIPEWISE_INCLUDE"

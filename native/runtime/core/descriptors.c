@@ -4,6 +4,9 @@
  * tracked. */
 #define _GNU_SOURCE
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/single_threaded.h>
 #include <sys/sysmacros.h>
 
@@ -230,6 +233,23 @@ static void take_over(int fd)
         track_taken_over(fd, (flags & O_ACCMODE) != O_RDONLY ? SW_FD_CAN_WRITE : 0);
 }
 
+/* Returns whether an output of the program is one of the run itself, which is no I/O of it. */
+static bool is_output_of_the_run(int fd, const char *outputs)
+{
+    struct stat status;
+    char wanted[64];
+    if (outputs == NULL || sw_sys_fstat(fd, &status) != 0)
+        return true;
+    int length = snprintf(wanted, sizeof wanted, "%ju:%ju", (uintmax_t)status.st_dev,
+                          (uintmax_t)status.st_ino);
+    for (const char *next = outputs; next != NULL; next = strchr(next, ',')) {
+        next += *next == ',';
+        if (strncmp(next, wanted, (size_t)length) == 0 && strchr(",", next[length]) != NULL)
+            return true;
+    }
+    return false;
+}
+
 #define FIRST_ONES 64 /* inherited descriptors have low numbers */
 
 /* One query determines which are open. */
@@ -237,8 +257,12 @@ void sw_fd_take_over(void)
 {
     const struct timespec at_once = {0};
     struct pollfd asked[FIRST_ONES];
-    for (int fd = 0; fd < FIRST_ONES; fd++)
-        asked[fd] = (struct pollfd){.fd = fd == STDOUT_FILENO || fd == STDERR_FILENO ? -1 : fd};
+    const char *outputs = getenv(SW_ENV_OUTPUTS);
+    for (int fd = 0; fd < FIRST_ONES; fd++) {
+        bool output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
+        bool left_out = output && is_output_of_the_run(fd, outputs);
+        asked[fd] = (struct pollfd){.fd = left_out ? -1 : fd};
+    }
     if (syscall(SYS_ppoll, asked, (long)FIRST_ONES, &at_once, NULL, 0UL) < 0)
         return;
     for (int fd = 0; fd < FIRST_ONES; fd++)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Names of files: their absolute form, and which ones are recorded. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,9 @@ static void keep(int slot, const char **text, const size_t *bytes, size_t *count
 /* Session directories of Open MPI, with its own shared memory and locks. */
 static char sessions[2][80];
 
+/* Interpreters of Python read code as files; for other programs, such as cp, it is data. */
+static bool runs_python;
+
 void sw_filter_load(void)
 {
     struct utsname system;
@@ -202,6 +206,7 @@ void sw_filter_load(void)
     }
     load_prefixes(SW_ENV_INCLUDE, included.text, included.bytes, &included.count);
     load_prefixes(SW_ENV_EXCLUDE, excluded.text, excluded.bytes, &excluded.count);
+    runs_python = dlsym(RTLD_DEFAULT, "Py_IsInitialized") != NULL;
     keep(0, included.text, included.bytes, &included.count);
     keep(1, excluded.text, excluded.bytes, &excluded.count);
 }
@@ -272,10 +277,10 @@ static bool has_suffix_of_code(const char *name, size_t length)
     }
 }
 
-/* Returns whether it is code, not data: .py, .pyc, .pth, .so and .so.N. */
+/* Returns whether it is code, not data: .py, .pyc, .pth, .so and .so.N in Python. */
 __attribute__((hot)) bool sw_filter_is_code(const char *name, size_t length)
 {
-    return has_suffix_of_code(name, length) || is_numbered_library(name, length);
+    return runs_python && (has_suffix_of_code(name, length) || is_numbered_library(name, length));
 }
 
 static bool is_code(const char *path)

@@ -7,6 +7,7 @@
 #include "streams.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../core/system.h"
 
@@ -166,16 +167,46 @@ static int64_t position_after(const struct sw_fd *entry, int64_t offset, int whe
     return whence == SEEK_CUR && entry->position >= 0 ? entry->position + offset : -1;
 }
 
-/* A seek writes the buffer, and may read a block at its new position. `was`: the kernel's former
- * position, as far as libc knows it. */
+/* Returns whether a seek has read a block: outside of what was read before, and off the boundary
+ * of a block. A buffer that was written is empty afterwards. `was`: the kernel's former position,
+ * as far as libc knows it. Source: glibc, libio/fileops.c, _IO_new_file_seekoff. */
+static bool seek_has_read(const FILE *stream, const struct sw_buffered *before, int64_t was)
+{
+    return stream->_IO_read_end > stream->_IO_read_base &&
+           (before->pending != 0 || stream->_offset != was || stream->_IO_read_end != before->end);
+}
+
+#define NO_READS 0x4 /* _IO_NO_READS of glibc */
+
+/* Returns the bytes that a seek beyond the end of the file has read: the block's part before the
+ * end, which libc then drops. */
+static int64_t read_before_the_end(const FILE *stream, const struct sw_buffered *before,
+                                   int64_t was)
+{
+    struct stat status;
+    int64_t block = stream->_IO_buf_end - stream->_IO_buf_base;
+    int64_t place = stream->_offset;
+    if (stream->_IO_read_end > stream->_IO_read_base || (stream->_flags & NO_READS) != 0 ||
+        block <= 0 || place <= 0 || place % block == 0 ||
+        place == was + (int64_t)before->pending || sw_sys_fstat(stream->_fileno, &status) != 0 ||
+        status.st_size >= place)
+        return 0;
+    return status.st_size - (place - place % block);
+}
+
+/* A seek writes the buffer, and may read a block at its new position. */
 static void seek_end(struct sw_transfer *transfer, int64_t was, int result, int64_t position)
 {
     struct sw_file *file = sw_fd_stdio(transfer->entry);
     if (result == 0) {
         const FILE *stream = transfer->stream;
         sw_issued_writes(stream, transfer->entry, &transfer->before, 0, transfer->position);
-        if (stream->_offset != was && stream->_IO_read_end > stream->_IO_read_base)
+        if (seek_has_read(stream, &transfer->before, was))
             sw_issue_blocks(stream, transfer->entry, stream->_IO_read_end - stream->_IO_read_base,
+                            stream->_IO_buf_end - stream->_IO_buf_base);
+        int64_t dropped = read_before_the_end(stream, &transfer->before, was);
+        if (dropped > 0)
+            sw_issue_blocks(stream, transfer->entry, dropped,
                             stream->_IO_buf_end - stream->_IO_buf_base);
         sw_fd_set_position(transfer->entry, position);
     } else {

@@ -22,14 +22,19 @@ static void issue(struct sw_fd *entry, int fd, enum sw_op op, int64_t bytes, int
     sw_count_issued(sw_fd_issued(entry), op, (uint64_t)bytes, offset);
 }
 
-/* Lines are written before the buffer is full: `filled` of such a stream is 0. */
+#define LINE_BUFFERED 0x200 /* _IO_LINE_BUF of glibc */
+
+/* A stream of lines has `filled` 0, but puts all up to the end of a line into its buffer first. */
 void sw_issue_writes(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
                      int64_t out, int64_t position)
 {
     int64_t pending = (int64_t)before->pending;
     bool known = position >= pending && (entry->flags & SW_FD_ASK) == 0;
     int64_t offset = known ? position - pending : -1;
-    int64_t first = (int64_t)before->filled > pending ? (int64_t)before->filled : pending;
+    int64_t room = (stream->_flags & LINE_BUFFERED) != 0
+                       ? stream->_IO_buf_end - stream->_IO_buf_base
+                       : (int64_t)before->filled;
+    int64_t first = room > pending ? room : pending;
     if (first == 0 || first > out)
         first = out;
     issue(entry, stream->_fileno, SW_OP_WRITE, first, offset);

@@ -285,19 +285,28 @@ static void reopen_begin(FILE *stream, const char *path)
 SW_STREAM_REOPEN(freopen)
 SW_STREAM_REOPEN(freopen64)
 
-SW_EXPORT int fflush(FILE *stream)
-{
-    struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter(&call, stream);
-    struct sw_buffered before = entry != NULL ? sw_buffered(stream) : (struct sw_buffered){0};
-    int64_t position = entry != NULL ? entry->position : -1;
-    int result = sw_stdio()->fflush(stream);
-    if (entry == NULL)
-        return result;
-    struct sw_file *file = sw_fd_stdio(entry);
-    if (result == 0)
-        sw_issued_writes(stream, entry, &before, 0, position);
-    call.event_flags |= result != 0 ? SW_EVENT_FAILED : 0;
-    sw_leave(&call, file, SW_OP_SYNC);
-    return result;
-}
+/* A macro in optimised builds. */
+#undef fflush_unlocked
+
+#define SW_STREAM_FLUSH(name)                                                                     \
+    SW_EXPORT int name(FILE *stream);                                                             \
+    SW_EXPORT int name(FILE *stream)                                                              \
+    {                                                                                             \
+        struct sw_call call;                                                                      \
+        struct sw_fd *entry = sw_stdio_enter(&call, stream);                                      \
+        struct sw_buffered before =                                                               \
+            entry != NULL ? sw_buffered(stream) : (struct sw_buffered){0};                        \
+        int64_t position = entry != NULL ? entry->position : -1;                                  \
+        int result = sw_stdio()->name(stream);                                                    \
+        if (entry == NULL)                                                                        \
+            return result;                                                                        \
+        struct sw_file *file = sw_fd_stdio(entry);                                                \
+        if (result == 0)                                                                          \
+            sw_issued_writes(stream, entry, &before, 0, position);                                \
+        call.event_flags |= result != 0 ? SW_EVENT_FAILED : 0;                                    \
+        sw_leave(&call, file, SW_OP_SYNC);                                                        \
+        return result;                                                                            \
+    }
+
+SW_STREAM_FLUSH(fflush)
+SW_STREAM_FLUSH(fflush_unlocked)

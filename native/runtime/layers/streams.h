@@ -23,6 +23,7 @@
     X(FILE *, freopen64, (const char *, const char *, FILE *))                                    \
     X(int, fclose, (FILE *))                                                                      \
     X(int, fflush, (FILE *))                                                                      \
+    X(int, fflush_unlocked, (FILE *))                                                             \
     X(size_t, fread, (void *, size_t, size_t, FILE *))                                            \
     X(size_t, fread_unlocked, (void *, size_t, size_t, FILE *))                                   \
     X(size_t, __fread_chk, (void *, size_t, size_t, size_t, FILE *))                              \
@@ -117,9 +118,10 @@ void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, in
 
 /* State of a stream's buffer before a call. */
 struct sw_buffered {
-    size_t pending; /* written by the program, but not by libc yet */
-    size_t filled;  /* the same when the buffer is full */
-    size_t ahead;   /* read by libc, but not by the program yet */
+    size_t pending;  /* written by the program, but not by libc yet */
+    size_t filled;   /* the same when the buffer is full */
+    size_t ahead;    /* read by libc, but not by the program yet */
+    const char *end; /* of what libc has read */
 };
 
 static inline struct sw_buffered sw_buffered(const FILE *stream)
@@ -128,6 +130,7 @@ static inline struct sw_buffered sw_buffered(const FILE *stream)
         .pending = (size_t)(stream->_IO_write_ptr - stream->_IO_write_base),
         .filled = (size_t)(stream->_IO_write_end - stream->_IO_write_base),
         .ahead = (size_t)(stream->_IO_read_end - stream->_IO_read_ptr),
+        .end = stream->_IO_read_end,
     };
 }
 

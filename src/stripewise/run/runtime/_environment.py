@@ -7,7 +7,9 @@ Names of variables are from native/include/stripewise/environment.h; a test comp
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import sys
 import uuid
 from collections.abc import Collection, Mapping, Sequence
@@ -147,6 +149,7 @@ ENV_CONFIGURATION = "STRIPEWISE_CONFIGURATION"
 ENV_CONFIGURATION_FILE = "STRIPEWISE_CONFIGURATION_FILE"
 ENV_PLUGIN_PATH = "STRIPEWISE_PLUGIN_PATH"
 ENV_SYNC = "STRIPEWISE_SYNC"
+ENV_OUTPUTS = "STRIPEWISE_OUTPUTS"
 ENV_INCLUDE = "STRIPEWISE_INCLUDE"
 ENV_WRITABLE = "STRIPEWISE_WRITABLE"
 ENV_REFUSED = "STRIPEWISE_REFUSED"
@@ -181,6 +184,7 @@ def preload_environment(
     refused: Path | None = None,
     keep_removed: Path | None = None,
     include: Sequence[Path] = (),
+    outputs: str = "",
     capture: str = "",
     allowed: Collection[str] = (),
     series: Sequence[SeriesRule] = (),
@@ -199,6 +203,8 @@ def preload_environment(
         keep_removed: Directory whose files are kept, in `.stripewise-removed` there, when the
             program removes them.
         include: Path prefixes that are always recorded.
+        outputs: Files of the run's own outputs, see `own_outputs`; if empty, no standard output
+            and no standard error of a program is recorded.
         capture: How to record single calls: "fold" (equal calls at a regular stride become one
             record) or "all"; empty for counters only.
         allowed: Variables that the configuration may set although they can run code.
@@ -228,6 +234,7 @@ def preload_environment(
         ENV_REFUSED: str(refused or ""),
         ENV_KEEP_REMOVED: str(keep_removed or ""),
         ENV_INCLUDE: _path_list(include, environment.get(ENV_INCLUDE, "")),
+        ENV_OUTPUTS: outputs,
         ENV_CAPTURE: capture,
         ENV_SERIES: "",
     }
@@ -237,6 +244,20 @@ def preload_environment(
             environment[name] = text
     environment.update(_configured(configuration, series, directory))
     return launch_environment(environment)
+
+
+def own_outputs() -> str:
+    """Return the files to which standard output and standard error of this process go.
+
+    As `STRIPEWISE_OUTPUTS` has them: a program's output to one of them is not counted as I/O.
+    """
+    found = []
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode):
+                found.append(f"{status.st_dev}:{status.st_ino}")
+    return ",".join(found) or "-"
 
 
 def guard_environment(

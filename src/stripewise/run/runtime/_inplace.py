@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING
 
 from stripewise.core import Configuration, SeriesRule, is_elf, is_static, temporary_directory
 from stripewise.core.errors import ContainerError, ProgramError, StorageError
-from stripewise.run.runtime._environment import ENV_SERIES, Runtime, preload_environment
+from stripewise.run.runtime._environment import (
+    ENV_SERIES,
+    Runtime,
+    own_outputs,
+    preload_environment,
+)
 from stripewise.run.runtime._launch_lines import ranks_of_command
 
 if TYPE_CHECKING:
@@ -136,6 +141,7 @@ def run_in_place(
             configuration=configuration,
             sync=sync and storage is None,
             include=() if storage is None else (root.resolve(),),
+            outputs=own_outputs(),
             capture=capture,
             allowed=allowed,
             series=series,
