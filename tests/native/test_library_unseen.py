@@ -104,7 +104,7 @@ def test_programs_with_the_library_are_not(host: Host) -> None:
 
 
 def test_files_that_are_given_open(host: Host) -> None:
-    """Standard input and others; a file that is only passed on leaves no record."""
+    """Standard input and others; code is data for cat; a file that is only passed on is none."""
     for name in ("given", "passed"):
         (host.directory / name).write_bytes(bytes(1000))
     (host.directory / "code.py").write_bytes(bytes(1000))
@@ -118,7 +118,7 @@ def test_files_that_are_given_open(host: Host) -> None:
     assert done.returncode == 0
     profile = host.profile
     names = [path.rsplit("/", 1)[1] for path in profile.paths]
-    assert sorted(names) == ["given", "passed"]
+    assert sorted(names) == ["code.py", "given", "passed"]
     read = {name: 0 for name in names}
     for row in profile.counters:
         read[names[row["file"]]] += moved(row, Op.READ)
