@@ -9,9 +9,9 @@ Each program of `findings/strangers.toml` (sources of the distribution, below SO
 build/foreign/sources) runs with each MPI here and on an emulated Lustre: some runs of the default
 and of each setting that applies, taken in turn; then fresh pairs of the default and the best. A
 gain is confirmed if the pairs' median is at least 1.2 and all but one of them gain. The profile of
-a default run with at least 5 % and 0.1 s of I/O `named` it if a finding prints a line or a remedy of that kind, says `search` if it
-only says that an experiment can tell, otherwise it is `missed`. A line is `wrong` if a finding
-claims a gain for it and the pairs with it are slower.
+a default run with at least 5 % and 0.1 s of I/O `named` it if a finding prints a line or a remedy
+of that kind, says `search` if it only says that an experiment can tell, otherwise it is `missed`.
+A line is `wrong` if a finding claims a gain for it and the runs with it are slower.
 """
 
 from __future__ import annotations
