@@ -83,12 +83,14 @@ def test_stripes_that_fit_are_no_matter(stripes, fields):
 
 
 def test_files_of_one_process_over_many_stripes():
-    fact, found = stripes_of(single_files(8))
-    assert fact.text.startswith("16 files of one process each lie over 8 stripes each")
+    fact, found = stripes_of(single_files(8, n_files=40))
+    assert fact.text.startswith("40 files of one process each lie over 8 stripes each")
     assert found.lines[0].startswith("lfs setstripe -c 1 /scratch ")
     assert stripes_of(single_files(1)) == (None, None)
     assert stripes_of(single_files(2, targets=48)) == (None, None)  # targets are left over
-    assert stripes_of(single_files(8, n_files=2)) == (None, None)
+    assert stripes_of(single_files(8, n_files=8)) == (None, None)  # too few to know
+    few = stripes_of(single_files(156, n_files=4, targets=156))[1]
+    assert few.lines[0].startswith("lfs setstripe -c 39 ")  # all targets, each for one file
 
 
 def test_stripes_that_were_asked_for_and_not_given():

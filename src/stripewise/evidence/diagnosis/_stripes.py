@@ -28,6 +28,10 @@ LEAST_BYTES = 8 << 20
 """Length of a file below which its stripes do not matter (assumed)."""
 
 LEAST_FILES = 4
+MANY_FILES = 32
+"""Files of one process from which one stripe each uses enough targets, if their number is not
+known (assumed)."""
+
 LEAST_TIMES = 2
 ALL_TARGETS = -1
 _GRAIN = 64 << 10
@@ -95,12 +99,15 @@ def _of_shared(use: FileUse) -> Misfit | None:
 def _of_many(use: FileUse, alone: Sequence[FileUse]) -> Misfit | None:
     """Judge a file of one process, of which there are many."""
     layout = use.layout
+    targets = layout.n_targets
     objects = sum(one.layout.stripe_count for one in alone)
-    enough = layout.n_targets or LEAST_FILES
-    crowded = objects > LEAST_TIMES * enough if layout.n_targets else len(alone) >= LEAST_FILES
+    crowded = objects > LEAST_TIMES * targets if targets else len(alone) >= MANY_FILES
     if layout.stripe_count < LEAST_TIMES or len(alone) < LEAST_FILES or not crowded:
         return None
-    return Misfit(use, "many", 1, 0, _length(use))
+    advised = max(targets // len(alone), 1)
+    if advised * LEAST_TIMES > layout.stripe_count:
+        return None
+    return Misfit(use, "many", advised, 0, _length(use))
 
 
 def _sentence(found: Sequence[Misfit]) -> str:
