@@ -134,9 +134,12 @@ def headline(
     if not figures.n_files and not figures.io_seconds > 0:
         return first
     but = _but(figures.why_missing if _is_partly_seen(figures) else "")
-    if costly := _costly(findings):
-        return f"{first} {_worst(figures, costly[0])}.{but}"
     unusual = [fact for fact in facts if fact.unusual]
+    if costly := _costly(findings):
+        # Where the finding is not about most of the time, the main fact comes first.
+        is_less = bool(unusual) and costly[0].stake_seconds < 0.5 * unusual[0].seconds
+        told = f"{unusual[0].text} " if is_less else ""
+        return f"{first} {told}{_worst(figures, costly[0])}.{but}"
     if figures.io_share < LEAST_IO_SHARE and not figures.missing.get("io_seconds"):
         return f"{first} Nothing stands out: I/O is less than 5 % of the run.{but}"
     if not unusual:

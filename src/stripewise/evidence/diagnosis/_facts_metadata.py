@@ -43,7 +43,7 @@ class Metadata(FactRule):
             return
         data = run.whole.calls(DATA).cumulated
         counted = _calls(run)
-        named = ", ".join(f"{count(number)} {name}" for name, number in counted[:_MOST_NAMED])
+        named = ", ".join(things(n, name) for name, n in counted[:_MOST_NAMED])
         text = (
             f"{percent(share)} of the I/O time is metadata{f' ({named})' if named else ''}; "
             f"data took {percent(run.share(data))}."
@@ -57,18 +57,18 @@ class Metadata(FactRule):
 
 
 def _calls(run: SeenRun) -> list[tuple[str, int]]:
-    """Return the calls that move no data by their name in the plural, most frequent first."""
+    """Return the calls that move no data by name, most frequent first."""
     names = run.profile.names
     by_action = names["count"].sum(axis=0) if len(names) else np.zeros(len(Action), int)
-    words = {Action.OPEN: "opens", Action.STAT: "stats", Action.ACCESS: "access calls",
-             Action.LIST: "directory listings", Action.MKDIR: "mkdirs", Action.RMDIR: "rmdirs",
-             Action.UNLINK: "unlinks", Action.RENAME: "renames", Action.LINK: "links",
-             Action.SYMLINK: "symlinks", Action.CHANGE: "attribute changes",
-             Action.TRUNCATE: "truncates", Action.STATFS: "statfs calls"}  # fmt: skip
+    words = {Action.OPEN: "open", Action.STAT: "stat", Action.ACCESS: "access call",
+             Action.LIST: "directory listing", Action.MKDIR: "mkdir", Action.RMDIR: "rmdir",
+             Action.UNLINK: "unlink", Action.RENAME: "rename", Action.LINK: "link",
+             Action.SYMLINK: "symlink", Action.CHANGE: "attribute change",
+             Action.TRUNCATE: "truncate", Action.STATFS: "statfs call"}  # fmt: skip
     found = {word: int(by_action[action]) for action, word in words.items()}
-    found["opens"] = max(found["opens"], run.whole.calls([Op.OPEN]).count)
-    if not any(n for word, n in found.items() if word != "opens"):
-        found["other metadata calls"] = run.whole.calls([Op.META]).count
+    found["open"] = max(found["open"], run.whole.calls([Op.OPEN]).count)
+    if not any(n for word, n in found.items() if word != "open"):
+        found["other metadata call"] = run.whole.calls([Op.META]).count
     return sorted(((w, n) for w, n in found.items() if n), key=lambda one: -one[1])
 
 

@@ -19,7 +19,7 @@ from stripewise.evidence.diagnosis._facts_base import (
     SeenRun,
     Traffic,
 )
-from stripewise.evidence.figures import DATA, Fact, FileUse
+from stripewise.evidence.figures import DATA, SYSTEM, Fact, FileUse
 from stripewise.evidence.trace import IoLayer
 from stripewise.present import count_text as count
 from stripewise.present import number_text as number
@@ -266,7 +266,7 @@ class Unaligned(FactRule):
     def _misaligned(use: FileUse) -> tuple[int, int, int] | None:
         """Return unaligned requests, all requests and the unit in bytes; None if unknown."""
         rows = use.lowest
-        rows = rows[rows["unaligned"] >= 0]
+        rows = rows[(rows["unaligned"] >= 0) & (rows["layer"] != IoLayer.STDIO)]
         calls = int(rows["count"][:, DATA].sum())
         if not calls:
             return None
@@ -286,9 +286,9 @@ class ReReads(FactRule):
     subject = "bytes moved more than once"
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
-        again = (part for part in run.traffic if _moved(part) > part.use.extent > 0)
+        again = (part for part in run.traffic if _moved(part) > _length(part) > 0)
         for writing, concern in by_way(again):
-            length = sum(part.use.extent for part in concern.parts)
+            length = sum(map(_length, concern.parts))
             moved = sum(_moved(part) for part in concern.parts)
             ranks = max(part.asked.ranks for part in concern.parts)
             who = f" by {things(ranks, 'rank')}" if ranks > 1 else ""
@@ -306,6 +306,13 @@ class ReReads(FactRule):
 
     def why_unknown(self, run: SeenRun) -> str:
         return run.profile.why_missing(ReportedPart.BYTES)
+
+
+def _length(part: Traffic) -> int:
+    """Return the length of the file in bytes, 0 if unknown: streams have no offsets."""
+    rows = part.use.rows
+    moving = rows[np.isin(rows["layer"], SYSTEM) & rows["count"][:, DATA].any(axis=1)]
+    return part.use.extent if (moving["maximum_offset"] >= 0).all() else 0
 
 
 def _moved(part: Traffic) -> int:
