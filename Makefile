@@ -119,9 +119,11 @@ bench-strategies: setup ## compare the search strategies on the recorded surface
 	$(BIN)/python benchmarks/strategies.py
 	$(BIN)/python benchmarks/strategies.py --part emulated
 
-bench-findings: setup ## apply the remedies of findings, compare claims with gains; 20 minutes, quiet machine
+bench-findings: setup ## compare claims of findings with gains, and profiles with studies; an hour, quiet machine
 	@tools/bootstrap.sh venv dev
+	@tools/bootstrap.sh system foreign
 	$(BIN)/python benchmarks/bench_findings.py
+	$(BIN)/python benchmarks/agreement.py
 
 bench-effects: setup ## published effects, by real programs on emulated storage; needs lustre-mpi; minutes
 	@tools/bootstrap.sh venv dev

@@ -8,7 +8,7 @@
 Each program of `findings/strangers.toml` (sources of the distribution, below SOURCES, by default
 build/foreign/sources) runs with each MPI here and on an emulated Lustre: some runs of the default
 and of each setting that applies, taken in turn; then fresh pairs of the default and the best. A
-gain is confirmed if the pairs' median is at least 1.2 and all but one of them gain. The profile of
+gain is confirmed if the pairs' median is at least 1.2 and all of them gain. The profile of
 a default run with at least 5 % and 0.1 s of I/O `named` it if a finding prints a line or a remedy
 of that kind, says `search` if it only says that an experiment can tell, otherwise it is `missed`.
 A line is `wrong` if a finding claims a gain for it and the runs with it are slower.
@@ -115,6 +115,17 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _trees(sources: Path) -> dict[str, str]:
+    """Return the source of each package by its name in capitals, fetched if it is missing."""
+    if not sources.is_dir():
+        sys.path.insert(0, str(ROOT / "tests"))
+        from foreign.sources import source_of
+
+        return {name.upper(): str(source_of(name)) for name in ("pnetcdf", "mpich", "hdf5")}
+    found = (path for path in sources.iterdir() if path.is_dir() and "_" in path.name)
+    return {path.name.split("_")[0].upper(): str(path) for path in found}
+
+
 def _set_environment() -> None:
     os.environ |= {
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -152,7 +163,7 @@ def _measure(entry: Mapping[str, Any], row: Row, root: Path, given: argparse.Nam
     if row.default_seconds / row.medians[row.best] >= LEAST_GAIN:
         row.pairs = [_pair(command, on, root, row.best) for _ in range(given.pairs)]
         gains = sorted(row.pairs)
-        row.confirmed = statistics.median(gains) >= LEAST_GAIN and gains[1] > 1
+        row.confirmed = statistics.median(gains) >= LEAST_GAIN and gains[0] > 1
     row.told = _told(row.best, about) if row.confirmed else _wrong(row, about)
 
 
@@ -164,11 +175,9 @@ def _build(entry: Mapping[str, Any], mpi: str, root: Path, sources: Path) -> Pat
     work = root / "build"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    trees = {path.name.split("_")[0].upper(): str(path) for path in sources.iterdir()
-             if path.is_dir() and "_" in path.name}  # fmt: skip
     hdf5 = f"-I/usr/include/hdf5/{mpi} -L/usr/lib/x86_64-linux-gnu/hdf5/{mpi}"
     variables = {"CC": f"mpicc.{mpi}", "FC": f"mpif90.{mpi}", "OUT": str(out), "HDF5_FLAGS": hdf5,
-                 "HERE": str(HERE / "findings/programs"), **trees}  # fmt: skip
+                 "HERE": str(HERE / "findings/programs"), **_trees(sources)}  # fmt: skip
     subprocess.run(["sh", "-ec", entry["build"]], cwd=work, check=True, capture_output=True,
                    text=True, env=os.environ | variables)  # fmt: skip
     return out
