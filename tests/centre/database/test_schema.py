@@ -75,6 +75,18 @@ def test_tables_of_an_older_version_are_told_how_to_go_on(
         check(engine)
 
 
+def test_tables_of_the_first_revision_are_brought_up_to_date(engine: Engine) -> None:
+    with engine.execution_options(writing=True).begin() as connection:
+        connection.execute(text("DROP INDEX ix_job_slower_factor_id"))
+        for name in ("slower_factor", "usual_io_seconds", "earlier_count"):
+            connection.execute(text(f"ALTER TABLE job DROP COLUMN {name}"))
+    _set_revision(engine, "0010")
+    assert initialise(engine) == newest()
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, Base.metadata) == []
+
+
 def test_a_refusal_hides_the_password() -> None:
     engine = create_engine("postgresql://me:secret@127.0.0.1:9/nothing")
     with pytest.raises(StorageError, match="check that PostgreSQL runs") as told:
