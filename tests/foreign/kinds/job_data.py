@@ -12,7 +12,7 @@ answer is the same facts, so that nothing of this product decides it:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from stripewise.centre.database._schema import initialise
 from stripewise.centre.database.ingest import IngestOptions, ingest
 from stripewise.centre.database.tables import Job
 
-_FORMS = {
+_FORMS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "text": slurm.sacct_text,
     "columns": slurm.sacct_columns,
     "json": slurm.slurm_json,

@@ -240,6 +240,32 @@ def launch_options(
             yield name, named(text)
 
 
+_TOOLS = frozenset(
+    "perf nsys ncu heaptrack rocprof rocprofv2 rocprofv3 vtune amplxe-cl advisor valgrind uftrace"
+    " psrecord compute-sanitizer".split()
+)
+_OUTPUTS_OF_TOOLS = frozenset(
+    "-o --output --log-file --xml-file --output-file -result-dir --result-dir -d --output-dir"
+    " -project-dir --project-dir --export --save --log".split()
+)
+
+
+def outputs_of_tool(name: str, words: Sequence[Word]) -> Iterator[Use]:
+    """Yield the files that a tool for measuring writes, given the words up to its program."""
+    if name not in _TOOLS:
+        return
+    before = ""
+    for word in words:
+        option, equals, _ = word.text.partition("=")
+        if equals and option in _OUTPUTS_OF_TOOLS:
+            yield Use(WRITES, part_of(word, len(option) + 1))
+        elif before in _OUTPUTS_OF_TOOLS:
+            yield Use(WRITES, word)
+        elif word.text == "--" or ("/" in word.text and not before.startswith("-")):
+            return
+        before = word.text
+
+
 def _option(launcher: str, option: Word, following: Word | None) -> tuple[str, Word | None]:
     """Return the long name of an option of a launcher, and its value."""
     text = option.text
@@ -257,3 +283,31 @@ def _option(launcher: str, option: Word, following: Word | None) -> tuple[str, W
     value = part_of(option, text.index("=") + 1) if equals else following
     inner = _IN_OUTPUT.match(value.text) if value and launcher != "srun" else None
     return name, part_of(value, inner.start(1)) if value and inner else value
+
+
+# Commands that start another one.
+
+BEHIND = {
+    "nohup": "", "exec": "a", "command": "", "builtin": "", "time": "fo", "setsid": "",
+    "unbuffer": "", "catchsegv": "", "stdbuf": "ioe", "nice": "n", "ionice": "cnp", "chrt": "TPD",
+    "taskset": "", "numactl": "NmiplC", "timeout": "ks", "strace": "eoPpsuaEO", "ltrace": "eolpsu",
+    "xargs": "IiLnPsdaE", "parallel": "jaIS", "sudo": "ughpCDRTU", "doas": "uC", "flock": "wE",
+    "env": "uC", "sshpass": "pfP", "prlimit": "", "perf": "", "valgrind": "", "systemd-run": "pu",
+}  # fmt: skip
+"""Commands that start another one, with their one-letter options that take a value."""
+OPERANDS_BEFORE = {"timeout": 1, "taskset": 1, "chrt": 1, "flock": 1}
+LONG_OF_BEHIND = tuple(
+    "signal kill-after adjustment class classdata chdir unset max-args max-procs replace delimiter"
+    " arg-file user group jobs cpunodebind membind interleave physcpubind output input"
+    " error".split()
+)
+NO_LIBRARY = {
+    "sudo": "runs as another user", "doas": "runs as another user", "su": "runs as another user",
+    "ssh": "runs on another host", "rsh": "runs on another host",
+    "pdsh": "runs on other hosts", "clush": "runs on other hosts",
+    "singularity": "runs in a container", "apptainer": "runs in a container",
+    "docker": "runs in a container", "podman": "runs in a container",
+    "shifter": "runs in a container", "sarus": "runs in a container",
+    "busybox": "is mostly linked statically", "chroot": "sees other files",
+    "at": "runs later", "crontab": "runs later", "systemd-run": "runs outside of the job",
+}  # fmt: skip

@@ -21,7 +21,11 @@ from pathlib import Path
 from stripewise.core.errors import UsageError
 from stripewise.run.runtime import read_launcher
 from stripewise.run.shell._arguments import (
+    BEHIND,
     CHANGES_REPOSITORY,
+    LONG_OF_BEHIND,
+    NO_LIBRARY,
+    OPERANDS_BEFORE,
     OUTPUTS,
     PLACES,
     PROGRAMS,
@@ -30,6 +34,7 @@ from stripewise.run.shell._arguments import (
     Use,
     launch_options,
     named,
+    outputs_of_tool,
     part_of,
 )
 from stripewise.run.shell._csh import read_commands
@@ -80,28 +85,6 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _MOST_NESTED = 5
 _MAY_CHANGE = "may change data on another host"
 _MOST_READINGS = 16
-_BEHIND = {
-    "nohup": "", "exec": "a", "command": "", "builtin": "", "time": "fo", "setsid": "",
-    "unbuffer": "", "catchsegv": "", "stdbuf": "ioe", "nice": "n", "ionice": "cnp", "chrt": "TPD",
-    "taskset": "", "numactl": "NmiplC", "timeout": "ks", "strace": "eoPpsuaEO", "ltrace": "eolpsu",
-    "xargs": "IiLnPsdaE", "parallel": "jaIS", "sudo": "ughpCDRTU", "doas": "uC", "flock": "wE",
-    "env": "uC", "sshpass": "pfP", "prlimit": "", "perf": "", "valgrind": "", "systemd-run": "pu",
-}  # fmt: skip
-"""Commands that start another one, with their one-letter options that take a value."""
-_OPERANDS_BEFORE = {"timeout": 1, "taskset": 1, "chrt": 1, "flock": 1}
-_LONG = ("signal", "kill-after", "adjustment", "class", "classdata", "chdir", "unset", "max-args",
-         "max-procs", "replace", "delimiter", "arg-file", "user", "group", "jobs", "cpunodebind",
-         "membind", "interleave", "physcpubind", "output", "input", "error")  # fmt: skip
-_NO_LIBRARY = {
-    "sudo": "runs as another user", "doas": "runs as another user", "su": "runs as another user",
-    "ssh": "runs on another host", "rsh": "runs on another host",
-    "pdsh": "runs on other hosts", "clush": "runs on other hosts",
-    "singularity": "runs in a container", "apptainer": "runs in a container",
-    "docker": "runs in a container", "podman": "runs in a container",
-    "shifter": "runs in a container", "sarus": "runs in a container",
-    "busybox": "is mostly linked statically", "chroot": "sees other files",
-    "at": "runs later", "crontab": "runs later", "systemd-run": "runs outside of the job",
-}  # fmt: skip
 
 
 def effects_of(data: bytes, kind: str, around: Surroundings, crlf: bool = False) -> Effects:
@@ -289,10 +272,13 @@ class _Shell:
             return
         name = os.path.basename(words[0].text)
         rest = words[1:]
-        if name not in _BEHIND and not is_launcher_word(words[0].text):
+        if name not in BEHIND and not is_launcher_word(words[0].text):
             self._look_above_by(words, name, directory)
-        if name in _NO_LIBRARY:
-            self._note(self.effects.unguarded, f"{name} {_NO_LIBRARY[name]}", "")
+        launch = launch_behind(words)
+        for use in outputs_of_tool(name, rest[: len(rest) - len(launch)]):
+            self._use(use, directory)
+        if name in NO_LIBRARY:
+            self._note(self.effects.unguarded, f"{name} {NO_LIBRARY[name]}", "")
         if name in CHANGE_DIRECTORY:
             self._move(name, rest)
         elif name in ("source", "."):
@@ -313,9 +299,9 @@ class _Shell:
             self._launch(words, directory, depth)
         elif name in SESSIONS:
             self._session(session_of(name, rest))
-        elif name not in _BEHIND and (launch := launch_behind(words)):
+        elif name not in BEHIND and launch:
             self._act(list(launch), directory, depth + 1)
-        elif name in _BEHIND:
+        elif name in BEHIND:
             self._started_command(name, rest, directory, depth)
         else:
             self._file_command(name, words, directory, depth)
@@ -335,7 +321,7 @@ class _Shell:
         """Record the effects of a command that another one starts."""
         place, found = 0, Arguments({}, [])
         while place < len(rest) and rest[place].text.startswith("-") and rest[place].text != "--":
-            one = Arguments.of(rest[place : place + 2], _BEHIND[name], _LONG)
+            one = Arguments.of(rest[place : place + 2], BEHIND[name], LONG_OF_BEHIND)
             took = len(rest[place : place + 2]) - len(one.operands)
             for key, values in one.options.items():
                 found.options.setdefault(key, []).extend(values)
@@ -347,7 +333,7 @@ class _Shell:
         if name in ("strace", "ltrace", "time"):
             for word in found.values("o", "output"):
                 self._use(Use(WRITES, word), directory)
-        rest = rest[place + _OPERANDS_BEFORE.get(name, 0) :]
+        rest = rest[place + OPERANDS_BEFORE.get(name, 0) :]
         if name == "env":
             for where in found.values("C", "chdir"):
                 directory = self.paths.joined(directory, self.values.of_word(where)[0])

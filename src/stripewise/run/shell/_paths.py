@@ -96,6 +96,8 @@ class Values:
     whole_lists: bool = False
     _evaluating: dict[str, int] = field(default_factory=dict)
     """Variable to the index of the value that is being evaluated."""
+    _listing: set[str] = field(default_factory=set)
+    """Arrays of which the words are being evaluated."""
 
     def of_word(self, word: Word) -> list[str]:
         """Return the possible values of a word."""
@@ -108,7 +110,7 @@ class Values:
         """Return the words that an unquoted word may expand to, of which one may be empty."""
         if name := self._whole_list(word):
             words = [each for one in self._lists(name) for each in one]
-            return [[self._of_value(each, 1)[0] for each in words]]
+            return [[text for each in words for text in self._of_value(each, 1)[:1]]]
         found = [each for text in self.of_word(word) for each in self._split(text)]
         fewer = ([w for w in each if not is_unknown(w)] for each in found if len(each) > 1)
         return [*found, *(each for each in fewer if each not in found)]
@@ -243,6 +245,8 @@ class Values:
 
     def _of_list(self, name: str, index: str, written: str, inside: int) -> list[str]:
         """Return the possible values of a word of an array, or of one of its words."""
+        if name in self._listing:  # `a=("${a[@]}" more)`: its words are all collected anyway
+            return []
         if not self._is_list(name) or inside >= _MOST_NESTED:
             return [unknown(written)]
         lists, first = self._lists(name), 1 if self.whole_lists else 0
@@ -250,7 +254,9 @@ class Values:
         if len(lists) == 1 and 0 <= place < len(lists[0]):
             lists = [[lists[0][place]]]
         words = [word for each in lists for word in each][:_MOST]
+        self._listing.add(name)
         found = [text for word in words for text in self._of_value(word, inside)]
+        self._listing.discard(name)
         return list(dict.fromkeys(found))[:_MOST] or [unknown(written)]
 
     def _of_value(self, value: Word, inside: int) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stripewise.run.shell._words import BLANKS, Cursor, ShellSyntaxError, Word, WordReader
 
@@ -19,6 +19,7 @@ _STEPPED_OVER = frozenset("if then elif else fi do done while until { } ! coproc
 _OPERATORS = (";;&", ";;", ";&", "&&", "||", "|&", "|", ";", "&")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)|&>>|&>")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?=)")
+_KEY = re.compile(r"\[[^\]]+\]\+?=")
 _DEFAULT = re.compile(r"\$\{(\w+):?=([^{}$`'\"\\]*)\}")
 _PIPE = re.compile(r"[\s)};]*\|&?\s*")
 _DECLARATIONS = frozenset("export declare typeset local readonly".split())
@@ -115,9 +116,17 @@ class ParsedScript:
         self.written.setdefault(name, []).append(written or (value.text if value else ""))
 
     def assign_list(self, name: str, words: list[Word], written: str = "") -> None:
-        """Record the assignment of a list of words to an array."""
-        self.assign(name, None, written)
-        self.lists.setdefault(name, []).append(words)
+        """Record a list of words assigned to an array, as a list each if any has a key."""
+        keys = [_KEY.match(word.text) for word in words]
+        lists = [words]
+        if any(keys):
+            lists = [
+                [replace(word, text=word.text[key.end() :], is_plain=False) if key else word]
+                for word, key in zip(words, keys, strict=True)
+            ]
+        for each in lists:
+            self.assign(name, None, written)
+            self.lists.setdefault(name, []).append(each)
 
     def documents_of(self, command: SimpleCommand) -> Iterator[Document]:
         """Yield the here-documents and here-strings of a command."""
