@@ -37,9 +37,13 @@ from stripewise.evidence.trace import (
     Interned,
     IoLayer,
     Op,
+    Pieces,
     RunProfile,
+    Selections,
     Settings,
     copy_common,
+    fell_back,
+    groups,
     join_rows,
     requested_bytes,
     take_rows,
@@ -141,7 +145,33 @@ def evidence_of(raws: Sequence[RawContainer]) -> Evidence:
         partial=profile.partial or bool(trace.lost_calls),
         notes=(*profile.notes, *trace.notes),
     )
-    return Evidence(profile, trace, accesses(trace))
+    return Evidence(profile, trace, _carried_out(accesses(trace), profile))
+
+
+def _carried_out(
+    found: Sequence[Selections | Pieces], profile: RunProfile
+) -> tuple[Selections | Pieces, ...]:
+    """Return accesses of which those are not collective that HDF5 carried out independently.
+
+    Single calls are not known: those of a dataset and direction count by what most of them were.
+    A dataset without counters of its own counts by those that its file's datasets share.
+    """
+    rows = profile.transfers
+    mostly: dict[tuple[str, str, bool], bool] = {}
+    names = (rows["file"], rows["dataset"], rows["writes"])
+    for (file, dataset, writing), places in groups(*names):
+        some = rows[places]
+        key = (profile.paths[file], profile.datasets[dataset], bool(writing))
+        mostly[key] = 2 * fell_back(some).sum() > some["collective"].sum()
+    return tuple(
+        replace(one, collective=np.zeros_like(one.collective))
+        if isinstance(one, Selections)
+        and mostly.get(
+            (one.file, one.dataset, one.writing), mostly.get((one.file, "", one.writing), False)
+        )
+        else one
+        for one in found
+    )
 
 
 def join_containers(raws: Sequence[RawContainer]) -> Joined:

@@ -126,8 +126,9 @@ class ChunkMismatch(Rule):
         return (
             f"Keep the dataset open and let its chunk cache hold {size(bytes_)}: "
             f"H5Pset_chunk_cache(dapl, 10007, {bytes_}, 1.0), in h5py h5py.File(name, "
-            f"rdcc_nbytes={bytes_}, rdcc_nslots=10007). Closing the dataset empties it. Or give "
-            "the chunks the shape of the selections (h5repack rewrites a file)."
+            f"rdcc_nbytes={bytes_}, rdcc_nslots=10007). Closing the dataset empties it. Or read "
+            "blocks of whole chunks in one call and pick the parts in memory; or give the chunks "
+            "the shape of the selections (h5repack rewrites a file)."
         )
 
 

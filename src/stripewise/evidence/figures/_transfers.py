@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.evidence.trace import Cause, IoMode, RunProfile
-
-_INDEPENDENT = [IoMode.INDEPENDENT, IoMode.CHUNKS_INDEPENDENT]
+from stripewise.evidence.trace import Cause, RunProfile, fell_back
 
 
 @dataclass(frozen=True)
@@ -91,19 +89,6 @@ def _summed(profile: RunProfile, rows: NDArray[Any]) -> Transfers:
             _named(profile, rows, rows["converted"]),
             _named(profile, rows, rows["members"]),
         ),
-    )
-
-
-def fell_back(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return (n,) int64: the transfers that were not collective although this was requested.
-
-    A rank that has no part in a transfer may report that it did nothing collectively without any
-    cause: this is no fallback.
-    """
-    causes = rows["global_causes"].max(axis=1)
-    return np.asarray(
-        np.minimum(rows["modes"][:, IoMode.INDEPENDENT], causes)
-        + rows["modes"][:, IoMode.CHUNKS_INDEPENDENT]
     )
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.evidence.figures._threads import TimeBounds, io_bounds
-from stripewise.evidence.figures._transfers import fell_back
 from stripewise.evidence.trace import (
     ALL_RANKS,
     FileFlag,
@@ -25,6 +24,7 @@ from stripewise.evidence.trace import (
     Op,
     RunProfile,
     Trace,
+    fell_back,
 )
 
 READS = (Op.READ, Op.READ_COLLECTIVE)

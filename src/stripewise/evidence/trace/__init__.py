@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from stripewise.evidence.trace._run_profile import RunProfile as RunProfile
     from stripewise.evidence.trace._run_profile import Settings as Settings
     from stripewise.evidence.trace._run_profile import SettingsKind as SettingsKind
+    from stripewise.evidence.trace._run_profile import fell_back as fell_back
     from stripewise.evidence.trace._run_profile import relocated as relocated
     from stripewise.evidence.trace._run_profile import relocated_profile as relocated_profile
     from stripewise.evidence.trace._run_profile import uses_mpi as uses_mpi

@@ -187,6 +187,20 @@ TRANSFER_ROW = np.dtype(
 )
 """How HDF5 carried out the transfers of one dataset in one direction in one process."""
 
+
+def fell_back(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return (n,) int64: the transfers that were not collective although this was requested.
+
+    A rank that has no part in a transfer may report that it did nothing collectively without any
+    cause: this is no fallback.
+    """
+    causes = rows["global_causes"].max(axis=1)
+    return np.asarray(
+        np.minimum(rows["modes"][:, IoMode.INDEPENDENT], causes)
+        + rows["modes"][:, IoMode.CHUNKS_INDEPENDENT]
+    )
+
+
 HEAT_ROW = np.dtype(
     members(
         "i4 rank",
