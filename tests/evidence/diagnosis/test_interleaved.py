@@ -143,6 +143,25 @@ def test_other_calls_are_not(case, fields):
     assert "interleaved-calls" not in codes
 
 
+def test_holes_that_collective_calls_move_too():
+    """Each of five collective calls reads, changes and writes what all five move."""
+    run = RunBuilder(n_ranks=2, elapsed=60.0)
+    case = one_variable()
+    total = 5 * case.size
+    run.everyone(FILE, IoLayer.HDF5, {Op.WRITE_COLLECTIVE: (5, total, 20.0)})
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (50, 5 * total, 10.0)}, own=False)
+    run.objects = (TraceObject(0, IoLayer.HDF5, "/q", GRID, element_bytes=8),)
+    run.shapes = (case.shape,)
+    for rank, v in itertools.product(range(2), range(5)):
+        row = run.call(FILE, IoLayer.HDF5, Op.WRITE_COLLECTIVE, "H5Dwrite", rank, v, v, case.size)
+        row["object"] = row["shape"] = 0
+    found = diagnose(run.evidence()).findings[0]
+    assert found.code == "interleaved-calls"
+    assert "moved 50 MiB for 10 MiB" in found.text
+    assert "with one call what these 5 calls move" in found.remedy
+    assert "COLLECTIVE" not in found.remedy
+
+
 def test_a_serial_program_has_no_collective_remedy():
     case = Case(GRID, (64, 64, 64, 1), [(0, 0, 0, v) for v in range(5)], n_ranks=1)
     found = diagnose(case.evidence()).findings[0]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from stripewise.core import Interval
 from stripewise.evidence.diagnosis._base import WAYS, Hit, Merged, PreparedRun, Rule
-from stripewise.evidence.figures import SYSTEM, Calls, FileUse
+from stripewise.evidence.figures import COLLECTIVE, SYSTEM, Calls, FileUse
 from stripewise.evidence.trace import (
     IoLayer,
     ShapeKind,
@@ -39,6 +39,7 @@ from stripewise.present import size_text as size
 PIECE_BYTES = 64 << 10
 LEAST_PIECES = 16
 LEAST_CALLS = 100
+LEAST_TIMES = 1.5
 FEW_CALLS = 32
 MOST_CALLS = 1 << 16
 """Maximum number of calls whose offsets are examined."""
@@ -224,6 +225,11 @@ def holes(trace: Trace | None, use: FileUse, writing: bool) -> dict[str, int]:
     return {"memory_holes": int(one_piece and shape is not None and shape.memory >= 0)}
 
 
+def _is_amplified(calls: Calls, below: Calls) -> bool:
+    """Return whether the holes between the pieces are moved as well."""
+    return below.bytes >= LEAST_TIMES * calls.bytes
+
+
 class InterleavedCalls(Rule):
     """Calls whose holes in the file are filled by further calls of the same process."""
 
@@ -238,7 +244,10 @@ class InterleavedCalls(Rule):
     tunes = True
 
     def hits(self, run: PreparedRun) -> Iterable[Hit]:
-        """Find calls whose small pieces reach the system, with more calls between the pieces."""
+        """Find calls in small pieces, with more calls between these.
+
+        The pieces reach the system as they are, or MPI-IO moves what lies between them as well.
+        """
         if run.trace is None:
             return
         for use in run.files:
@@ -247,7 +256,8 @@ class InterleavedCalls(Rule):
             for writing, ops in WAYS:
                 calls = use.calls(ops, layers=[use.top])
                 below = use.calls(ops, layers=SYSTEM, own=False)
-                if below.count < max(LEAST_PIECES * calls.count, LEAST_CALLS):
+                split = below.count >= max(LEAST_PIECES * calls.count, LEAST_CALLS)
+                if not (split or _is_amplified(calls, below)):
                     continue
                 found = interleaved(run.trace, use, writing) if calls.count else None
                 if found is not None and self._applies(found, calls, below):
@@ -255,8 +265,9 @@ class InterleavedCalls(Rule):
 
     @staticmethod
     def _applies(found: Interleaved, calls: Calls, below: Calls) -> bool:
-        """Return whether the pieces of most bytes are small, reach the system, and can merge."""
-        small = found.piece < PIECE_BYTES and below.mean_bytes < 2 * max(found.piece, 1)
+        """Return whether the pieces of most bytes are small and can merge, and cost requests."""
+        reach = below.mean_bytes < 2 * max(found.piece, 1) or _is_amplified(calls, below)
+        small = found.piece < PIECE_BYTES and reach
         main = 2 * found.bytes * max(calls.ranks, 1) >= calls.bytes
         return small and main and found.merged >= 2 * found.piece
 
@@ -278,6 +289,8 @@ class InterleavedCalls(Rule):
             "interleaved_calls": found.fillers,
             "merged_bytes": found.merged,
             "system_calls": below.count,
+            "system_bytes": below.bytes,
+            "collective": int(2 * use.calls(COLLECTIVE, layers=[use.top]).bytes > calls.bytes),
         }
         if found.dataset:
             evidence["dataset"] = found.dataset
@@ -305,11 +318,14 @@ class InterleavedCalls(Rule):
         piece, period = (size(float(evidence[f"{n}_bytes"])) for n in ("piece", "period"))
         dataset = f" of {evidence['dataset']}" if "dataset" in evidence else ""
         number = count(int(evidence["interleaved_calls"]))
+        reached = float(evidence["system_bytes"])
+        is_more = reached >= LEAST_TIMES * merged.bytes
+        more = f", which moved {size(reached)} for {size(merged.bytes)}" if is_more else ""
         return (
             f"Each call moves pieces of {piece}{dataset}, {period} apart in the file, so that "
             f"{things(merged.calls, 'call')} became {count(int(evidence['system_calls']))} "
-            f"system calls; {number} calls, side by side, fill the holes of one another. The "
-            f"slowest rank spent {seconds(merged.stake)} in them."
+            f"system calls{more}; {number} calls, side by side, fill the holes of one another. "
+            f"The slowest rank spent {seconds(merged.stake)} in them."
         )
 
     def remedy(self, merged: Merged) -> str:
@@ -336,7 +352,7 @@ class InterleavedCalls(Rule):
     def _without_source(merged: Merged) -> str:
         """Return what settings can do, with a leading blank."""
         evidence = merged.evidence
-        if not evidence["shared"]:
+        if not evidence["shared"] or evidence["collective"]:
             return ""
         if evidence["interface"] == "hdf5":
             return (
@@ -349,4 +365,6 @@ class InterleavedCalls(Rule):
     def tune_options(self, merged: Merged) -> str | None:
         if not merged.evidence["shared"]:
             return None
+        if merged.evidence["collective"]:
+            return ""
         return "--allow contract" if merged.evidence["interface"] == "hdf5" else ""
