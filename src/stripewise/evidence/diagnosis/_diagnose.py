@@ -141,7 +141,8 @@ def headline(
         told = f"{unusual[0].text} " if is_less else ""
         return f"{first} {told}{_worst(figures, costly[0])}.{but}"
     if figures.io_share < LEAST_IO_SHARE and not figures.missing.get("io_seconds"):
-        return f"{first} Nothing stands out: I/O is less than 5 % of the run.{but}"
+        waiting = "".join(f" {fact.text}" for fact in unusual if fact.code == "waiting")
+        return f"{first}{waiting} Nothing stands out: I/O is less than 5 % of the run.{but}"
     if not unusual:
         return f"{first} {_nothing(checks, findings)}{but}"
     return f"{first} {unusual[0].text} {_remedy(unusual[0], findings, search)}{but}"

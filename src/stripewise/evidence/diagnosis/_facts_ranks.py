@@ -37,6 +37,7 @@ Drishti names 15 % between the slowest and the fastest rank of a file."""
 LEAST_LISTED = 0.15
 ONE_RANK_SHARE = 0.9
 MANY_FILES = 100
+LEAST_WAITING = 0.05
 
 
 class Independent(FactRule):
@@ -277,3 +278,27 @@ class Interfaces(FactRule):
 
     def why_unknown(self, run: SeenRun) -> str:
         return ""
+
+
+class Waiting(FactRule):
+    """Time in pipes, sockets and devices, which is no I/O to files."""
+
+    code = "waiting"
+    subject = "waiting in pipes and sockets"
+
+    def look(self, run: SeenRun) -> Iterable[Fact]:
+        waited, whole = run.figures.waiting_seconds, run.figures.run_seconds
+        if not waited >= LEAST_WAITING * whole:
+            return
+        files = things(
+            run.figures.n_waiting_files, "pipe, socket or device", "pipes, sockets or devices"
+        )
+        who = "The slowest rank" if run.n_ranks else "A process"
+        text = f"{who} waited {seconds(waited)} in {files}, which is not counted as I/O."
+        numbers: Numbers = {"seconds": waited, "files": run.figures.n_waiting_files}
+        weight = min(waited / whole, 1.0)
+        yield Fact(self.code, text, math.nan, waited, weight, True, numbers)
+
+    def why_unknown(self, run: SeenRun) -> str:
+        is_known = math.isfinite(run.figures.waiting_seconds)
+        return "" if is_known else "the source records regular files only"

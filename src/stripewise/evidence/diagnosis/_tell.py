@@ -13,6 +13,7 @@ from stripewise.evidence.diagnosis._facts_ranks import (
     ManyFiles,
     SingleWriter,
     SlowestRank,
+    Waiting,
 )
 from stripewise.evidence.diagnosis._facts_requests import (
     Amplification,
@@ -43,6 +44,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     Order(),
     Unaligned(),
     Interfaces(),
+    Waiting(),
 )
 """All facts; of those with the same weight, the first explains most."""
 
