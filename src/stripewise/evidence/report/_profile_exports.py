@@ -62,7 +62,9 @@ def _codes(finding: Finding, diagnosis: Diagnosis) -> list[str]:
     reading = " reads" in finding.phrase or finding.phrase.startswith("reads")
     if finding.code in _BY_DIRECTION:
         return [_BY_DIRECTION[finding.code][0 if reading else 1]]
-    if finding.code == "small-independent":
+    if finding.code == "interleaved-calls" and not finding.evidence["shared"]:
+        return ["P05" if reading else "P06"]
+    if finding.code in ("small-independent", "interleaved-calls"):
         return _small_shared(finding, reading, diagnosis)
     if finding.code == "imbalance":
         return ["P18" if float(finding.evidence["bytes_ratio"]) >= 1.3 else "P19"]
