@@ -60,9 +60,35 @@ static hid_t check(const struct sw_replay_now *now, const char *call, hid_t resu
 
 /* ---- files --------------------------------------------------------------------------------- */
 
+static void set_property(hid_t list, const char *key, const char *value)
+{
+    unsigned long long one = 0, other = 0;
+    int numbers = sscanf(value, "%llu,%llu", &one, &other);
+    if (numbers < 1)
+        return;
+    if (strcmp(key, "meta_block_size") == 0)
+        H5Pset_meta_block_size(list, (hsize_t)one);
+    else if (strcmp(key, "small_data_block_size") == 0)
+        H5Pset_small_data_block_size(list, (hsize_t)one);
+    else if (strcmp(key, "sieve_buf_size") == 0)
+        H5Pset_sieve_buf_size(list, (size_t)one);
+    else if (strcmp(key, "alignment") == 0 && numbers == 2)
+        H5Pset_alignment(list, (hsize_t)one, (hsize_t)other);
+    else if (strcmp(key, "libver") == 0 && numbers == 2)
+        H5Pset_libver_bounds(list, (H5F_libver_t)one, (H5F_libver_t)other);
+#ifdef H5_HAVE_PARALLEL
+    else if (strcmp(key, "coll_metadata_write") == 0)
+        H5Pset_coll_metadata_write(list, one == 1);
+    else if (strcmp(key, "all_coll_metadata_ops") == 0)
+        H5Pset_all_coll_metadata_ops(list, one == 1);
+#endif
+}
+
 static hid_t access_list(const struct sw_replay_run *run, const struct sw_replay_now *now)
 {
     hid_t list = check(now, "H5Pcreate", H5Pcreate(H5P_FILE_ACCESS));
+    for (int64_t i = 0; i < now->file->n_properties; i++)
+        set_property(list, now->file->properties[2 * i], now->file->properties[2 * i + 1]);
     if (now->call->group < 0)
         return list; /* the program opened it without MPI-IO */
 #ifdef H5_HAVE_PARALLEL
@@ -147,6 +173,44 @@ static hid_t type_of(enum sw_replay_class type_class, int64_t bytes)
     return H5Tcreate(H5T_OPAQUE, (size_t)bytes);
 }
 
+/* Returns a compound of the first members, in their order in the file or in the reverse one. */
+static hid_t compound_of(const struct sw_replay_object *object, int64_t n_members, int64_t bytes,
+                         bool reversed)
+{
+    hid_t compound = H5Tcreate(H5T_COMPOUND, (size_t)bytes);
+    size_t place = 0;
+    for (int64_t i = 0; i < n_members; i++) {
+        int64_t member = reversed ? n_members - 1 - i : i;
+        char name[32];
+        hid_t type = H5Tcreate(H5T_OPAQUE, (size_t)object->members[member]);
+        snprintf(name, sizeof name, "member-%lld", (long long)member);
+        H5Tinsert(compound, name, place, type);
+        place += (size_t)object->members[member];
+        H5Tclose(type);
+    }
+    return compound;
+}
+
+static hid_t file_type(const struct sw_replay_object *object)
+{
+    if (object->n_members > 0)
+        return compound_of(object, object->n_members, object->element_bytes, false);
+    return type_of(object->type_class, object->element_bytes);
+}
+
+/* Returns a type of the same class and size to which values must be converted. */
+static hid_t other_type(enum sw_replay_class type_class, int64_t bytes)
+{
+    if (type_class == SW_CLASS_INTEGER && bytes == 1)
+        return H5Tcopy(H5T_NATIVE_UINT8);
+    hid_t type = type_of(type_class, bytes);
+    if (type_class == SW_CLASS_STRING)
+        H5Tset_strpad(type, H5T_STR_SPACEPAD);
+    else if (type_class == SW_CLASS_INTEGER || type_class == SW_CLASS_FLOAT)
+        H5Tset_order(type, H5Tget_order(type) == H5T_ORDER_LE ? H5T_ORDER_BE : H5T_ORDER_LE);
+    return type;
+}
+
 static hid_t creation_list(const struct sw_replay_object *object, const hsize_t *chunk,
                            bool filled)
 {
@@ -176,7 +240,7 @@ static hid_t make_dataset(hid_t file, const struct sw_replay_object *object, boo
     }
     hid_t space = object->n_dims > 0 ? H5Screate_simple(object->n_dims, extents, maximum)
                                      : H5Screate(H5S_SCALAR);
-    hid_t type = type_of(object->type_class, object->element_bytes);
+    hid_t type = file_type(object);
     hid_t links = H5Pcreate(H5P_LINK_CREATE);
     hid_t creation = creation_list(object, chunk, filled);
     H5Pset_create_intermediate_group(links, 1);
@@ -292,15 +356,26 @@ static void select_boxes(hid_t space, const struct sw_replay_shape *shape, const
     }
 }
 
+/* The elements of the boxes, in C order, are the points. */
 static void select_points(hid_t space, const struct sw_replay_shape *shape, const hsize_t *start)
 {
-    size_t n = (size_t)shape->n_boxes;
-    hsize_t *points = sw_replay_memory((n * (size_t)shape->n_dims + 1) * sizeof *points);
-    for (size_t p = 0; p < n; p++)
-        for (int d = 0; d < shape->n_dims; d++)
-            points[p * (size_t)shape->n_dims + (size_t)d] =
-                start[d] + (hsize_t)shape->numbers[2 * p * (size_t)shape->n_dims + (size_t)d];
-    H5Sselect_elements(space, H5S_SELECT_SET, n, points);
+    size_t n = (size_t)shape->n_dims, n_points = 0;
+    size_t room = (size_t)shape->elements;
+    hsize_t *points = sw_replay_memory((room * n + 1) * sizeof *points);
+    for (int64_t b = 0; b < shape->n_boxes; b++) {
+        const int64_t *first = shape->numbers + 2 * b * shape->n_dims;
+        const int64_t *last = first + shape->n_dims;
+        int64_t at[SW_REPLAY_DIMS];
+        memcpy(at, first, n * sizeof *at);
+        for (int d = 0; d >= 0 && n_points < room;) {
+            for (size_t i = 0; i < n; i++)
+                points[n_points * n + i] = start[i] + (hsize_t)at[i];
+            n_points++;
+            for (d = shape->n_dims - 1; d >= 0 && ++at[d] > last[d]; d--)
+                at[d] = first[d];
+        }
+    }
+    H5Sselect_elements(space, H5S_SELECT_SET, n_points, points);
     free(points);
 }
 
@@ -384,25 +459,38 @@ static hid_t transfer_list(const struct sw_replay_now *now, bool parallel)
     return list;
 }
 
-/* Returns the memory's type, of the size that the program moved for each element. */
+/* Returns the memory's type, of the size that the program moved for each element: with some of the
+ * members, or converted, where the program's was. */
 static hid_t memory_type(const struct sw_replay_now *now)
 {
     const struct sw_replay_object *object = now->object;
     int64_t elements = now->shape != NULL ? now->shape->elements : 0;
     int64_t bytes = elements > 0 ? now->call->bytes / elements : object->element_bytes;
-    bool converted = bytes != object->element_bytes;
-    bool number = object->type_class == SW_CLASS_INTEGER || object->type_class == SW_CLASS_FLOAT;
-    return type_of(object->type_class, converted && number ? bytes : object->element_bytes);
+    bool converted = (now->call->flags & SW_FLAG_CONVERTED) != 0;
+    bool sized = object->type_class != SW_CLASS_OTHER && object->type_class != SW_CLASS_COMPOUND;
+    if (object->n_members > 0 && converted)
+        return compound_of(object, object->n_members,
+                           bytes > object->element_bytes ? bytes : object->element_bytes, true);
+    if (object->n_members > 0 && bytes < object->element_bytes) {
+        int64_t n_members = 0, room = bytes;
+        while (n_members < object->n_members && object->members[n_members] <= room)
+            room -= object->members[n_members++];
+        return compound_of(object, n_members, bytes, false);
+    }
+    if (sized && bytes != object->element_bytes)
+        return type_of(object->type_class, bytes);
+    return converted && sized ? other_type(object->type_class, bytes) : file_type(object);
 }
 
-/* The selection may need more memory than the program's: a compound of which it moved some members
- * is opaque here. */
+/* The selection may need more memory than the program's. */
 static void make_room(struct sw_replay_run *run, struct transfer *transfer)
 {
     hid_t space =
         transfer->space != H5S_ALL ? transfer->space : H5Dget_space(transfer->dataset->id);
     hssize_t points = transfer->memory != H5S_ALL ? H5Sget_simple_extent_npoints(transfer->memory)
                                                   : H5Sget_select_npoints(space);
+    hssize_t selected = H5Sget_select_npoints(space);
+    run->moved = selected > 0 ? (int64_t)((size_t)selected * H5Tget_size(transfer->type)) : 0;
     if (points > 0)
         sw_replay_room(run, (size_t)points * H5Tget_size(transfer->type));
     if (space != transfer->space)

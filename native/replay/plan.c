@@ -128,11 +128,12 @@ static void take_records(struct sw_reading *reading)
     static const struct {
         const char *name;
         void (*take)(struct sw_reading *);
-    } kinds[] = {{"verb", sw_reading_verb},       {"file", sw_reading_file},
-                 {"hint", sw_reading_hint},       {"variables", sw_reading_variables},
-                 {"object", sw_reading_object},   {"shape", sw_reading_shape},
-                 {"view", sw_reading_view},       {"group", sw_reading_group},
-                 {"section", sw_reading_section}, {"rank", sw_reading_rank}};
+    } kinds[] = {{"verb", sw_reading_verb},         {"file", sw_reading_file},
+                 {"hint", sw_reading_hint},         {"variables", sw_reading_variables},
+                 {"property", sw_reading_property}, {"members", sw_reading_members},
+                 {"object", sw_reading_object},     {"shape", sw_reading_shape},
+                 {"view", sw_reading_view},         {"group", sw_reading_group},
+                 {"section", sw_reading_section},   {"rank", sw_reading_rank}};
     struct sw_words *words = &reading->words;
     int64_t n_inputs = 0;
     while (!words->bad) {

@@ -50,6 +50,8 @@ struct sw_reading {
 void sw_reading_verb(struct sw_reading *reading);
 void sw_reading_file(struct sw_reading *reading);
 void sw_reading_hint(struct sw_reading *reading);
+void sw_reading_property(struct sw_reading *reading);
+void sw_reading_members(struct sw_reading *reading);
 void sw_reading_variables(struct sw_reading *reading);
 void sw_reading_object(struct sw_reading *reading);
 void sw_reading_shape(struct sw_reading *reading);

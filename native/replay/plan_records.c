@@ -53,23 +53,37 @@ void sw_reading_file(struct sw_reading *reading)
     free(name);
 }
 
+/* Adds a key and a value to a list of `*n` pairs. */
+static void add_pair(struct sw_words *words, int64_t *n, char ***list)
+{
+    char **pairs = sw_replay_memory(((size_t)*n + 1) * 2 * sizeof *pairs);
+    for (int64_t i = 0; i < 2 * *n; i++)
+        pairs[i] = (*list)[i];
+    pairs[2 * *n] = sw_words_name(words);
+    pairs[2 * *n + 1] = sw_words_name(words);
+    free(*list);
+    *list = pairs;
+    (*n)++;
+}
+
 void sw_reading_hint(struct sw_reading *reading)
 {
     struct sw_words *words = &reading->words;
-    struct sw_replay_plan *plan = reading->plan;
-    int64_t index = sw_words_index(words, plan->n_files);
-    if (words->bad)
-        return;
-    struct sw_replay_file *file = &plan->files[index];
-    size_t pairs = (size_t)file->n_hints + 1;
-    char **hints = sw_replay_memory(pairs * 2 * sizeof *hints);
-    for (int64_t i = 0; i < 2 * file->n_hints; i++)
-        hints[i] = file->hints[i];
-    hints[2 * file->n_hints] = sw_words_name(words);
-    hints[2 * file->n_hints + 1] = sw_words_name(words);
-    free(file->hints);
-    file->hints = hints;
-    file->n_hints++;
+    int64_t index = sw_words_index(words, reading->plan->n_files);
+    if (!words->bad) {
+        struct sw_replay_file *file = &reading->plan->files[index];
+        add_pair(words, &file->n_hints, &file->hints);
+    }
+}
+
+void sw_reading_property(struct sw_reading *reading)
+{
+    struct sw_words *words = &reading->words;
+    int64_t index = sw_words_index(words, reading->plan->n_files);
+    if (!words->bad) {
+        struct sw_replay_file *file = &reading->plan->files[index];
+        add_pair(words, &file->n_properties, &file->properties);
+    }
 }
 
 void sw_reading_variables(struct sw_reading *reading)
@@ -104,14 +118,14 @@ static int take_dims(struct sw_words *words)
 
 void sw_reading_object(struct sw_reading *reading)
 {
-    static const char *const classes[] = {"other", "integer", "float", "string", NULL};
+    static const char *const classes[] = {"other", "integer", "float", "string", "compound", NULL};
     static const char *const storages[] = {"contiguous", "chunked", "compact", NULL};
     struct sw_words *words = &reading->words;
     int64_t index = sw_words_index(words, reading->plan->n_objects);
     struct sw_replay_object found = {.kind = sw_words_text(words)[0]};
     int type_class = place_of(sw_words_text(words), classes);
     int storage = place_of(sw_words_text(words), storages);
-    found.type_class = type_class > SW_CLASS_STRING ? SW_CLASS_OTHER : type_class;
+    found.type_class = type_class > SW_CLASS_COMPOUND ? SW_CLASS_OTHER : type_class;
     found.storage = storage > SW_COMPACT ? SW_CONTIGUOUS : storage;
     found.element_bytes = sw_words_number(words);
     found.n_dims = take_dims(words);
@@ -121,6 +135,27 @@ void sw_reading_object(struct sw_reading *reading)
         found.element_bytes = 1;
     if (!words->bad)
         reading->plan->objects[index] = found;
+}
+
+/* The members must make up an element. */
+void sw_reading_members(struct sw_reading *reading)
+{
+    struct sw_words *words = &reading->words;
+    int64_t index = sw_words_index(words, reading->plan->n_objects);
+    int64_t count = sw_words_number(words), left = 0;
+    if (words->bad)
+        return;
+    struct sw_replay_object *object = &reading->plan->objects[index];
+    object->members = sw_words_numbers(words, count);
+    object->n_members = count;
+    left = object->element_bytes;
+    for (int64_t i = 0; i < count && !words->bad; i++) {
+        if (object->members[i] < 1 || object->members[i] > left)
+            words->bad = true;
+        left -= object->members[i];
+    }
+    if (left != 0)
+        words->bad = true;
 }
 
 void sw_reading_shape(struct sw_reading *reading)

@@ -64,6 +64,7 @@ static void read_on(struct sw_replay_run *run, const struct sw_replay_now *now)
     ssize_t got = read(descriptor(now), run->sink, (size_t)now->call->bytes);
     if (got < 0)
         sw_replay_die(now, "read", "%s", strerror(errno));
+    run->moved = got;
     handle->position += got;
 }
 
@@ -74,18 +75,21 @@ static void write_on(struct sw_replay_run *run, const struct sw_replay_now *now)
     ssize_t put = write(descriptor(now), run->noise, (size_t)now->call->bytes);
     if (put < 0)
         sw_replay_die(now, "write", "%s", strerror(errno));
+    run->moved = put;
     handle->position += put;
 }
 
 static void read_at(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    if (pread(descriptor(now), run->sink, (size_t)now->call->bytes, now->offset) < 0)
+    run->moved = pread(descriptor(now), run->sink, (size_t)now->call->bytes, now->offset);
+    if (run->moved < 0)
         sw_replay_die(now, "pread", "%s", strerror(errno));
 }
 
 static void write_at(struct sw_replay_run *run, const struct sw_replay_now *now)
 {
-    if (pwrite(descriptor(now), run->noise, (size_t)now->call->bytes, now->offset) < 0)
+    run->moved = pwrite(descriptor(now), run->noise, (size_t)now->call->bytes, now->offset);
+    if (run->moved < 0)
         sw_replay_die(now, "pwrite", "%s", strerror(errno));
 }
 
@@ -201,6 +205,7 @@ static void read_stream(struct sw_replay_run *run, const struct sw_replay_now *n
     struct sw_replay_handle *handle = sw_replay_handle(now, SW_STDIO);
     go_to_in_stream(now, handle);
     size_t got = fread(run->sink, 1, (size_t)now->call->bytes, handle->state);
+    run->moved = (int64_t)got;
     handle->position += (int64_t)got;
 }
 

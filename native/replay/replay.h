@@ -28,7 +28,13 @@ enum sw_replay_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
 
 /* ---- the plan ---------------------------------------------------------------------- */
 
-enum sw_replay_class { SW_CLASS_OTHER, SW_CLASS_INTEGER, SW_CLASS_FLOAT, SW_CLASS_STRING };
+enum sw_replay_class {
+    SW_CLASS_OTHER,
+    SW_CLASS_INTEGER,
+    SW_CLASS_FLOAT,
+    SW_CLASS_STRING,
+    SW_CLASS_COMPOUND
+};
 enum sw_replay_shape_kind { SW_ALL, SW_REGULAR, SW_BOXES, SW_POINTS, SW_NONE };
 enum sw_replay_storage { SW_CONTIGUOUS, SW_CHUNKED, SW_COMPACT };
 
@@ -40,6 +46,8 @@ struct sw_replay_object {
     int n_dims;
     int64_t *extents; /* followed by maximum (-1: unlimited) and chunk (0: none), n_dims each */
     char *name;
+    int64_t n_members; /* of a compound whose members are moved apart, or converted; else 0 */
+    int64_t *members;  /* bytes of each */
 };
 
 struct sw_replay_shape {
@@ -83,6 +91,8 @@ struct sw_replay_file {
     char *path;
     int64_t n_hints;
     char **hints; /* key, value */
+    int64_t n_properties;
+    char **properties; /* of HDF5: key, value */
     int64_t n_variables;
     int64_t *variables;
     struct sw_replay_handle *handle[SW_LAYERS];
@@ -175,6 +185,7 @@ struct sw_replay_run {
     double seconds[SW_PHASES];
     int64_t calls[SW_PHASES];
     int64_t read_bytes, write_bytes;
+    int64_t moved;    /* bytes that the present call moves */
     int64_t failures; /* failed calls on which nothing depends */
     char first_failure[256];
 };
@@ -192,6 +203,7 @@ struct sw_replay_now {
 #define SW_FLAG_SHARED 0x8
 #define SW_FLAG_POINTER 0x10
 #define SW_FLAG_NO_OFFSET 0x40
+#define SW_FLAG_CONVERTED 0x200
 #define SW_OP_READ 2
 #define SW_OP_WRITE 3
 #define SW_OP_READ_COLLECTIVE 4

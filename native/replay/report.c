@@ -67,6 +67,8 @@ static void put_json(const struct sw_replay_run *run, FILE *stream, const struct
     sw_json_integer(&json, "n_ranks", run->plan->n_ranks);
     sw_json_integer(&json, "read_bytes", totals->bytes[0]);
     sw_json_integer(&json, "write_bytes", totals->bytes[1]);
+    sw_json_integer(&json, "traced_read_bytes", run->plan->read_bytes);
+    sw_json_integer(&json, "traced_write_bytes", run->plan->write_bytes);
     sw_json_number(&json, "elapsed_seconds", elapsed);
     sw_json_number(&json, "io_seconds", totals->io_seconds);
     sw_json_number(&json, "bandwidth_bytes_per_second", rate(totals, totals->io_seconds));
@@ -89,6 +91,10 @@ static void put_table(const struct sw_replay_run *run, const struct totals *tota
         if (totals->calls[phase] > 0 || totals->sum[phase] > 0.0)
             printf("  %-8s %10lld %12.4f %14.4f\n", sw_replay_phases[phase],
                    (long long)totals->calls[phase], totals->longest[phase], totals->sum[phase]);
+    if (totals->bytes[0] != run->plan->read_bytes || totals->bytes[1] != run->plan->write_bytes)
+        printf("  warning: the program read %lld bytes and wrote %lld; the replay %lld and %lld\n",
+               (long long)run->plan->read_bytes, (long long)run->plan->write_bytes,
+               (long long)totals->bytes[0], (long long)totals->bytes[1]);
     if (totals->failures > 0)
         printf("  %lld calls failed that nothing depends on; the first: %s\n",
                (long long)totals->failures, totals->first_failure);

@@ -90,14 +90,15 @@ static void make(struct sw_replay_run *run, struct sw_replay_call *call)
         now.offset += at_levels(call->done, call->inner, call->stride);
     sw_replay_take(run, &now);
     rest(run, call->done == 0 ? call->gap : call->rest);
+    run->moved = call->bytes;
     double start = MPI_Wtime();
     now.verb->call(run, &now);
     run->seconds[now.verb->phase] += MPI_Wtime() - start;
     run->calls[now.verb->phase]++;
     if (now.verb->phase == SW_PHASE_READ)
-        run->read_bytes += call->bytes;
+        run->read_bytes += run->moved;
     if (now.verb->phase == SW_PHASE_WRITE)
-        run->write_bytes += call->bytes;
+        run->write_bytes += run->moved;
 }
 
 void sw_replay_execute(struct sw_replay_run *run)

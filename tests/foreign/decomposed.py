@@ -24,6 +24,7 @@ MPIEXEC = ("mpiexec.openmpi", "--oversubscribe", "-n")
 _NETCDF = "/usr/lib/x86_64-linux-gnu/netcdf/mpi/include"
 _COMPILERS: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "hdf5": (("h5pcc.openmpi", "-shlib"), ()),
+    "typed": (("h5pcc.openmpi", "-shlib"), ()),
     "netcdf": (("mpicc.openmpi", f"-I{_NETCDF}"), ("-lnetcdf_mpi",)),
     "pnetcdf": (("mpicc.openmpi",), ("-lpnetcdf",)),
     "mpiio": (("mpicc.openmpi",), ()),
@@ -34,7 +35,8 @@ _MOST_SECONDS = 120
 @cache
 def program(library: str) -> Path:
     """Return the program for a library, built once."""
-    source = PROGRAMS / f"decomposed_{library}.c"
+    name = "typed_hdf5" if library == "typed" else f"decomposed_{library}"
+    source = PROGRAMS / f"{name}.c"
     compiler, libraries = _COMPILERS[library]
     command: Sequence[str | Path] = (*compiler, "-o", "program", source, *libraries)
     return built(f"decomposed-{library}", [source, PROGRAMS / "decomposed.h"], command) / "program"
@@ -72,6 +74,8 @@ def command_of(case: Mapping[str, Any], directory: Path) -> list[object]:
     if case["library"] == "adios2":
         work = json.dumps(case)
         return [sys.executable, PROGRAMS / "blocks_adios2.py", "out.bp", work]
+    if case["library"] == "typed":
+        return [*MPIEXEC, str(case["ranks"]), program("typed"), "out", *case["words"]]
     n_ranks = int(case.get("ranks", prod(case["grid"])))
     write_scripts(case, n_ranks, directory / "script")
     return [*MPIEXEC, str(n_ranks), program(case["library"]), "script", "out"]

@@ -77,6 +77,8 @@ struct sw_thread_record {
 #define SW_EVENT_NO_OFFSET 0x40u  /* `offset` is unknown, or the call has none; it is 0 then */
 #define SW_EVENT_SYNC 0x80u       /* includes an fsync that Stripewise added */
 #define SW_EVENT_ATTRIBUTE 0x100u /* HDF5 or PnetCDF attribute */
+#define SW_EVENT_CONVERTED 0x200u /* HDF5 converted values between memory and file */
+#define SW_EVENT_MEMBERS 0x400u   /* HDF5 moved only some members of a compound */
 
 /* Bits of `offset` of an event with op SW_OP_OPEN: what the program requested. */
 #define SW_OPEN_READ 0x1
@@ -155,6 +157,7 @@ enum sw_storage {
     SW_STORAGE_CONTIGUOUS = 1,
     SW_STORAGE_CHUNKED = 2,
     SW_STORAGE_COMPACT = 3,
+    SW_STORAGE_FILTERED = 4, /* chunked, through filters such as compression */
 };
 
 /* A dataset (HDF5) or variable (PnetCDF, ADIOS2). numbers := extents[n_dims], maximum[n_dims]

@@ -156,6 +156,7 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(int, H5Pget_external_count, (sw_hid))                                                       \
     X(int, H5Pset_chunk, (sw_hid, int, const uint64_t *))                                         \
     X(int, H5Pget_chunk, (sw_hid, int, uint64_t *))                                               \
+    X(int, H5Pget_nfilters, (sw_hid))                                                             \
     X(int, H5Pget_fill_time, (sw_hid, int *))                                                     \
     X(int, H5Pset_fill_time, (sw_hid, int))                                                       \
     X(int, H5Pget_alloc_time, (sw_hid, int *))                                                    \
@@ -307,6 +308,9 @@ struct sw_h5_access {
 };
 /* Sets one file access property. */
 enum sw_h5_outcome sw_h5_set_access(struct sw_h5_access *access, const struct sw_setting *setting);
+/* Writes "key=value" lines for the properties in which a program's list differs from the defaults
+ * (those that a replay must have, too). */
+void sw_h5_own_access(const struct sw_h5 *h5, sw_hid list, char *text, size_t bytes);
 
 struct sw_h5_creation {
     const struct sw_h5 *h5;

@@ -4,6 +4,7 @@
  * File access properties, one row each. The list is a copy of the program's; a value that differs
  * from HDF5's default was set by the program and is kept unless override is set.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,4 +288,66 @@ enum sw_h5_outcome sw_h5_set_access(struct sw_h5_access *access, const struct sw
         if (strcmp(properties[i].key, setting->key) == 0)
             return properties[i].set(access, setting->value, setting->override != 0);
     return SW_H5_OTHER;
+}
+
+/* ---- what the program set --------------------------------------------------------- */
+
+struct own {
+    sw_hid list, fresh;
+    char *text;
+    size_t bytes;
+};
+
+static void add_number(struct own *own, const char *key, uint64_t now, uint64_t usual)
+{
+    char value[24];
+    if (now == usual)
+        return;
+    snprintf(value, sizeof value, "%llu", (unsigned long long)now);
+    sw_h5_applied(own->text, own->bytes, "", key, value);
+}
+
+static void add_size(struct own *own, const char *key, int (*get)(sw_hid, uint64_t *))
+{
+    uint64_t now = 0, usual = 0;
+    if (get != NULL && get(own->list, &now) >= 0 && get(own->fresh, &usual) >= 0)
+        add_number(own, key, now, usual);
+}
+
+static void add_switch(struct own *own, const char *key, int (*get)(sw_hid, void *))
+{
+    unsigned now = 0, usual = 0; /* room for bool and for H5P_coll_md_read_flag_t */
+    if (get != NULL && get(own->list, &now) >= 0 && get(own->fresh, &usual) >= 0)
+        add_number(own, key, now == 1, usual == 1);
+}
+
+static void add_pair(struct own *own, const char *key, uint64_t one, uint64_t other)
+{
+    char value[48];
+    snprintf(value, sizeof value, "%llu,%llu", (unsigned long long)one, (unsigned long long)other);
+    sw_h5_applied(own->text, own->bytes, "", key, value);
+}
+
+void sw_h5_own_access(const struct sw_h5 *h5, sw_hid list, char *text, size_t bytes)
+{
+    struct own own = {list, h5->H5Pcreate(*h5->class_file_access), text, bytes};
+    uint64_t now[2] = {0}, usual[2] = {0};
+    int bounds[2] = {0}, plain[2] = {0};
+    if (own.fresh < 0)
+        return;
+    add_switch(&own, "coll_metadata_write", h5->H5Pget_coll_metadata_write);
+    add_switch(&own, "all_coll_metadata_ops", h5->H5Pget_all_coll_metadata_ops);
+    add_size(&own, "meta_block_size", h5->H5Pget_meta_block_size);
+    add_size(&own, "small_data_block_size", h5->H5Pget_small_data_block_size);
+    add_size(&own, "sieve_buf_size", h5->H5Pget_sieve_buf_size);
+    if (h5->H5Pget_alignment != NULL && h5->H5Pget_alignment(list, &now[0], &now[1]) >= 0 &&
+        h5->H5Pget_alignment(own.fresh, &usual[0], &usual[1]) >= 0 &&
+        memcmp(now, usual, sizeof now) != 0)
+        add_pair(&own, "alignment", now[0], now[1]);
+    if (h5->H5Pget_libver_bounds != NULL &&
+        h5->H5Pget_libver_bounds(list, &bounds[0], &bounds[1]) >= 0 &&
+        h5->H5Pget_libver_bounds(own.fresh, &plain[0], &plain[1]) >= 0 &&
+        memcmp(bounds, plain, sizeof bounds) != 0)
+        add_pair(&own, "libver", (uint64_t)bounds[0], (uint64_t)bounds[1]);
+    (void)h5->H5Pclose(own.fresh);
 }

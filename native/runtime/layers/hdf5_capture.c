@@ -88,6 +88,9 @@ static void ask_storage(const struct sw_h5 *h5, sw_hid dataset, struct sw_object
     if (object->storage == SW_STORAGE_CHUNKED && object->n_dims > 0 &&
         h5->H5Pget_chunk(list, object->n_dims, object->chunk) < 0)
         memset(object->chunk, 0, sizeof object->chunk);
+    if (object->storage == SW_STORAGE_CHUNKED && h5->H5Pget_nfilters != NULL &&
+        h5->H5Pget_nfilters(list) > 0)
+        object->storage = SW_STORAGE_FILTERED;
     (void)h5->H5Pclose(list);
 }
 

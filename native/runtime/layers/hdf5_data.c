@@ -127,6 +127,10 @@ static void count_transfer(struct moving *moving, struct sw_handle_entry *entry)
         sw_h5_count_transfer(moving->h5, moving->first.dataset, entry,
                              moving->count == 1 ? &moving->first : NULL, ended ? moving->list : 0,
                              &transfer);
+    if (moving->count == 1 && entry->type_known && entry->conversion == SW_CONVERSION_VALUES)
+        moving->call.event_flags |= SW_EVENT_CONVERTED;
+    if (moving->count == 1 && entry->type_known && entry->conversion == SW_CONVERSION_MEMBERS)
+        moving->call.event_flags |= SW_EVENT_MEMBERS;
 }
 
 /* The list of the first dataset decides for all, because HDF5 accepts only one. */

@@ -25,6 +25,7 @@ struct opening {
     sw_hid list; /* passed to HDF5: the program's or our copy */
     bool parallel;
     char applied[2048];
+    char own[512]; /* properties that the program set */
 };
 
 static bool is_mpio(const struct sw_h5 *h5, sw_hid list)
@@ -115,9 +116,11 @@ static bool begin(struct opening *opening, const char *function, const struct sw
     opening->call.position = open_bits(flags, creating);
     opening->program_list = list;
     opening->list = list;
-    opening->applied[0] = '\0';
+    opening->applied[0] = opening->own[0] = '\0';
     sw_h5_quiet_begin(h5, &quiet);
     (void)h5->H5open();
+    if (sw_capturing() && list > 0)
+        sw_h5_own_access(h5, list, opening->own, sizeof opening->own);
     opening->parallel = is_mpio(h5, list);
     if (sw_adopt_any())
         adopt(opening, creation, creating);
@@ -143,6 +146,8 @@ static void end(struct opening *opening, sw_hid handle)
         if (opening->applied[0] != '\0' && sw_once(sw_file_id(file), opening->applied))
             sw_settings_add(SW_LAYER_HDF5, sw_file_id(file), SW_SETTINGS_APPLIED,
                             opening->applied);
+        if (opening->own[0] != '\0' && sw_once(sw_file_id(file), opening->own))
+            sw_settings_add(SW_LAYER_HDF5, sw_file_id(file), SW_SETTINGS_PROGRAM, opening->own);
     }
     if (opening->list != opening->program_list) {
         struct sw_h5_quiet quiet;

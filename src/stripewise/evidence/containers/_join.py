@@ -18,7 +18,11 @@ from stripewise.core.errors import ContainerError, TraceError
 from stripewise.evidence.containers._handshake import gaps_of_files, gaps_of_opened
 from stripewise.evidence.containers._parse import RawContainer, parse_container, text_of
 from stripewise.evidence.containers._recording import take_off_recording
-from stripewise.evidence.containers._run_profile import described, settings_by_file
+from stripewise.evidence.containers._run_profile import (
+    described,
+    properties_by_file,
+    settings_by_file,
+)
 from stripewise.evidence.containers._trace_blocks import MOST_ROWS
 from stripewise.evidence.containers.container import (
     FILE_RECORD,
@@ -214,6 +218,7 @@ def join_containers(raws: Sequence[RawContainer]) -> Joined:
         datasets=tuple(text_of(name) for name in datasets.values),
         settings=settings,
         hints=settings_by_file(settings, rows, processes),
+        properties=properties_by_file(settings, processes),
         gaps=(*gaps, *gaps_of_files(of_program)),
     )
     profile = described(profile, raws)

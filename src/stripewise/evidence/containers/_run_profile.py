@@ -97,6 +97,8 @@ def settings_by_file(
         passed_on = entry.layer == IoLayer.MPIIO and entry.path in of_pnetcdf
         if passed_on and entry.kind == SettingsKind.PROGRAM:
             continue  # PnetCDF's hints; the program's own are recorded in PnetCDF's layer
+        if entry.layer == IoLayer.HDF5 and entry.kind == SettingsKind.PROGRAM:
+            continue  # properties, no hints
         hints = found.setdefault(entry.path, FileHints({}, {}, {}))
         target = {
             int(SettingsKind.PROGRAM): hints.requested,
@@ -105,6 +107,18 @@ def settings_by_file(
         }.get(entry.kind)
         if target is not None:
             target.update(entry.values)
+    return found
+
+
+def properties_by_file(
+    settings: Sequence[Settings], processes: NDArray[Any]
+) -> dict[int, dict[str, str]]:
+    """Return the properties of HDF5 that the program set for each file."""
+    found: dict[int, dict[str, str]] = {}
+    for entry in settings:
+        program = processes["is_program"][entry.process]
+        if entry.layer == IoLayer.HDF5 and entry.kind == SettingsKind.PROGRAM and program:
+            found.setdefault(entry.path, {}).update(entry.values)
     return found
 
 

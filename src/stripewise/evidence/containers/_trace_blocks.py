@@ -60,7 +60,7 @@ class TraceRecordKind(IntEnum):
 
 TYPE_CLASSES = ("other", "integer", "float", "string", "compound")
 """Type classes of elements, by number."""
-STORAGES = ("other", "contiguous", "chunked", "compact")
+STORAGES = ("other", "contiguous", "chunked", "compact", "filtered")
 """Storage layouts of datasets, by number."""
 SHAPE_KINDS = dict(enumerate(ShapeKind, start=1))
 

@@ -28,9 +28,17 @@ from stripewise.evidence.replay._calls import (
     top_level,
 )
 from stripewise.evidence.replay._plan import COLUMNS, Plan, PlanInput, PlanRank, Tables, fold
-from stripewise.evidence.replay._verbs import RowKinds, call_columns, row_columns, row_kinds
+from stripewise.evidence.replay._verbs import (
+    RowKinds,
+    call_columns,
+    element_sizes,
+    moves_members,
+    row_columns,
+    row_kinds,
+)
 from stripewise.evidence.replay._waiting import SYNC_VERBS, find_meetings, find_waits, with_waits
 from stripewise.evidence.trace import (
+    EventFlag,
     Interned,
     IoLayer,
     Op,
@@ -59,7 +67,7 @@ def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
     _check_calls(trace, chosen)
     kinds = row_kinds(trace, chosen)
     _check_lost(trace, kinds)
-    tables = Tables(trace, _hints(profile))
+    tables = Tables(trace, _hints(profile), _properties(profile))
     ranks = rank_calls(trace, kinds.verb >= 0)
     set_extents(trace, kinds, ranks)
     openings = [one for calls in ranks for one in find_openings(calls, kinds.rows)]
@@ -82,6 +90,7 @@ def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
         kinds.write_bytes,
         (*_notes(trace, kinds), *doubts),
         profile.mpi if profile and profile.mpi in ("mpich", "openmpi") else None,
+        find_members(trace, kinds, tables),
     )
 
 
@@ -89,6 +98,33 @@ def _hints(profile: RunProfile | None) -> dict[str, Mapping[str, str]]:
     if profile is None:
         return {}
     return {profile.paths[i]: hints.requested for i, hints in profile.hints.items()}
+
+
+def _properties(profile: RunProfile | None) -> dict[str, Mapping[str, str]]:
+    if profile is None:
+        return {}
+    return {profile.paths[i]: own for i, own in profile.properties.items() if i >= 0}
+
+
+def find_members(trace: Trace, kinds: RowKinds, tables: Tables) -> dict[int, tuple[int, ...]]:
+    """Return the bytes of the members of compounds of which calls moved some, or converted them.
+
+    Each number of bytes that calls moved of an element is that of the first members together.
+    """
+    partly = moves_members(trace)
+    chosen = partly | ((trace.rows["flags"] & EventFlag.CONVERTED) != 0)
+    size = element_sizes(trace)
+    sizes: dict[int, set[int]] = defaultdict(set)
+    for row in np.flatnonzero(chosen & (kinds.verb >= 0) & (trace.rows["object"] >= 0)).tolist():
+        index = int(trace.rows["object"][row])
+        whole = trace.objects[index].element_bytes
+        if trace.objects[index].type_class == "compound" and whole > 1:
+            wanted = {int(size[row])} if partly[row] else {whole // 2}
+            for number in tables.numbers_of(index):
+                sizes[number] |= {whole, *(one for one in wanted if 0 < one < whole)}
+    return {
+        number: tuple(np.diff([0, *sorted(found)]).tolist()) for number, found in sizes.items()
+    }
 
 
 def _check_calls(trace: Trace, chosen: NDArray[np.bool_]) -> None:
@@ -200,7 +236,7 @@ def find_inputs(
     found = []
     for file, members in sorted(by_file.items()):
         first = min(members, key=lambda opening: opening.start)
-        if first.creates and not _read_first(trace, file):
+        if first.empties or (first.creates and not _read_first(trace, file)):
             continue
         kind = _KINDS.get(IoLayer(first.key[0]), "bytes")
         objects = _needed(trace, kinds, file, tables, ranks) if kind != "bytes" else ()

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.evidence.trace import EventFlag, Trace, expanded_index, levels_of, moved
+from stripewise.evidence.trace import (
+    EventFlag,
+    Trace,
+    expanded_index,
+    left_to_libraries,
+    levels_of,
+    moved,
+)
 
 MOST_CALLS = 50_000_000
 """Maximum number of calls of one rank; each takes about 100 bytes while a plan is built."""
@@ -46,10 +53,14 @@ class RankCalls:
 
 
 def top_level(trace: Trace) -> NDArray[np.bool_]:
-    """Return which rows are calls of the program itself that did not fail."""
+    """Return which rows are calls of the program itself that did not fail.
+
+    Calls by which a library closes what the program left open are not the program's.
+    """
     rows = trace.rows
     failed = (rows["flags"] & EventFlag.FAILED) != 0
     chosen = (rows["depth"] == 0) & (rows["parent"] < 0) & ~failed
+    chosen &= ~left_to_libraries(rows)
     if trace.n_ranks:
         chosen &= rows["rank"] >= 0
     return np.asarray(chosen, dtype=bool)
@@ -190,6 +201,7 @@ class Opening:
         exact: Whether the times are measured, not spread over a folded run.
         parallel: Whether it may be collective.
         creates: Whether it creates the file if there is none.
+        empties: Whether it begins with an empty file.
         removes: Whether it is a removal.
         together: Number of collective calls until the close.
     """
@@ -204,6 +216,7 @@ class Opening:
     exact: bool
     parallel: bool
     creates: bool
+    empties: bool
     removes: bool
     together: int
 
@@ -244,6 +257,7 @@ def find_openings(made: RankCalls, row_kinds: NDArray[Any]) -> list[Opening]:
             exact=bool(made.known[place]),
             parallel=bool(kinds["parallel"][place]),
             creates=bool(kinds["creates"][place]),
+            empties=bool(kinds["empties"][place]),
             removes=removes,
             together=int(behind - first),
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -27,6 +27,7 @@ from stripewise.evidence.trace import (
     TraceObject,
     TraceShape,
     TraceView,
+    expand,
     members,
 )
 
@@ -50,14 +51,16 @@ nanoseconds before the first call and before each further one. -1 if there is no
 
 @dataclass(frozen=True)
 class PlanFile:
-    """A file: its original path, its name in the replay, and the program's own hints for it.
+    """A file: its original path, its name in the replay, and what the program set for it.
 
-    `variables` are those of PnetCDF, which all ranks define together.
+    `hints` are those of MPI-IO, `properties` those of HDF5's file access; `variables` are those of
+    PnetCDF, which all ranks define together.
     """
 
     path: str
     name: str
     hints: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
     variables: tuple[int, ...] = ()
 
 
@@ -89,6 +92,7 @@ class Plan:
         verbs / files / objects / shapes / views / groups: Tables that indices refer to; objects,
             shapes and views are described as in the plan's text, `groups` are ranks that open a
             file together, without the first two (all ranks; the rank by itself).
+        members: Bytes of the members of each compound, by its object, if some are moved apart.
         inputs: Files that are created before the replay.
         sections: (n,) `CALL_ROW` each; ranks with the same calls share one.
         ranks: Parts of the ranks, in order.
@@ -111,6 +115,7 @@ class Plan:
     write_bytes: int = 0
     notes: tuple[str, ...] = ()
     mpi: str | None = None
+    members: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 # A plan as text, which the replay program reads; see docs/reference/replay-plan.md.
@@ -154,6 +159,9 @@ def _lines(plan: Plan) -> Iterator[str]:
             yield f"{name} {index} {value}"
             if name == "file":
                 yield from _file_lines(index, plan.files[index])
+            if name == "object" and index in plan.members:
+                widths = plan.members[index]
+                yield words("members", index, len(widths), *widths)
     for one in plan.inputs:
         yield words("input", one.file, one.kind, one.size_bytes, len(one.objects), *one.objects)
     for index, table in enumerate(plan.sections):
@@ -166,6 +174,8 @@ def _lines(plan: Plan) -> Iterator[str]:
 def _file_lines(index: int, file: PlanFile) -> Iterator[str]:
     for key, value in file.hints.items():
         yield f"hint {index} {escaped(key)} {escaped(value)}"
+    for key, value in file.properties.items():
+        yield f"property {index} {escaped(key)} {escaped(value)}"
     if file.variables:
         yield f"variables {index} {len(file.variables)} {words(*file.variables)}"
 
@@ -301,7 +311,7 @@ def _rows(calls: NDArray[Any], runs: NDArray[Any], count: NDArray[np.int64]) -> 
 # Objects that calls refer to, each described once in a plan.
 
 LEAST_FILLED_SHARE = 0.5
-"""Share of the bytes of a file's datasets; metadata without fill values is far less."""
+"""Share of the bytes of a dataset; metadata without fill values is far less."""
 
 
 class Tables:
@@ -313,19 +323,27 @@ class Tables:
         objects / shapes / views: Descriptions as in the plan's text.
     """
 
-    def __init__(self, trace: Trace, hints: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        hints: Mapping[str, Mapping[str, str]],
+        properties: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
         """Start with empty tables.
 
         Args:
             trace: Trace that the indices refer to.
             hints: Hints that the program gave, by path.
+            properties: Properties of HDF5's file access that it set, by path.
         """
         self.objects: Interned[str] = Interned()
         self.shapes: Interned[str] = Interned()
         self.views: Interned[str] = Interned()
         self._trace = trace
-        self._filled = _filled_files(trace)
+        self._filled = _filled_datasets(trace)
         self._hints = hints
+        self._properties = properties or {}
+        self._of_name: dict[tuple[int, str], set[int]] = defaultdict(set)
         self._files: Interned[int] = Interned()
         self._variables: dict[int, list[int]] = defaultdict(list)
         self._first: dict[tuple[int, int, str], int] = {}
@@ -343,7 +361,8 @@ class Tables:
                 name = f"{stem}-{number}{suffix}"
             taken.add(name)
             variables = tuple(self._variables[index])
-            yield PlanFile(path, name, dict(self._hints.get(path, {})), variables)
+            hints, own = dict(self._hints.get(path, {})), dict(self._properties.get(path, {}))
+            yield PlanFile(path, name, hints, own, variables)
 
     def file(self, index: int) -> int:
         """Return the number of a file of the trace."""
@@ -357,6 +376,7 @@ class Tables:
         key = (seen.file, int(seen.layer), seen.name)
         if key not in self._first:
             self._first[key] = self.objects.number(self._words(seen))
+            self._of_name[seen.file, seen.name].add(self._first[key])
             if seen.layer != IoLayer.HDF5:
                 self._variables[seen.file].append(self._first[key])
         return self._first[key]
@@ -364,7 +384,7 @@ class Tables:
     def _words(self, seen: TraceObject) -> str:
         if seen.layer != IoLayer.HDF5:
             return _object("variable", seen)
-        return _object("filled" if seen.file in self._filled else "dataset", seen)
+        return _object("filled" if (seen.file, seen.name) in self._filled else "dataset", seen)
 
     def input_object(self, index: int, first_extent: int) -> int:
         """Return the number of a dataset that must exist, with this extent if it can grow."""
@@ -372,7 +392,14 @@ class Tables:
             return self.object(index)
         seen = self._trace.objects[index]
         extents = (first_extent, *seen.extents[1:])
-        return self.objects.number(self._words(replace(seen, extents=extents)))
+        number = self.objects.number(self._words(replace(seen, extents=extents)))
+        self._of_name[seen.file, seen.name].add(number)
+        return number
+
+    def numbers_of(self, index: int) -> frozenset[int]:
+        """Return all numbers of a dataset of the trace."""
+        seen = self._trace.objects[index]
+        return frozenset(self._of_name[seen.file, seen.name])
 
     def group(self, name: str) -> int:
         """Return the number of an HDF5 group."""
@@ -427,31 +454,26 @@ def _view(one: TraceView) -> str:
     return words(*head, len(one.pieces), *numbers.tolist())
 
 
-def _filled_files(trace: Trace) -> frozenset[int]:
-    """Return the files in which H5Dcreate itself wrote the datasets' fill values.
+def _filled_datasets(trace: Trace) -> frozenset[tuple[int, str]]:
+    """Return file and name of the datasets whose fill values H5Dcreate itself wrote.
 
-    In this case, as many bytes are written then as the datasets contain.
+    In this case, as many bytes are written then as the dataset contains.
     """
-    creating = [i for i, name in enumerate(trace.names) if name.startswith("H5Dcreate")]
     rows = trace.rows
-    below = rows[
-        np.isin(rows["parent"], creating)
-        & np.isin(rows["layer"], (IoLayer.MPIIO, IoLayer.POSIX))
-        & np.isin(rows["op"], (Op.WRITE, Op.WRITE_COLLECTIVE))
-    ]
-    found = []
-    for file in map(int, np.unique(below["file"])):
-        mine = below[below["file"] == file]
-        written = int((mine["bytes"] * mine["count"]).sum())
-        if written and written >= LEAST_FILLED_SHARE * _dataset_bytes(trace, file):
-            found.append(file)
-    return frozenset(found)
-
-
-def _dataset_bytes(trace: Trace, file: int) -> int:
-    sizes = {
-        one.name: prod(one.extents) * one.element_bytes
-        for one in trace.objects
-        if one.file == file and one.layer == IoLayer.HDF5
-    }
-    return sum(sizes.values())
+    creating = [i for i, name in enumerate(trace.names) if name.startswith("H5Dcreate")]
+    creates = np.isin(rows["name"], creating) & (rows["object"] >= 0)
+    below = np.isin(rows["parent"], creating) & np.isin(
+        rows["op"], (Op.WRITE, Op.WRITE_COLLECTIVE)
+    )
+    if not (creates & (rows["depth"] == 0)).any() or not below.any():
+        return frozenset()
+    calls = expand(trace, rows[creates | below])
+    written: Counter[tuple[int, str]] = Counter()
+    sizes: dict[tuple[int, str], int] = {}
+    for call in calls[np.isin(calls["parent"], creating) & (calls["parent_index"] >= 0)]:
+        made = trace.objects[calls["object"][call["parent_index"]]]
+        sizes[made.file, made.name] = prod(made.extents) * made.element_bytes
+        written[made.file, made.name] += int(call["bytes"])
+    return frozenset(
+        key for key, n in written.items() if n and n >= LEAST_FILLED_SHARE * sizes[key]
+    )

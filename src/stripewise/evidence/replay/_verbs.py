@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -25,6 +25,7 @@ from stripewise.evidence.trace import (
     OpenBit,
     ShapeKind,
     Trace,
+    TraceObject,
     members,
 )
 
@@ -174,6 +175,7 @@ KIND_ROW = np.dtype(
         ("key", "<i8"),  # number of layer and file; -1 without a file
         ("verb", "<i8"),  # index into `RowKinds.verbs`; -1 if not replayed
         *((name, "?") for name in ("collective", "opens", "closes", "parallel", "creates")),
+        ("empties", "?"),  # whether an open begins with an empty file
         ("removes", "?"),
         ("joint", "?"),  # whether ranks usually make it together, although they need not
     ]
@@ -250,6 +252,8 @@ _UNSOUND = (
     "a selection is not listed completely in the trace",
     "a file view is not listed completely in the trace",
     "{} without its variable is not replayed",
+    "the dataset has filters (compression), and the replay has noise instead of its data",
+    "HDF5 converts values of a type that the trace does not describe",
 )
 
 
@@ -264,7 +268,41 @@ def _unsound(trace: Trace) -> NDArray[np.int64]:
     cut_shape = np.array([*shapes, False])[rows["shape"]]  # index -1 refers to the last
     cut_view = np.array([*views, False])[rows["view"]]
     nameless = moves & (rows["bytes"] > 0) & of_library & (rows["object"] < 0)
-    return np.select((cut_shape, cut_view, nameless), (1, 2, 3), 0)
+    unlike = _converted_otherwise(trace) & of_library
+    filtered = moves & _of_objects(trace, lambda one: one.storage == "filtered")
+    return np.select((cut_shape, cut_view, nameless, filtered, unlike), (1, 2, 3, 4, 5), 0)
+
+
+def _of_objects(trace: Trace, choose: Callable[[TraceObject], bool]) -> NDArray[np.bool_]:
+    """Return which rows concern a dataset that is chosen, (n_rows,) bool."""
+    return np.asarray(np.array([*map(choose, trace.objects), False])[trace.rows["object"]])
+
+
+def element_sizes(trace: Trace) -> NDArray[np.int64]:
+    """Return the bytes in memory of each element that a row moves, (n_rows,) int64; 0: unknown."""
+    elements = np.array([*(shape.elements for shape in trace.shapes), 0])[trace.rows["shape"]]
+    return np.asarray(trace.rows["bytes"] // np.maximum(elements, 1) * (elements > 0))
+
+
+def moves_members(trace: Trace) -> NDArray[np.bool_]:
+    """Return which rows moved some members of a compound, (n_rows,) bool."""
+    rows, flags = trace.rows, trace.rows["flags"]
+    in_file = np.array([*(one.element_bytes for one in trace.objects), 0])[rows["object"]]
+    compound = _of_objects(trace, lambda one: one.type_class == "compound")
+    size = element_sizes(trace)
+    fewer = compound & (size > 0) & (size < in_file) & ((flags & EventFlag.CONVERTED) == 0)
+    return np.asarray(fewer | (compound & ((flags & EventFlag.MEMBERS) != 0)))
+
+
+def _converted_otherwise(trace: Trace) -> NDArray[np.bool_]:
+    """Return which rows converted values in a way that the replay cannot, (n_rows,) bool."""
+    rows = trace.rows
+    in_file = np.array([*(one.element_bytes for one in trace.objects), 0])[rows["object"]]
+    converted = (rows["flags"] & EventFlag.CONVERTED) != 0
+    other = _of_objects(trace, lambda one: one.type_class == "other")
+    compound = _of_objects(trace, lambda one: one.type_class == "compound")
+    smaller = compound & (element_sizes(trace) < in_file)
+    return np.asarray(converted & (rows["object"] >= 0) & (other | smaller))
 
 
 def _set_kinds(trace: Trace, kinds: NDArray[Any], verbs: tuple[str, ...]) -> None:
@@ -282,6 +320,8 @@ def _set_kinds(trace: Trace, kinds: NDArray[Any], verbs: tuple[str, ...]) -> Non
     kinds["parallel"] = kept & _is_parallel(trace)
     bits = np.where(op == Op.OPEN, rows["offset"], 0)
     kinds["creates"] = kept & (((bits & int(_CREATING_BITS)) != 0) | among(CREATING))
+    new = int(OpenBit.TRUNCATE | OpenBit.EXCLUSIVE)
+    kinds["empties"] = kept & (((bits & new) != 0) | among(CREATING))
     kinds["removes"] = among(REMOVING)
     kinds["joint"] = among(JOINT)
 
@@ -306,7 +346,7 @@ def _is_parallel(trace: Trace) -> NDArray[np.bool_]:
 
 # Data of each call of a rank before it is folded.
 
-_KEPT_FLAGS = int(EventFlag.NO_OFFSET | EventFlag.POINTER | EventFlag.SHARED)
+_KEPT_FLAGS = int(EventFlag.NO_OFFSET | EventFlag.POINTER | EventFlag.SHARED | EventFlag.CONVERTED)
 CALL = np.dtype(
     members(
         "i8 verb op flags bytes",  # as in `CALL_ROW`

@@ -282,6 +282,7 @@ class RunProfile:
             used, one that is missing here was not observed.
         heat: (m,) `HEAT_ROW`; `heat_bin_seconds`: width of a bin, 0 without a heat map.
         hints / layouts: Hints and layouts by index of the file.
+        properties: File access properties of HDF5 that the program set, by index of the file.
         hdf5_unseen: Indices of HDF5 files of which no call was seen, since HDF5 is linked
             statically into the program.
         mpi: Family of the MPI library: "mpich", "openmpi", "other"; empty if unknown.
@@ -317,6 +318,7 @@ class RunProfile:
     heat: NDArray[Any] = field(default_factory=lambda: np.zeros(0, HEAT_ROW))
     heat_bin_seconds: float = 0.0
     hints: dict[int, FileHints] = field(default_factory=dict)
+    properties: dict[int, dict[str, str]] = field(default_factory=dict)
     layouts: dict[int, FileLayout] = field(default_factory=dict)
     hdf5_unseen: tuple[int, ...] = ()
     mpi: str = ""

@@ -196,6 +196,8 @@ class EventFlag(IntFlag):
     NO_OFFSET = 0x40
     SYNC = 0x80
     ATTRIBUTE = 0x100
+    CONVERTED = 0x200
+    MEMBERS = 0x400
 
 
 class OpenBit(IntFlag):
@@ -291,7 +293,7 @@ class TraceObject:
         chunk: Elements per dimension, empty if not chunked.
         element_bytes: Size of one element in the file.
         type_class: "integer", "float", "string", "compound" or "other".
-        storage: "contiguous", "chunked", "compact" or "other".
+        storage: "contiguous", "chunked", "filtered" (chunked with filters), "compact", "other".
     """
 
     file: int
