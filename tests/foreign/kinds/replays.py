@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foreign.corpus import Case, Kind, Outcome, Verdict
 from foreign.decomposed import STRIPEWISE, run, traced
@@ -28,7 +29,7 @@ from stripewise.evidence.trace import (
 )
 
 MOST_METADATA_BYTES = 4096
-"""Difference of HDF5's own metadata of a file and operation."""
+"""Difference of a library's own metadata of a file and operation."""
 
 _Calls = dict[tuple[str, str, int], Counter[int]]
 """Calls by size, of each file, layer and operation."""
@@ -79,9 +80,10 @@ def _trace_of(path: Path) -> Trace:
 
 
 def _of(trace: Trace, *, outermost: bool = False) -> _Calls:
-    """Count the calls that moved data; those of HDF5's metadata are a layer of their own."""
+    """Count the calls that moved data; those of a library's metadata are a layer of their own."""
     rows = trace.rows
-    kept = np.isin(rows["op"], DATA_OPS) & (rows["rank"] >= 0) & (rows["file"] >= 0)
+    kept = _of_last_program(trace)
+    kept &= np.isin(rows["op"], DATA_OPS) & (rows["rank"] >= 0) & (rows["file"] >= 0)
     kept &= (rows["flags"] & (EventFlag.FAILED | EventFlag.ATTRIBUTE | EventFlag.WAIT)) == 0
     if outermost:
         kept &= (rows["depth"] == 0) & ~left_to_libraries(rows)
@@ -89,7 +91,8 @@ def _of(trace: Trace, *, outermost: bool = False) -> _Calls:
     root = np.arange(len(calls))
     while (calls["parent_index"][root] >= 0).any():
         root = np.where(calls["parent_index"][root] >= 0, calls["parent_index"][root], root)
-    transfer = np.isin(calls["op"][root], DATA_OPS) | (calls["layer"][root] == IoLayer.PNETCDF)
+    waits = (calls["flags"][root] & EventFlag.WAIT) != 0
+    transfer = np.isin(calls["op"][root], DATA_OPS) | waits
     transfer &= ~left_to_libraries(rows)[calls["row"][root]]
     found: _Calls = {}
     for call, moves in zip(calls[kept[calls["row"]]], transfer[kept[calls["row"]]], strict=True):
@@ -101,14 +104,25 @@ def _of(trace: Trace, *, outermost: bool = False) -> _Calls:
     return found
 
 
+def _of_last_program(trace: Trace) -> NDArray[np.bool_]:
+    """Return which rows are of the last process of their rank: earlier ones made the inputs."""
+    rows = trace.rows
+    last: dict[int, tuple[int, int]] = {}
+    for process, rank in enumerate(trace.process_rank.tolist()):
+        starts = rows["start_ns"][rows["process"] == process]
+        if len(starts):
+            last[rank] = max(last.get(rank, (-1, -1)), (int(starts.min()), process))
+    return np.isin(rows["process"], [process for _, process in last.values()])
+
+
 _LAYERS = {int(IoLayer.MPIIO): "mpiio", int(IoLayer.HDF5): "hdf5", int(IoLayer.PNETCDF): "pnetcdf"}
 
 
 def _differences(first: Path, second: Path) -> list[str]:
     """Compare numbers, sizes and bytes of calls, apart for each file, layer and operation.
 
-    HDF5's metadata must be moved by as many calls, collective or not; a trace has no names of
-    attributes and members, so that its size may differ.
+    A library's metadata must be moved by as many calls, collective or not; a trace has no names
+    of dimensions, attributes and members, so that its size may differ.
     """
     ours, theirs = _of(_trace_of(first)), _of(_trace_of(second))
     found = []
