@@ -26,6 +26,7 @@ _PATH = re.compile(r"\d+<(/[^>]*)>")
 _SYSTEM = re.compile(
     r"^/(usr|etc|proc|sys|dev|bin|sbin|lib|lib32|lib64|libx32|opt|boot|run|var/(?!tmp/))(/|$)"
 )
+_CODE = re.compile(r"\.(py|pyc|pth|so)$|\.pyc\.\d+$|\.so\.\d")
 _SESSION = re.compile(r"/(ompi|prte)\.[^/]*\.\d+/")
 
 
@@ -69,14 +70,23 @@ class Observed:
         return total
 
 
-def read_logs(directory: Path) -> Observed:
-    """Count the calls in the logs of all threads, `strace.PID`, in a directory."""
+def read_logs(directory: Path, *, code: bool) -> Observed:
+    """Count the calls in the logs of all threads, `strace.PID`, in a directory.
+
+    Args:
+        directory: Where the logs are.
+        code: Whether Python code and libraries count: not if it is Python that reads them.
+    """
     seen = Observed()
     for log in sorted(directory.glob("strace.*")):
         for line in log.read_text(errors="replace").splitlines():
             found = _LINE.match(line)
             if found is not None and not found[3].startswith("-"):
                 _count(seen, found[1], found[2], found[3])
+    seen.mapped = {path for path in seen.mapped if not _CODE.search(path)}
+    if not code:
+        for path in [path for path in seen.files if _CODE.search(path)]:
+            del seen.files[path]
     return seen
 
 
