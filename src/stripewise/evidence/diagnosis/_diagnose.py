@@ -99,6 +99,7 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
 # A run in a few whole sentences.
 
 LEAST_IO_SHARE = 0.05
+LEAST_CAUSE = 0.1
 """Share of the run below which I/O is no concern. Source: docs/reference/findings.md (assumed)."""
 
 
@@ -144,17 +145,28 @@ def headline(
         waiting = "".join(f" {fact.text}" for fact in unusual if fact.code == "waiting")
         return f"{first}{waiting} Nothing stands out: I/O is less than 5 % of the run.{but}"
     if not unusual:
-        return f"{first} {_nothing(checks, findings)}{but}"
+        return f"{first} {_nothing(figures, checks, findings, search)}{but}"
     return f"{first} {unusual[0].text} {_remedy(unusual[0], findings, search)}{but}"
 
 
-def _nothing(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
-    """Return that nothing is unusual, and how much was looked at; the facts list what."""
+def _nothing(
+    figures: Figures, checks: Sequence[Check], findings: Sequence[Finding], search: str
+) -> str:
+    """Return a cause without a claim, or that nothing is unusual and how much was looked at."""
+    least = LEAST_CAUSE * figures.io_seconds
+    causes = [one for one in findings if one.tune and one.lines and one.stake_seconds >= least]
+    if causes:
+        worst = max(causes, key=lambda found: found.stake_seconds)
+        return (
+            f"{seconds(worst.stake_seconds)} of it went into {worst.phrase}. To try: "
+            f"{worst.advice}; what that saves cannot be predicted."
+        )
     seen = sum(not check.why_unknown for check in checks)
     if not seen:
         return "This source does not record what could be judged."
     remarks = f"; {things(len(findings), 'remark')}" if findings else ""
-    return f"Nothing stands out among {things(seen, 'fact')} that were checked{remarks}."
+    only = f" Only an experiment can tell what settings gain: `{search}`." if search else ""
+    return f"Nothing stands out among {things(seen, 'fact')} that were checked{remarks}.{only}"
 
 
 def _remedy(fact: Fact, findings: Sequence[Finding], search: str) -> str:

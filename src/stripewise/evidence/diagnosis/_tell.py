@@ -59,7 +59,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "unaligned": ("stripes",),
     "stripes": ("stripes",),
     "slowest-rank": ("imbalance",),
-    "metadata": ("open-per-step", "repeated-stat", "name-calls"),
+    "metadata": ("open-per-step", "repeated-stat", "hdf5-metadata", "name-calls"),
     "opens": ("open-per-step",),
     "sync": ("sync-per-write",),
 }
