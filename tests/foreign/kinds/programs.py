@@ -228,14 +228,12 @@ def _amounts(
         name = f"{direction}_bytes"
         if name in unknown:
             continue
-        wrong += min(
-            (
-                _differs(f"{name} reached", size_bytes, getattr(total, name), _TOLERANCE)
-                + _differs_in_calls(direction, calls, total)
-                for calls, size_bytes in _reached(direction, run, profile)
-            ),
-            key=len,
-        )
+        objections = [
+            _differs(f"{name} reached", size_bytes, getattr(total, name), _TOLERANCE)
+            + _differs_in_calls(direction, calls, total)
+            for calls, size_bytes in _reached(direction, run, profile)
+        ]
+        wrong += min(objections, key=len)
         asked = case.answer.get(name)
         if asked is None and used <= ({"posix"} if direction == "read" else {"posix", "stdio"}):
             asked = getattr(total, name)
@@ -258,7 +256,8 @@ def _reached(
     """Return system calls and bytes, as `run` has them for the program's files and as the lowest
     layer has them for all, those of an MPI library's own bookkeeping too."""
     files = [one for one in run["files"] if strace.is_of_the_program(one["path"])]
-    posix = next((one for one in profile["layers"] if one["layer"] == "posix"), {})
+    none: Mapping[str, Any] = {}
+    posix = next((one for one in profile["layers"] if one["layer"] == "posix"), none)
     return [
         (
             sum(one[f"system_{direction}s"] for one in files),
