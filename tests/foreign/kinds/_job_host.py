@@ -12,6 +12,7 @@ import contextlib
 import io
 import os
 import re
+import select
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -260,15 +261,22 @@ class JobHost:
         }
         if element:
             environment |= {"SLURM_ARRAY_JOB_ID": "4711", "SLURM_ARRAY_TASK_ID": element}
-        return subprocess.run(
-            [str(self.work / script)],
-            cwd=self.work,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=60,
-        )
+        alive, held = os.pipe()  # all that the job starts holds its end, until the last has ended
+        try:
+            return subprocess.run(
+                [str(self.work / script)],
+                cwd=self.work,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(held,),
+                timeout=60,
+            )
+        finally:
+            os.close(held)
+            select.select([alive], [], [], 20)
+            os.close(alive)
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Yield all files of the user with their content, and links with their targets."""
