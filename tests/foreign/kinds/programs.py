@@ -233,7 +233,8 @@ def _amounts(
             + _differs_in_calls(direction, calls, total)
             for calls, size_bytes in _reached(direction, run, profile)
         ]
-        wrong += min(objections, key=len)
+        fewest = min(objections, key=len)
+        wrong += fewest
         asked = case.answer.get(name)
         if asked is None and used <= ({"posix"} if direction == "read" else {"posix", "stdio"}):
             asked = getattr(total, name)
