@@ -175,7 +175,8 @@ def join(head: bytes, lists: bytes) -> dict[str, Any]:
 
 
 _ORDER = (
-    *("version", "size_edges", "source", "command", "job_id", "figures", "files", "layers"),
+    *("version", "size_edges", "headline", "opening", "facts", "checks"),
+    *("source", "command", "job_id", "figures", "files", "layers"),
     *("variance", "heat", "phases", "requests", "mpiio_stats", "findings"),
 )
 

@@ -30,6 +30,9 @@ from stripewise.present import size_text as size
 LEAST_CALLS = 100
 MANY_CALLS = 1000
 LEAST_UNALIGNED = 0.1
+LEAST_FORWARD = 0.7
+"""Share of requests that begin at or after the end of the previous one, from which they go forward
+with gaps. Of requests to random places it is a half."""
 LEAST_AMPLIFICATION = 1.5
 LEAST_SPLIT = 16
 TINY_BYTES = 64 << 10
@@ -191,8 +194,8 @@ class Order(FactRule):
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         known = [(part, *self._shares(part)) for part in run.traffic if self._counts(part)]
-        jumping = [part for part, forward, _ in known if forward < 0.5]
-        strided = [part for part, forward, on in known if forward >= 0.5 and on < 0.5]
+        jumping = [part for part, forward, _ in known if forward < LEAST_FORWARD]
+        strided = [part for part, forward, on in known if forward >= LEAST_FORWARD and on < 0.5]
         for writing, concern in by_way(jumping):
             way = "writes" if writing else "reads"
             share = self._share(concern, "sequential")

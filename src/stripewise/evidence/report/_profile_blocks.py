@@ -189,9 +189,9 @@ _MOST_FACTS = 3
 def facts(profile: Row) -> list[Points | Section]:
     """Return what the run did in sentences: share and amounts, then its main facts.
 
-    Documents of earlier versions have no facts.
+    Documents of earlier versions have no facts, and anonymous ones no sentences.
     """
-    if "facts" not in profile:
+    if not profile.get("opening"):
         return []
     told = [fact["text"] for fact in profile["facts"] if fact["unusual"]]
     points = [profile["opening"], *told[:_MOST_FACTS]]
