@@ -22,10 +22,10 @@ from stripewise.run.shell._words import Word
 
 UNKNOWN, NAME, END = "\ue000", "\ue001", "\ue002"
 """Marks for the begin of an unknown part (`NAME` if it has no slash), and for its end."""
-HERE, CURRENT, TEMPORARY = "\ue003", "\ue004", "\ue005"
-"""Marks for the directory of the run, the current one of the shell, and one for temporary
-files."""
-_DIRECTORIES = (HERE, CURRENT, TEMPORARY)
+HERE, CURRENT, TEMPORARY, OWN = "\ue003", "\ue004", "\ue005", "\ue006"
+"""Marks for the directory of the run, the current one of the shell, the job's one for temporary
+files, and one that each run has for itself (`mktemp -d`, a burst buffer)."""
+_DIRECTORIES = (HERE, CURRENT, TEMPORARY, OWN)
 _NUMBERS = frozenset("# ? $ ! - RANDOM SECONDS UID EUID PPID LINENO BASHPID HOSTNAME".split())
 _NAMES_OF = re.compile(r"(?:basename|date|hostname|whoami|id|seq|expr|wc|nproc|uname|tr)\b")
 _PARAMETER = re.compile(r"([A-Za-z_]\w*|[0-9@*#?$!-])(\[[^\]]*\])?")
@@ -47,7 +47,7 @@ def unknown(written: str, mark: str = UNKNOWN) -> str:
 def shown(text: str) -> str:
     """Return a text with marks as a user would write it."""
     plain = MARKED.sub(lambda found: found[1], text)
-    for mark, name in ((HERE, "."), (CURRENT, "."), (TEMPORARY, "$TMPDIR")):
+    for mark, name in ((HERE, "."), (CURRENT, "."), (TEMPORARY, "$TMPDIR"), (OWN, "$TMPDIR")):
         plain = plain.replace(mark, name)
     return plain
 
@@ -192,7 +192,7 @@ class Values:
         if name in ("PWD", "cwd"):
             return [HERE if inside else CURRENT]
         if name in self.ours:
-            return [TEMPORARY]
+            return [OWN]
         if name.isdigit() or name in ("@", "*"):
             return self._of_argument(name)
         if name in _NUMBERS:
@@ -317,7 +317,7 @@ class Values:
         if name == "pwd":
             return [HERE if inside else CURRENT]
         if name == "mktemp":  # the effects of the command are determined separately
-            return [TEMPORARY]
+            return [OWN]
         if name in ("dirname", "readlink", "realpath"):
             return self._of_path(name, rest, written, inside)
         if _NAMES_OF.match(name) and "|" not in text and not (name == "date" and "/" in text):
@@ -453,7 +453,7 @@ class RunPaths:
         """Return a text as a path relative to a directory, with marks for unknown parts."""
         if text.startswith(CURRENT):
             text = "./" + text[1:].lstrip("/")
-        if text.startswith(("/", HERE, TEMPORARY, UNKNOWN)):
+        if text.startswith(("/", HERE, TEMPORARY, OWN, UNKNOWN)):
             return normal(text)
         if directory.startswith(UNKNOWN):
             return directory
@@ -471,7 +471,7 @@ class RunPaths:
 
     def outer(self, path: str, follows: bool = True) -> str:
         """Return the target of a path outside the run's directory; empty if it is inside."""
-        if path.startswith((TEMPORARY, UNKNOWN)):
+        if path.startswith((TEMPORARY, OWN, UNKNOWN)):
             return ""
         if path.startswith("/"):
             return path
