@@ -97,7 +97,7 @@ static bool end_stream(FILE *stream, bool now)
         sw_count_issued(sw_fd_issued(entry), SW_OP_WRITE, before.pending, -1);
     if (!now)
         return true;
-    bool flushed = fflush_unlocked(stream) == 0;
+    bool flushed = sw_stdio()->fflush_unlocked(stream) == 0;
     if (flushed && entry != NULL && (entry->flags & SW_FD_CAN_WRITE) != 0 &&
         entry->generation == sw_options.generation)
         sw_fd_wrote(entry);
