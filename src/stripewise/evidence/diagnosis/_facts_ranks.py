@@ -22,7 +22,7 @@ from stripewise.evidence.diagnosis._facts_base import (
 )
 from stripewise.evidence.diagnosis._facts_requests import LEAST_CALLS, by_way
 from stripewise.evidence.figures import COLLECTIVE, DATA, Fact, FileUse
-from stripewise.evidence.trace import ALL_RANKS, IoLayer
+from stripewise.evidence.trace import ALL_RANKS, IoLayer, Op
 from stripewise.present import count_text as count
 from stripewise.present import files_of
 from stripewise.present import number_text as number
@@ -37,6 +37,7 @@ Drishti names 15 % between the slowest and the fastest rank of a file."""
 LEAST_LISTED = 0.15
 ONE_RANK_SHARE = 0.9
 MANY_FILES = 100
+_AROUND = (Op.OPEN, Op.CLOSE, Op.META)
 LEAST_WAITING = 0.05
 
 
@@ -236,12 +237,15 @@ class ManyFiles(FactRule):
         indices = {use.index for use in moving}
         parts = tuple(part for part in run.traffic if part.use.index in indices)
         spent = sum(use.calls().cumulated for use in moving)
+        around = sum(use.calls(_AROUND).cumulated for use in moving)
         text = (
             f"{count(len(moving))} files of {size(moved / len(moving))} on average were read or "
-            f"written; opening and closing each costs more than its data."
-            if spent
-            else f"{count(len(moving))} files of {size(moved / len(moving))} on average were "
-            "read or written."
+            "written"
+        )
+        text += (
+            "; opening, closing and querying them took longer than moving their data."
+            if 2 * around > spent
+            else "."
         )
         numbers: Numbers = {"files": len(moving), "mean_bytes": moved / len(moving)}
         found = run.timed_fact(

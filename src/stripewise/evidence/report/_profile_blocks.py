@@ -214,6 +214,10 @@ def facts(profile: Row) -> list[Points | Section]:
 # Findings and their remedies.
 
 
+_TUNABLE = frozenset(("mpiio", "hdf5", "pnetcdf", "adios2"))
+"""Layers whose behaviour settings can change."""
+
+
 def findings(profile: Row) -> Findings:
     """Return the findings and their remedies as a block."""
     if profile["figures"]["io_seconds"] is None and not profile["files_total"]:
@@ -224,7 +228,9 @@ def findings(profile: Row) -> Findings:
             "run are not known."
         )
     else:
-        empty = "No saving can be predicted. To search for one by experiment: `stripewise tune`."
+        empty = "No saving can be predicted."
+        if not _TUNABLE.isdisjoint(row["layer"] for row in profile["layers"]):
+            empty += " To search for one by experiment: `stripewise tune`."
     return Findings("findings", "Findings", advices(profile), empty)
 
 
