@@ -96,7 +96,7 @@ def test_finding_has_evidence_cost_and_lines_to_copy():
 
 
 def test_balanced_run_has_no_finding():
-    assert "No saving can be predicted" in words("balanced")
+    assert "What a change would save cannot be told in advance" in words("balanced")
 
 
 def test_poor_source_says_what_is_missing():

@@ -61,7 +61,26 @@ def test_bytes_beyond_those_requested_are_named() -> None:
     assert told.text.startswith("The program asked for 128 MiB to be written and 512 MiB were")
     back = beneath(Op.WRITE_COLLECTIVE, 4, 16 * MIB, 16, 4 * MIB, read=60 * MIB)
     assert "read-modify-write" in diagnose(back.evidence()).facts[0].text
-    assert unusual(beneath(Op.WRITE_COLLECTIVE, 4, 16 * MIB, 16, 4 * MIB)) == []
+    assert unusual(beneath(Op.WRITE_COLLECTIVE, 4, 16 * MIB, 16, 4 * MIB)) == ["library-time"]
+
+
+def test_time_inside_a_library_is_told_from_that_of_requests() -> None:
+    def made(seconds):
+        run = RunBuilder(n_ranks=1, elapsed=20.0)
+        run.add(FILE, IoLayer.HDF5, 0, {Op.READ: (10, 400 * MIB, 10.0)})
+        run.add(FILE, IoLayer.POSIX, 0, {Op.READ: (100, 400 * MIB, seconds)}, own=False)
+        return diagnose(run.evidence()).facts
+
+    (fact,) = made(1.0)
+    assert fact.text.startswith("90 % of the I/O time is spent inside HDF5 (compression, ")
+    assert "compression" in fact.advice
+    assert made(9.0) == ()
+
+
+def test_seeks_of_streams_are_no_metadata() -> None:
+    run = RunBuilder(n_ranks=1, elapsed=20.0)
+    run.add(FILE, IoLayer.STDIO, 0, {Op.WRITE: (50, MIB, 1.0), Op.META: (5000, 0, 8.0)})
+    assert "metadata" not in [fact.code for fact in diagnose(run.evidence()).facts]
 
 
 def test_calls_that_became_many_requests_are_named() -> None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from stripewise.evidence.diagnosis._base import (
     WAYS,
     Hit,
@@ -71,6 +73,8 @@ class SmallIndependent(Rule):
                     "system_bytes": below.bytes,
                 }
                 evidence |= found | holes(run.trace, use, writing)
+                if _has_shared_pointer(run, use):
+                    evidence["shared_pointer"] = 1
                 after = run.exchange(calls.bytes, piece, writing=writing)
                 gain = None if after is None else run.now(calls.elapsed).minus(after)
                 gain = capped(gain, _transfer_seconds(use, ops))
@@ -99,10 +103,16 @@ class SmallIndependent(Rule):
             " Without a change of source, `stripewise tune --allow contract` tries "
             "hdf5.transfer=collective (only right if all ranks make the same transfers)."
         )
+        if "shared_pointer" in merged.evidence:
+            return (
+                "Collect many records in memory and move them with one call. Each call with a "
+                "shared file pointer waits for that of the rank before it; the order of arrival "
+                "does not allow collective calls."
+            )
         return (
             f"{_collective_advice(interface, merged.writing)} MPI then merges the pieces of all "
-            "ranks into large requests by a few aggregators."
-            f"{change if interface == 'hdf5' else ''}"
+            "ranks into large requests by a few aggregators. All ranks must make the same number "
+            f"of calls, with no data where they have none.{change if interface == 'hdf5' else ''}"
         )
 
     def tune_options(self, merged: Merged) -> str | None:
@@ -252,6 +262,16 @@ def _piece_bytes_of(call_bytes: float, system_bytes: float, pattern: Numbers) ->
     """Return the size of one contiguous piece: the least of call, system call and run."""
     known = (call_bytes, system_bytes, float(pattern.get("pattern_run_bytes", 0)))
     return min((value for value in known if value > 0), default=0.0)
+
+
+def _has_shared_pointer(run: PreparedRun, use: FileUse) -> bool:
+    """Return whether a trace shows calls with a shared file pointer on a file."""
+    trace = run.trace
+    if trace is None or use.top is not IoLayer.MPIIO:
+        return False
+    shared = [place for place, name in enumerate(trace.names) if name.endswith("_shared")]
+    rows = trace.rows
+    return bool(np.isin(rows["name"][rows["file"] == use.index], shared).any())
 
 
 def _collective_advice(interface: str, writing: bool) -> str:

@@ -98,6 +98,8 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
 
 # A run in a few whole sentences.
 
+UNTOLD = "What a change would save cannot be told in advance."
+
 LEAST_IO_SHARE = 0.05
 LEAST_CAUSE = 0.1
 """Share of the run below which I/O is no concern. Source: docs/reference/findings.md (assumed)."""
@@ -159,7 +161,7 @@ def _nothing(
         worst = max(causes, key=lambda found: found.stake_seconds)
         return (
             f"{seconds(worst.stake_seconds)} of it went into {worst.phrase}. To try: "
-            f"{worst.advice}; what that saves cannot be predicted."
+            f"{worst.advice}; what that saves cannot be told in advance."
         )
     seen = sum(not check.why_unknown for check in checks)
     if not seen:
@@ -170,13 +172,11 @@ def _nothing(
 
 
 def _remedy(fact: Fact, findings: Sequence[Finding], search: str) -> str:
-    """Return the remedy of a fact's cause, or that only an experiment can tell."""
+    """Return what to try, and that nobody can tell in advance what it saves."""
     cause = next((found for found in findings if found.code in CAUSES.get(fact.code, ())), None)
-    if cause is not None:
-        return f"To try: {cause.advice}; what that saves cannot be predicted."
-    if search:
-        return f"No saving can be predicted; to search by experiment: `{search}`."
-    return "No saving can be predicted."
+    advice = cause.advice if cause is not None else fact.advice
+    text = f"To try: {advice}; what that saves cannot be told in advance." if advice else UNTOLD
+    return f"{text} To search for settings by experiment: `{search}`." if search else text
 
 
 def _search(run: PreparedRun) -> str:

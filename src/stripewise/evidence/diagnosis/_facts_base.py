@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,7 @@ from stripewise.evidence.figures import (
     Transfers,
     transfers_of,
 )
-from stripewise.evidence.trace import SIZE_EDGES
+from stripewise.evidence.trace import SIZE_EDGES, IoLayer, Op
 from stripewise.present import files_of
 
 LEAST_WEIGHT = 0.1
@@ -186,7 +186,7 @@ class SeenRun:
 
     def _traffic(self, use: FileUse, writing: bool) -> Traffic:
         ops = dict(WAYS)[writing]
-        asked = use.calls(ops)
+        asked = _with_seeks(use, use.calls(ops), writing)
         count, moved, sizes = self._reached.get((use.index, writing), (0, 0, ()))
         is_reached = count > 0
         if not is_reached:
@@ -253,6 +253,18 @@ class SeenRun:
         )  # fmt: skip
 
 
+def _with_seeks(use: FileUse, asked: Calls, writing: bool) -> Calls:
+    """Return data calls with the seeks of streams, which write and read the stream's buffer."""
+    seeks = use.calls([Op.META], layers=[IoLayer.STDIO])
+    if not seeks.cumulated or writing is not (use.write_bytes >= use.read_bytes):
+        return asked
+    return replace(
+        asked,
+        cumulated=asked.cumulated + seeks.cumulated,
+        elapsed=asked.elapsed + seeks.elapsed,
+    )
+
+
 class FactRule(abc.ABC):
     """One thing that an expert looks at.
 
@@ -271,6 +283,10 @@ class FactRule(abc.ABC):
     @abc.abstractmethod
     def look(self, run: SeenRun) -> Iterable[Fact]:
         """Return what is unusual; nothing if all is as usual."""
+
+    def concerns(self, run: SeenRun) -> bool:
+        """Return whether a run of this kind can have the fact at all."""
+        return True
 
     def why_unknown(self, run: SeenRun) -> str:
         """Return why this source cannot tell; empty if it can."""

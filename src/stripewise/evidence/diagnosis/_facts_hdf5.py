@@ -87,6 +87,9 @@ class Fallback(FactRule):
     code = "fallback"
     subject = "collective HDF5 calls that became independent"
 
+    def concerns(self, run: SeenRun) -> bool:
+        return any(use.top is IoLayer.HDF5 for use in run.files)
+
     def look(self, run: SeenRun) -> Iterable[Fact]:
         by_index = {use.index: use for use in run.files}
         for found in run.transfers:
@@ -155,6 +158,9 @@ class Conversion(FactRule):
 
     code = "conversion"
     subject = "conversions of types in HDF5"
+
+    def concerns(self, run: SeenRun) -> bool:
+        return any(use.top is IoLayer.HDF5 for use in run.files)
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         by_index = {use.index: use for use in run.files}

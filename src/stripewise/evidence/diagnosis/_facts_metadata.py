@@ -12,7 +12,7 @@ from stripewise.core import ReportedPart
 from stripewise.evidence.diagnosis._base import Numbers
 from stripewise.evidence.diagnosis._facts_base import FactRule, SeenRun
 from stripewise.evidence.figures import DATA, Fact
-from stripewise.evidence.trace import Action, Op
+from stripewise.evidence.trace import Action, IoLayer, Op
 from stripewise.present import count_text as count
 from stripewise.present import files_of
 from stripewise.present import number_text as number
@@ -25,6 +25,7 @@ LEAST_SYNC = 0.2
 LEAST_SYNCS = 10
 LEAST_OPENS = 10
 _OF_FILES = (Op.OPEN, Op.CLOSE, Op.META)
+_OPENING = (Op.OPEN, Op.CLOSE)
 _MOST_NAMED = 3
 
 
@@ -35,25 +36,43 @@ class Metadata(FactRule):
     subject = "share of metadata in the I/O time"
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
-        on_files = run.whole.calls(_OF_FILES)
-        unopened = max(run.io_cumulated - run.whole.calls().cumulated, 0.0)
-        spent = on_files.cumulated + unopened
+        parts = _parts(run)
+        spent = sum(parts.values())
         share = run.share(spent)
-        if not share >= LEAST_METADATA:
+        if not share >= LEAST_METADATA or self.why_unknown(run):
             return
         data = run.whole.calls(DATA).cumulated
+        worst = sorted(parts.items(), key=lambda one: -one[1])
+        told = ", ".join(
+            f"{name} {percent(run.share(n))}" for name, n in worst if n > 0.01 * spent
+        )
         counted = _calls(run)
         named = ", ".join(things(n, name) for name, n in counted[:_MOST_NAMED])
         text = (
-            f"{percent(share)} of the I/O time is metadata{f' ({named})' if named else ''}; "
-            f"data took {percent(run.share(data))}."
+            f"{percent(share)} of the I/O time is metadata: {told}"
+            f"{f' ({named})' if named else ''}; data took {percent(run.share(data))}."
         )
         numbers: Numbers = {"share": share, "calls": sum(n for _, n in counted), **dict(counted)}
-        yield run.timed_fact(self.code, text, spent, on_files.elapsed + unopened, numbers)
+        yield run.timed_fact(self.code, text, spent, run.whole.calls(_OF_FILES).elapsed, numbers)
 
     def why_unknown(self, run: SeenRun) -> str:
         why = "" if run.is_timed else "the source has no times of I/O"
-        return run.profile.why_missing(ReportedPart.SECONDS) or why
+        lacking = (run.profile.why_missing(part) for part in ReportedPart)
+        return next(filter(None, lacking), "") or why
+
+
+def _parts(run: SeenRun) -> dict[str, float]:
+    """Return the time of all ranks in each kind of metadata.
+
+    Other calls on streams are seeks, which write and read buffers: these are data.
+    """
+    layers = [layer for layer in IoLayer if layer is not IoLayer.STDIO]
+    return {
+        "opening": run.whole.calls([Op.OPEN]).cumulated,
+        "closing": run.whole.calls([Op.CLOSE]).cumulated,
+        "other calls on files": run.whole.calls([Op.META], layers=layers).cumulated,
+        "calls on names": max(run.io_cumulated - run.whole.calls().cumulated, 0.0),
+    }
 
 
 def _calls(run: SeenRun) -> list[tuple[str, int]]:
@@ -68,7 +87,8 @@ def _calls(run: SeenRun) -> list[tuple[str, int]]:
     found = {word: int(by_action[action]) for action, word in words.items()}
     found["open"] = max(found["open"], run.whole.calls([Op.OPEN]).count)
     if not any(n for word, n in found.items() if word != "open"):
-        found["other metadata call"] = run.whole.calls([Op.META]).count
+        layers = [layer for layer in IoLayer if layer is not IoLayer.STDIO]
+        found["other call"] = run.whole.calls([Op.META], layers=layers).count
     return sorted(((w, n) for w, n in found.items() if n), key=lambda one: -one[1])
 
 
@@ -109,13 +129,13 @@ class Opens(FactRule):
         ]
         if not again:
             return
-        again.sort(key=lambda use: -use.calls(_OF_FILES).cumulated)
+        again.sort(key=lambda use: -use.calls(_OPENING).cumulated)
         opens = [use.calls([Op.OPEN]) for use in again]
         total, ranks = sum(one.count for one in opens), max(opens[0].ranks, 1)
-        spent = sum(use.calls(_OF_FILES).cumulated for use in again)
+        spent = sum(use.calls(_OPENING).cumulated for use in again)
         paths = [use.path for use in again]
         each = opens[0].count / ranks
-        elapsed = sum(use.calls(_OF_FILES).elapsed for use in again)
+        elapsed = sum(use.calls(_OPENING).elapsed for use in again)
         text = (
             f"{files_of(paths[:16], len(paths))} {'was' if len(paths) == 1 else 'were'} opened "
             f"{count(total)} times, up to {number(each)} times by each process; opening and "

@@ -21,7 +21,7 @@ from stripewise.evidence.diagnosis._facts_base import (
     Traffic,
 )
 from stripewise.evidence.diagnosis._facts_requests import LEAST_CALLS, by_way
-from stripewise.evidence.figures import COLLECTIVE, DATA, Fact, FileUse
+from stripewise.evidence.figures import COLLECTIVE, DATA, SYSTEM, Fact, FileUse
 from stripewise.evidence.trace import ALL_RANKS, IoLayer, Op
 from stripewise.present import count_text as count
 from stripewise.present import files_of
@@ -39,6 +39,7 @@ ONE_RANK_SHARE = 0.9
 MANY_FILES = 100
 _AROUND = (Op.OPEN, Op.CLOSE, Op.META)
 LEAST_WAITING = 0.05
+LEAST_INSIDE = 0.5
 
 
 class Independent(FactRule):
@@ -46,6 +47,9 @@ class Independent(FactRule):
 
     code = "independent"
     subject = "collective and independent calls to shared files"
+
+    def concerns(self, run: SeenRun) -> bool:
+        return run.n_ranks > 1
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         if run.n_ranks < 2:
@@ -87,6 +91,9 @@ class SlowestRank(FactRule):
 
     code = "slowest-rank"
     subject = "I/O time and bytes of the ranks"
+
+    def concerns(self, run: SeenRun) -> bool:
+        return run.n_ranks > 1
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         if run.n_ranks < 2 or not run.is_timed:
@@ -197,6 +204,9 @@ class SingleWriter(FactRule):
     code = "single-writer"
     subject = "ranks that move data"
 
+    def concerns(self, run: SeenRun) -> bool:
+        return run.n_ranks > 1
+
     def look(self, run: SeenRun) -> Iterable[Fact]:
         if run.n_ranks < 2:
             return
@@ -290,6 +300,9 @@ class Waiting(FactRule):
     code = "waiting"
     subject = "waiting in pipes and sockets"
 
+    def concerns(self, run: SeenRun) -> bool:
+        return math.isfinite(run.figures.waiting_seconds)
+
     def look(self, run: SeenRun) -> Iterable[Fact]:
         waited, whole = run.figures.waiting_seconds, run.figures.run_seconds
         if not waited >= LEAST_WAITING * whole:
@@ -304,5 +317,41 @@ class Waiting(FactRule):
         yield Fact(self.code, text, math.nan, waited, weight, True, numbers)
 
     def why_unknown(self, run: SeenRun) -> str:
-        is_known = math.isfinite(run.figures.waiting_seconds)
-        return "" if is_known else "the source records regular files only"
+        return ""
+
+
+class LibraryTime(FactRule):
+    """Time inside I/O libraries, between the program's calls and the requests below."""
+
+    code = "library-time"
+    subject = "time inside I/O libraries"
+
+    def concerns(self, run: SeenRun) -> bool:
+        return any(use.top >= IoLayer.MPIIO for use in run.files)
+
+    def look(self, run: SeenRun) -> Iterable[Fact]:
+        mine = [part for part in run.traffic if part.use.top >= IoLayer.MPIIO and part.is_reached]
+        files = {part.use.index: part.use for part in mine}
+        # Of the slowest rank: ranks that move nothing themselves wait for those that do.
+        below = [use.calls(layers=SYSTEM, own=False).elapsed for use in files.values()]
+        above = [use.calls().elapsed for use in files.values()]
+        inside = sum(max(most - least, 0.0) for most, least in zip(above, below, strict=True))
+        io_seconds = run.figures.io_seconds
+        if not (run.is_timed and io_seconds > 0 and inside >= LEAST_INSIDE * io_seconds):
+            return
+        share = min(inside / io_seconds, 1.0)
+        names = {IoLayer.HDF5: "HDF5", IoLayer.PNETCDF: "PnetCDF", IoLayer.ADIOS2: "ADIOS2"}
+        which = names.get(max(use.top for use in files.values()), "MPI-IO")
+        what = ["copying"] if which == "MPI-IO" else ["compression", "conversion", "copying"]
+        what += ["exchange between ranks", "waiting for them"] if run.n_ranks > 1 else []
+        text = (
+            f"{percent(share)} of the I/O time is spent inside {which} ({', '.join(what)}), not "
+            "in requests to the file system."
+        )
+        numbers: Numbers = {"inside_seconds": inside, "request_seconds": sum(below)}
+        paths = tuple(use.path for use in files.values())
+        yield Fact(self.code, text, share, inside, share, True, numbers, paths[:16], len(paths))
+
+    def why_unknown(self, run: SeenRun) -> str:
+        has = any(part.is_reached for part in run.traffic)
+        return "" if has else "the source has no requests below the program's own calls"

@@ -64,7 +64,7 @@ class OpenPerStep(Rule):
             each = opens.count / max(opens.ranks, 1)
             if each < LEAST_OPENS:
                 continue
-            around_it = (Op.OPEN, Op.CLOSE, Op.META)
+            around_it = (Op.OPEN, Op.CLOSE)
             spent = use.calls(around_it)
             together = use.top >= IoLayer.MPIIO and opens.ranks > 1
             elapsed = spent.least if together else spent.elapsed
@@ -162,7 +162,7 @@ class NameCalls(Rule):
 
 
 LEAST_SYNCS = 10
-LEAST_RATIO = 0.5
+LEAST_RATIO = 0.05
 
 
 class SyncPerWrite(Rule):

@@ -109,8 +109,8 @@ class ChunkMismatch(Rule):
             yield Hit.of_calls(use, calls, gain, False, evidence | found)
 
     def phrase(self, merged: Merged) -> str:
-        times = number(float(merged.evidence["times"]))
-        return f"chunks of {merged.names} read {times} times over"
+        read, wanted = (float(merged.evidence[f"{name}_bytes"]) for name in ("read", "wanted"))
+        return f"reading chunks of {merged.names}: {size(read)} to serve {size(wanted)}"
 
     def text(self, merged: Merged) -> str:
         evidence = merged.evidence

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stripewise.evidence.diagnosis._facts_base import FactRule, SeenRun
 from stripewise.evidence.diagnosis._facts_hdf5 import Conversion, Fallback
 from stripewise.evidence.diagnosis._facts_metadata import Metadata, Opens, Syncs
 from stripewise.evidence.diagnosis._facts_ranks import (
     Independent,
     Interfaces,
+    LibraryTime,
     ManyFiles,
     SingleWriter,
     SlowestRank,
@@ -37,6 +40,7 @@ FACT_RULES: tuple[FactRule, ...] = (
     Independent(),
     Metadata(),
     Syncs(),
+    LibraryTime(),
     Opens(),
     ManyFiles(),
     SlowestRank(),
@@ -59,11 +63,38 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "unaligned": ("stripes",),
     "stripes": ("stripes",),
     "slowest-rank": ("imbalance",),
+    "single-writer": ("imbalance",),
     "metadata": ("open-per-step", "repeated-stat", "hdf5-metadata", "name-calls"),
     "opens": ("open-per-step",),
     "sync": ("sync-per-write",),
 }
 """Findings that can be the cause of a fact, by its code."""
+
+ADVICE = {
+    "re-reads": "Read once and keep the data in memory; let one rank read a small file and "
+    "broadcast it",
+    "re-writes": "Write each part once, after its last change",
+    "amplification": "Move contiguous pieces, so that nothing else must be read or rewritten",
+    "split-calls": "Lay data out so that a call is contiguous in the file, or gather the pieces "
+    "with collective calls",
+    "request-size": "Collect small pieces in a buffer and move 1 MiB or more at once",
+    "independent": "Use collective calls, if all ranks make the same number of calls",
+    "metadata": "Open, close and query fewer files, less often",
+    "sync": "Sync once for many records; in a database, put many changes into one transaction",
+    "opens": "Open the file once and keep it open",
+    "many-files": "Put the data of many files into one: a file for each rank, a container such "
+    "as HDF5, or an archive",
+    "slowest-rank": "Give all ranks the same share; if the bytes are equal, look at the node and "
+    "the storage target of the slow one",
+    "single-writer": "Let all ranks move their own part",
+    "random": "Access in the order of the file, or read larger parts into memory",
+    "gaps": "Move what lies side by side with one call, or use collective calls",
+    "unaligned": "Align requests to the stripes of the file (HDF5: H5Pset_alignment)",
+    "library-time": "Look at what the library does with the data: compression, conversion, "
+    "exchange between ranks",
+    "stdio": "Give the streams larger buffers (setvbuf with 1 MiB)",
+}
+"""What to try where a fact matters, by its code."""
 
 
 def tell(run: SeenRun) -> tuple[tuple[Fact, ...], tuple[Check, ...]]:
@@ -71,8 +102,10 @@ def tell(run: SeenRun) -> tuple[tuple[Fact, ...], tuple[Check, ...]]:
     facts: list[Fact] = []
     checks: list[Check] = []
     for rule in FACT_RULES:
+        if not rule.concerns(run):
+            continue
         why = rule.why_unknown(run)
-        found = list(rule.look(run))
+        found = [replace(one, advice=ADVICE.get(one.code, "")) for one in rule.look(run)]
         facts += found
         if not any(fact.unusual for fact in found):
             checks.append(Check(rule.code, rule.subject, why))

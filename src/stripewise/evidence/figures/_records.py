@@ -356,6 +356,7 @@ class Fact:
         weight: Importance from 0 to 1, by which facts are ordered: the share of the I/O time, or
             without times of the bytes, that the fact explains.
         unusual: Whether the fact matters for this run; others are only listed.
+        advice: What to try, as an imperative without a full stop; empty if nothing is known.
         figures: Numbers by name; sizes in bytes, times in seconds.
         files: Paths, at most 16; `n_files`: their full number.
     """
@@ -366,6 +367,7 @@ class Fact:
     seconds: float
     weight: float
     unusual: bool
+    advice: str = field(default="", kw_only=True)
     figures: Mapping[str, float | int | str] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     n_files: int = 0

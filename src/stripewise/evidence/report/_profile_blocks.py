@@ -103,7 +103,7 @@ def _ranks(of_run: Row) -> str:
 def _io_note(of_run: Row) -> str:
     share, slowest = of_run["io_share"], of_run["slowest_rank"]
     text = f"{'unknown share' if share is None else written(share, 'share')} of the run"
-    rank = f"; slowest: rank {slowest}" if slowest >= 0 else ""
+    rank = f"; slowest: rank {slowest}" if slowest >= 0 and of_run["n_ranks"] else ""
     if of_run["io_exact"]:
         threads = of_run.get("threads_seconds")
         together = f"; all its threads together {written(threads, 'seconds')}" if threads else ""
@@ -184,6 +184,7 @@ def times(profile: Row) -> Table:
 # What the run did, whether or not a saving is known.
 
 _MOST_FACTS = 3
+LEAST_IO_SHARE = 0.05
 
 
 def facts(profile: Row) -> list[Points | Section]:
@@ -193,22 +194,28 @@ def facts(profile: Row) -> list[Points | Section]:
     """
     if not profile.get("opening"):
         return []
-    told = [fact["text"] for fact in profile["facts"] if fact["unusual"]]
+    share = profile["figures"]["io_share"]
+    is_little = share is not None and share < LEAST_IO_SHARE
+    main = [one for one in profile["facts"] if one["unusual"] and not (is_little and _is_io(one))]
+    told = [fact["text"] for fact in main]
     points = [profile["opening"], *told[:_MOST_FACTS]]
-    if not told and (checked := [one for one in profile["checks"] if not one["why_unknown"]]):
-        subjects = ", ".join(one["subject"] for one in checked)
-        points.append(f"As usual: {subjects}.")
+    more = [*told[_MOST_FACTS:], *(f["text"] for f in profile["facts"] if f not in main)]
+    if usual := [one["subject"] for one in profile["checks"] if not one["why_unknown"]]:
+        more.append(f"Checked, and nothing unusual was found: {', '.join(usual)}.")
+    whys: dict[str, list[str]] = {}
+    for one in profile["checks"]:
+        if one["why_unknown"]:
+            whys.setdefault(one["why_unknown"], []).append(one["subject"])
+    more += [f"Not known ({why}): {', '.join(subjects)}." for why, subjects in whys.items()]
     blocks: list[Points | Section] = [Points.of("facts", "What the run did", points)]
-    more = [*told[_MOST_FACTS:], *(f["text"] for f in profile["facts"] if not f["unusual"])]
-    more += [
-        f"Not known of this run: {one['subject']} ({one['why_unknown']})."
-        for one in profile["checks"]
-        if one["why_unknown"]
-    ]
     if more:
         inner: list[Block] = [Points.of("more_facts", "", more)]
         blocks.append(Section("further_facts", "Further facts", inner, is_folded=True))
     return blocks
+
+
+def _is_io(fact: Row) -> bool:
+    return bool(fact["code"] != "waiting")
 
 
 # Findings and their remedies.
@@ -228,10 +235,22 @@ def findings(profile: Row) -> Findings:
             "run are not known."
         )
     else:
-        empty = "No saving can be predicted."
-        if not _TUNABLE.isdisjoint(row["layer"] for row in profile["layers"]):
-            empty += " To search for one by experiment: `stripewise tune`."
+        empty = _untold(profile)
     return Findings("findings", "Findings", advices(profile), empty)
+
+
+def _untold(profile: Row) -> str:
+    """Return what to try where no finding has a cause: the advice of the main facts."""
+    share = profile["figures"]["io_share"]
+    if share is not None and share < LEAST_IO_SHARE:
+        return "I/O is less than 5 % of the run: there is little to gain."
+    main = [one for one in profile.get("facts", ()) if one["unusual"] and one.get("advice")]
+    steps = list(dict.fromkeys(f"{one['advice']}." for one in main[:_MOST_FACTS]))
+    text = f"To try: {' '.join(steps)} " if steps else ""
+    text += "What a change would save cannot be told in advance."
+    if not _TUNABLE.isdisjoint(row["layer"] for row in profile["layers"]):
+        text += " To search for settings by experiment: `stripewise tune`."
+    return text
 
 
 def advices(profile: Row, proof: str | None = None) -> list[Advice]:
