@@ -62,7 +62,7 @@ def test_text_holds_figures_findings_and_tables():
         "Run time            100 s (4 ranks, 1 node)",
         "reading       40 ms  0.036 %         10 ms",
         "1. costly: 1 KiB independent writes to",
-        "A change saves about 27.9 s (18.6 s to 28.1 s)",
+        "A change saves about 27.9 s (18.6 s to 28 s)",
         "$ stripewise tune -- mpiexec -n 4 ./program",
         "Shared files: slowest and fastest rank",
         "Requests before and after MPI-IO",

@@ -82,7 +82,7 @@ def test_small_independent_writes_to_a_shared_file():
     after = 4 * 10_000 * 4 * KIB * 2e-9
     assert found.cost_seconds == pytest.approx(28.0 - after)
     assert found.least_seconds == pytest.approx(0.9 * 28.0 - 1.1 * after)
-    assert found.most_seconds == pytest.approx(28.01)  # never more than all I/O
+    assert found.most_seconds == pytest.approx(28.0)  # never more than all I/O
     assert found.measured
     assert (found.evidence["calls"], found.evidence["ranks"]) == (40_000, 4)
     assert "H5FD_MPIO_COLLECTIVE" in found.remedy

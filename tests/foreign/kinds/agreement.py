@@ -73,7 +73,10 @@ def _closing_line(closing: str, text: str) -> list[str]:
     """Compare the line after the run with the rows of the profile."""
     amount = r"((?:at least )?(?:unknown|[\d.]+ [^\s,]+))"
     found = re.search(
-        rf"^stripewise: I/O {amount} of \S+ \S+ +written {amount}, read {amount}", closing, re.M
+        rf"^stripewise: I/O (?:at most all \S+ \S+: )?{amount}(?: of \S+ \S+| in the calls of all "
+        rf"threads) +written {amount}, read {amount}",
+        closing,
+        re.M,
     )
     if found is None:
         return [f"the run's closing line has no amounts: {closing[-200:]}"]

@@ -161,7 +161,7 @@ def _nothing(
         worst = max(causes, key=lambda found: found.stake_seconds)
         return (
             f"{seconds(worst.stake_seconds)} of it went into {worst.phrase}. To try: "
-            f"{worst.advice}; what that saves cannot be told in advance."
+            f"{worst.advice}; {_bound(worst.stake_seconds)}."
         )
     seen = sum(not check.why_unknown for check in checks)
     if not seen:
@@ -172,11 +172,21 @@ def _nothing(
 
 
 def _remedy(fact: Fact, findings: Sequence[Finding], search: str) -> str:
-    """Return what to try, and that nobody can tell in advance what it saves."""
+    """Return what to try with the most that it can save, and how to search for settings."""
     cause = next((found for found in findings if found.code in CAUSES.get(fact.code, ())), None)
-    advice = cause.advice if cause is not None else fact.advice
-    text = f"To try: {advice}; what that saves cannot be told in advance." if advice else UNTOLD
+    text = UNTOLD
+    if cause is not None:
+        text = f"To try: {cause.advice}; {_bound(cause.stake_seconds)}."
+    elif fact.advice:
+        text = f"To try: {fact.advice}; {_bound(fact.seconds)}."
     return f"{text} To search for settings by experiment: `{search}`." if search else text
+
+
+def _bound(stake_seconds: float) -> str:
+    """Return the most that a change can save: the time of the calls concerned."""
+    if not stake_seconds > 0:  # or unknown
+        return "what that saves cannot be told in advance"
+    return f"that can save at most the {seconds(stake_seconds)} of these calls"
 
 
 def _search(run: PreparedRun) -> str:

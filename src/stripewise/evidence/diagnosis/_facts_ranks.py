@@ -61,7 +61,7 @@ class Independent(FactRule):
             text = (
                 f"{things(ranks, 'rank')} made {things(calls, f'independent {verb}')} of "
                 f"{size(concern.asked_bytes / max(concern.asked_calls, 1))} to {concern.names}, "
-                "which they share; no collective call gathers them."
+                "which they share."
             )
             numbers: Numbers = {"calls": calls, "ranks": ranks, "way": f"{verb}s"}
             yield run.fact(self.code, text, concern, numbers)

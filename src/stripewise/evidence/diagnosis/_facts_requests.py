@@ -20,7 +20,7 @@ from stripewise.evidence.diagnosis._facts_base import (
     Traffic,
 )
 from stripewise.evidence.figures import DATA, SYSTEM, Fact, FileUse
-from stripewise.evidence.trace import IoLayer
+from stripewise.evidence.trace import FileFlag, IoLayer
 from stripewise.present import count_text as count
 from stripewise.present import number_text as number
 from stripewise.present import percent_text as percent
@@ -216,6 +216,25 @@ class Order(FactRule):
             numbers = {"share": 1 - share, "calls": concern.total("count"), "way": way}
             yield run.fact("gaps", text, concern, numbers)
 
+        yield from self._views(run, {part.use.index for part in strided})
+
+    def _views(self, run: SeenRun, told: set[int]) -> Iterator[Fact]:
+        """Yield files whose MPI-IO calls go through views with gaps."""
+        gapped = (
+            part
+            for part in run.traffic
+            if part.use.index not in told and part.asked.count and _has_gaps(part.use)
+        )
+        for writing, concern in by_way(gapped):
+            verb = "write" if writing else "read"
+            text = (
+                f"{things(concern.asked_calls, f'MPI-IO {verb}')} of {concern.names} "
+                f"{'goes' if concern.asked_calls == 1 else 'go'} through a file view with gaps "
+                "(strided access)."
+            )
+            numbers: Numbers = {"calls": concern.asked_calls, "way": f"{verb}s"}
+            yield run.fact("gaps", text, concern, numbers, is_minor=True)
+
     @staticmethod
     def _counts(part: Traffic) -> bool:
         return part.count >= LEAST_CALLS and part.mean_bytes < SMALL_BYTES
@@ -238,6 +257,12 @@ class Order(FactRule):
         if shares and all(map(math.isnan, shares)):
             return "the source does not record the order of requests"
         return ""
+
+
+def _has_gaps(use: FileUse) -> bool:
+    """Return whether MPI-IO calls on a file had a view with gaps."""
+    flags = use.of_layer(IoLayer.MPIIO)["flags"]
+    return bool(np.bitwise_or.reduce(flags, initial=0) & FileFlag.INTERLEAVED)
 
 
 class Unaligned(FactRule):

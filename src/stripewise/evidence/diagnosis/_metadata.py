@@ -200,6 +200,7 @@ class SyncPerWrite(Rule):
 
     def remedy(self, merged: Merged) -> str:
         return (
-            "Sync once, after the last write. If each record must survive a crash (a data base, "
-            "a journal), the syncs are the price of that and must stay."
+            "Sync once for many records, unless each must survive a crash by itself. In a "
+            "database put many changes into one transaction; other programs sync once, after the "
+            "last write."
         )
