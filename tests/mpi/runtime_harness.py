@@ -149,9 +149,9 @@ class Ran:
         return max(int(r["write_max"]) for r in self.records(IoLayer.POSIX, name))
 
     def aligned_writes(self, name: str, bits: int) -> int:
-        """System writes whose offset and size are multiples of 2**bits."""
+        """System writes whose offset, other than 0, is a multiple of 2**bits."""
         records = self.records(IoLayer.POSIX, name)
-        return int(np.sum([record["write_alignment"][bits:].sum() for record in records]))
+        return int(np.sum([record["write_alignment"][bits:-1].sum() for record in records]))
 
     def settings(self, kind: SettingsKind, layer: IoLayer) -> dict[str, set[str]]:
         """Key to the values that were recorded by any process."""

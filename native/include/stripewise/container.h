@@ -196,7 +196,7 @@ struct sw_op_counters {
 };
 
 #define SW_SIZE_BINS 10  /* 0-100, -1K, -10K, -100K, -1M, -4M, -10M, -100M, -1G, more (bytes) */
-#define SW_ALIGN_BINS 32 /* bin = trailing zero bits of (offset | size), at most 31 */
+#define SW_ALIGN_BINS 32 /* bin = trailing zero bits of the offset, at most 31 */
 
 #define SW_FILE_READ 0x1u
 #define SW_FILE_WRITTEN 0x2u

@@ -461,6 +461,12 @@ void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_
     sw_inside_end();
 }
 
+void sw_file_reached(struct sw_file *file, int64_t end)
+{
+    if (file != NULL && end > 0)
+        raise_to(&file->record->maximum_offset, (uint64_t)end, false);
+}
+
 void sw_count_instead(struct sw_file *file, enum sw_op from, enum sw_op to, uint64_t count,
                       uint64_t bytes)
 {

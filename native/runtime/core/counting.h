@@ -71,9 +71,10 @@ static inline unsigned size_bin(uint64_t bytes)
     return bin + (bytes > last[bin]);
 }
 
-static inline unsigned alignment_bin(uint64_t offset_and_bytes)
+/* Offset 0 is a multiple of everything. */
+static inline unsigned alignment_bin(uint64_t offset)
 {
-    unsigned zeros = offset_and_bytes == 0 ? 31 : (unsigned)__builtin_ctzll(offset_and_bytes);
+    unsigned zeros = offset == 0 ? SW_ALIGN_BINS - 1 : (unsigned)__builtin_ctzll(offset);
     return zeros < SW_ALIGN_BINS ? zeros : SW_ALIGN_BINS - 1;
 }
 
@@ -110,7 +111,7 @@ static inline __attribute__((always_inline)) void add_write(struct sw_file *file
     add_bin(&record->write_sizes[size_bin(bytes)], alone);
     if (offset < 0)
         return;
-    add_bin(&record->write_alignment[alignment_bin((uint64_t)offset | bytes)], alone);
+    add_bin(&record->write_alignment[alignment_bin((uint64_t)offset)], alone);
     int64_t end = __atomic_load_n(&file->write_end, __ATOMIC_RELAXED);
     if (offset >= end)
         add(&record->sequential_writes, 1, alone);

@@ -259,6 +259,8 @@ void sw_count_told(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t o
                    bool outermost);
 /* Counts a system call that libc made for a stream, without time of its own. */
 void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_t offset);
+/* The file's calls have reached this place, whatever their offsets. */
+void sw_file_reached(struct sw_file *file, int64_t end);
 /* Records the event of a part of the current call, which is counted elsewhere. */
 void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                      uint32_t flags);

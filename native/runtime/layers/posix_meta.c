@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <sys/xattr.h>
 
+#include "../core/system.h"
 #include "posix.h"
 
 #define SW_ON_DESCRIPTOR_AS(type, name, op, action, description, parameters, arguments)           \
@@ -36,8 +37,50 @@ static struct sw_request sw_request_attribute(enum sw_action action, int fd, voi
     return request;
 }
 
-SW_ON_DESCRIPTOR(int, fsync, SW_OP_SYNC, SW_DO_SYNC, NULL, (int fd), (fd))
-SW_ON_DESCRIPTOR(int, fdatasync, SW_OP_SYNC, SW_DO_SYNC, NULL, (int fd), (fd))
+/* Descriptors of directories are not tracked: only a sync of one takes time. */
+static bool enter_directory(struct sw_call *call, int fd, const char *name)
+{
+    struct stat status;
+    int saved_errno = errno;
+    bool entered = fd >= 0 && sw_running() && sw_fd_entry(fd) == NULL &&
+                   sw_sys_fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) &&
+                   sw_enter_briefly_as(call, SW_LAYER_POSIX, name, false);
+    errno = saved_errno;
+    return entered;
+}
+
+static void leave_directory(struct sw_call *call, int fd, bool failed)
+{
+    bool wanted;
+    int saved_errno = errno;
+    sw_call_ended(call);
+    struct sw_file *file = sw_file_behind(SW_LAYER_POSIX, fd, true, &wanted);
+    if (failed)
+        call->event_flags |= SW_EVENT_FAILED;
+    if (file != NULL)
+        sw_leave(call, file, SW_OP_SYNC);
+    else
+        sw_leave_uncounted(call);
+    errno = saved_errno;
+}
+
+#define SW_ON_FILE_OR_DIRECTORY(name)                                                             \
+    SW_EXPORT int name(int fd)                                                                    \
+    {                                                                                             \
+        struct sw_call call;                                                                      \
+        struct sw_fd *entry = sw_posix_enter_quietly(&call, fd);                                  \
+        bool is_directory = entry == NULL && enter_directory(&call, fd, __func__);                \
+        int result = SW_CHAINED(int, sw_posix, SW_DO_SYNC,                                        \
+                                sw_request_control(SW_DO_SYNC, fd, NULL), (void)0, name, (fd));   \
+        if (entry != NULL)                                                                        \
+            sw_posix_leave(&call, entry, SW_OP_SYNC, result < 0);                                 \
+        else if (is_directory)                                                                    \
+            leave_directory(&call, fd, result < 0);                                               \
+        return result;                                                                            \
+    }
+
+SW_ON_FILE_OR_DIRECTORY(fsync)
+SW_ON_FILE_OR_DIRECTORY(fdatasync)
 SW_ON_DESCRIPTOR(int, syncfs, SW_OP_SYNC, SW_DO_SYNC, NULL, (int fd), (fd))
 SW_ON_DESCRIPTOR(int, sync_file_range, SW_OP_SYNC, SW_DO_SYNC, NULL,
                  (int fd, off64_t offset, off64_t bytes, unsigned flags),

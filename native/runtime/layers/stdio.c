@@ -159,12 +159,15 @@ SW_STREAM_LINE(__getdelim, (char **line, size_t *room, int end, FILE *stream),
 
 /* ---- position ------------------------------------------------------------------------------ */
 
-/* Returns the position after a successful seek; relative to the end it is unknown. */
-static int64_t position_after(const struct sw_fd *entry, int64_t offset, int whence)
+/* Returns the position after a successful seek, according to libc where the program did not say
+ * it: then nothing is left to write, and what was read ahead counts back from the kernel's
+ * position. Wide characters have another buffer. */
+static int64_t position_after(const FILE *stream, int64_t offset, int whence)
 {
     if (whence == SEEK_SET)
         return offset;
-    return whence == SEEK_CUR && entry->position >= 0 ? entry->position + offset : -1;
+    bool known = stream->_offset >= 0 && stream->_mode <= 0;
+    return known ? stream->_offset - (stream->_IO_read_end - stream->_IO_read_ptr) : -1;
 }
 
 /* Returns whether a seek has read a block: outside of what was read before, and off the boundary
@@ -223,7 +226,7 @@ static void seek_end(struct sw_transfer *transfer, int64_t was, int result, int6
         int64_t was = counted ? sw_stream_left(stream, transfer.entry) : -1;                      \
         int result = sw_stdio()->name(stream, offset, whence);                                    \
         if (counted)                                                                              \
-            seek_end(&transfer, was, result, position_after(transfer.entry, offset, whence));     \
+            seek_end(&transfer, was, result, position_after(stream, offset, whence));             \
         return result;                                                                            \
     }
 

@@ -9,6 +9,10 @@
 #define _GNU_SOURCE
 #include "streams.h"
 
+#include <sys/stat.h>
+
+#include "../core/system.h"
+
 #define SMALLEST_BLOCK 128 /* smaller buffers are bypassed */
 
 static void issue(struct sw_fd *entry, int fd, enum sw_op op, int64_t bytes, int64_t offset)
@@ -80,6 +84,33 @@ int64_t sw_stream_left(const FILE *stream, struct sw_fd *entry)
     return known;
 }
 
+#define APPENDS 0x1000 /* _IO_IS_APPENDING of glibc */
+
+/* Returns where the stream will be when nothing is left in its buffer; negative if unknown. */
+static int64_t final_place(const FILE *stream)
+{
+    struct sw_buffered now = sw_buffered(stream);
+    struct stat status;
+    if (now.pending == 0 || (stream->_flags & APPENDS) == 0)
+        return sw_sys_lseek(stream->_fileno, 0, SEEK_CUR) + (int64_t)now.pending -
+               (int64_t)now.ahead;
+    return sw_sys_fstat(stream->_fileno, &status) == 0 ? status.st_size + (int64_t)now.pending
+                                                       : -1;
+}
+
+void sw_stream_reached(const FILE *stream, struct sw_fd *entry)
+{
+    bool known = (entry->flags & SW_FD_ASK) == 0 && entry->position >= 0;
+    if (known || entry->stdio == NULL || stream->_mode > 0 ||
+        entry->generation != sw_options.generation)
+        return;
+    int saved_errno = errno;
+    int64_t end = final_place(stream);
+    sw_file_reached(entry->stdio, end);
+    sw_file_reached(entry->issued, end);
+    errno = saved_errno;
+}
+
 /* ---- at exit ------------------------------------------------------------------------------ */
 
 /* Returns false if another thread holds it: then libc's order can no longer be kept. */
@@ -93,6 +124,8 @@ static bool end_stream(FILE *stream, bool now)
         return false;
     if (entry != NULL && entry->generation == sw_options.generation && entry->stdio != NULL)
         (void)sw_stream_left(stream, entry);
+    if (own)
+        sw_stream_reached(stream, entry);
     if (own && before.pending != 0 && !now)
         sw_count_issued(sw_fd_issued(entry), SW_OP_WRITE, before.pending, -1);
     if (!now)

@@ -159,6 +159,8 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
     call.position = (both || mode[0] == 'r' ? SW_OPEN_READ : 0) |
                     (both || mode[0] != 'r' ? SW_OPEN_WRITE : 0) |
                     (mode[0] == 'a' ? SW_OPEN_APPEND : 0);
+    if (mode[0] == 'a')
+        sw_fd_add_flags(entry, SW_FD_ASK); /* libc sets O_APPEND */
     sw_leave(&call, stream != NULL ? sw_fd_stdio(entry) : NULL, SW_OP_OPEN);
     return stream;
 }
@@ -212,6 +214,7 @@ static void issue_rest(FILE *stream, struct sw_fd *entry)
                         (entry->flags & SW_FD_ASK) == 0 && entry->position >= 0
                             ? entry->position - (int64_t)before.pending
                             : -1);
+    sw_stream_reached(stream, entry);
 }
 
 SW_EXPORT int fclose(FILE *stream)

@@ -159,6 +159,8 @@ void sw_issue_blocks(const FILE *stream, struct sw_fd *entry, int64_t bytes, int
  * wide characters, have moved the position. Returns the kernel's position according to libc, -1 if
  * unknown. */
 int64_t sw_stream_left(const FILE *stream, struct sw_fd *entry);
+/* Call when the stream ends: asks once how far it came, if its calls did not tell. */
+void sw_stream_reached(const FILE *stream, struct sw_fd *entry);
 /* Counts, at exit, what libc will still write, in the order of its list of streams. `now`: write
  * it at once, in that order. */
 void sw_issued_at_exit(bool now);

@@ -230,11 +230,12 @@ def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
             for size, fraction in file.aligned_fraction.items()
             if fraction > 0
         )
+        about = "" if file.median_write_bytes == file.largest_write_bytes else "about "
         nothing = "none aligned" if file.aligned_fraction else "alignment unknown"
         lines.append(
             f"     {'observed':<9} {plural(file.writers, 'writer')}, "
             f"{plural(file.system_writes, 'system write')}, "
-            f"median {size_text(file.median_write_bytes)}, "
+            f"median {about}{size_text(file.median_write_bytes)}, "
             f"largest {size_text(file.largest_write_bytes)}, {aligned or nothing}"
         )
     return lines

@@ -226,6 +226,18 @@ def test_what_cannot_be_replayed_is_told_or_refused() -> None:
         build_plan(script.trace())
 
 
+def test_syncs_of_a_directory_are_left_out() -> None:
+    script = Script()
+    script.call(0, IoLayer.POSIX, Op.OPEN, "open", "/d/file", offset=6)
+    script.call(0, IoLayer.POSIX, Op.WRITE, "write", "/d/file", bytes=100)
+    script.call(0, IoLayer.POSIX, Op.SYNC, "fsync", "/d/file")
+    script.call(0, IoLayer.POSIX, Op.SYNC, "fsync", "/d")
+    script.call(0, IoLayer.POSIX, Op.CLOSE, "close", "/d/file")
+    plan = build_plan(script.trace())
+    assert plan.notes == ("left out: 1 call, fsync of a directory is not replayed",)
+    assert [verb for verb, *_ in calls_of(plan, 0)].count("posix.fsync") == 1
+
+
 def test_failed_calls_and_a_selection_that_is_cut_are_left_out() -> None:
     script = collective_writes()
     script.paths.append("/h.h5")

@@ -52,8 +52,9 @@ _MOST_FILES = 64
 def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     """Complete a profile whose tables and hints are known.
 
-    `unaligned` counts the POSIX and stdio writes whose offset or size is not a multiple of
-    `alignment`: the striping unit that MPI reported, otherwise 4096 bytes.
+    `unaligned` counts the POSIX and stdio writes whose offset is not a multiple of `alignment`:
+    the striping unit that MPI reported, otherwise 4096 bytes. It is -1 where data was moved but
+    no offset of a write is known.
     """
     layouts = _layouts(profile.hints) | _own_layouts(profile.settings)
     _set_alignment(profile, layouts)
@@ -142,10 +143,12 @@ def _set_alignment(profile: RunProfile, layouts: dict[int, FileLayout]) -> None:
     alignment = of_file[rows["file"]]
     zeros = np.log2(np.maximum(alignment & -alignment, 1)).astype(np.int64)
     below = np.arange(ALIGN_BINS) < zeros[:, None]
-    known = np.isin(rows["layer"], SYSTEM_LAYERS)
+    system = np.isin(rows["layer"], SYSTEM_LAYERS)
+    is_idle = rows["count"][:, (*READS, *WRITES)].sum(axis=1) == 0
+    known = system & (is_idle | (rows["write_alignment"].sum(axis=1) > 0))
     unaligned = np.where(below, rows["write_alignment"], 0).sum(axis=1)
     rows["unaligned"] = np.where(known, unaligned, -1)
-    rows["alignment"] = np.where(known, alignment, 0)
+    rows["alignment"] = np.where(system, alignment, 0)
 
 
 def _set_single_sizes(rows: NDArray[Any]) -> None:

@@ -254,6 +254,7 @@ _UNSOUND = (
     "{} without its variable is not replayed",
     "the dataset has filters (compression), and the replay has noise instead of its data",
     "HDF5 converts values of a type that the trace does not describe",
+    "{} of a directory is not replayed",
 )
 
 
@@ -270,7 +271,15 @@ def _unsound(trace: Trace) -> NDArray[np.int64]:
     nameless = moves & (rows["bytes"] > 0) & of_library & (rows["object"] < 0)
     unlike = _converted_otherwise(trace) & of_library
     filtered = moves & _of_objects(trace, lambda one: one.storage == "filtered")
-    return np.select((cut_shape, cut_view, nameless, filtered, unlike), (1, 2, 3, 4, 5), 0)
+    reasons = (cut_shape, cut_view, nameless, filtered, unlike, _of_directories(trace))
+    return np.select(reasons, range(1, len(_UNSOUND)), 0)
+
+
+def _of_directories(trace: Trace) -> NDArray[np.bool_]:
+    """Return which rows sync a directory, (n_rows,) bool: what is synced and nothing else."""
+    rows = trace.rows
+    syncs = (rows["op"] == Op.SYNC) & (rows["layer"] == IoLayer.POSIX)
+    return np.asarray(syncs & ~np.isin(rows["file"], np.unique(rows["file"][~syncs])))
 
 
 def _of_objects(trace: Trace, choose: Callable[[TraceObject], bool]) -> NDArray[np.bool_]:
