@@ -7,9 +7,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from native_hosts import Host, Programs, operations
 
@@ -23,6 +25,11 @@ EXTENTS = {
     "read_and_appended": 2070,
     "within": 300,
     "to_the_end": 640,
+    "pushed_back": 10,
+    "left": 20,
+    "left_at_the_end": 120,
+    "put": 10_000,
+    "left_characters": 5000,
 }
 SEQUENTIAL = {
     "dd": ["dd", "if=/dev/zero", "of=out", "bs=512", "count=20"],
@@ -61,6 +68,36 @@ def test_records_follow_each_other_at_the_end(host: Host, programs: Programs) ->
     assert record["consecutive_writes"] == 1 + sum(
         place == end for place, end in zip(places, ends[:-1], strict=True)
     )
+
+
+def writes_by_strace(program: Path, directory: Path) -> dict[str, Counter[int]]:
+    """Return how many writes to each file begin at a multiple of each power of two, at most 31."""
+    log = directory / "log"
+    strace = ["strace", "-y", "-s", "0", "-e", "trace=openat,read,write,lseek", "-o", str(log)]
+    subprocess.run([*strace, str(program)], cwd=directory, check=True)
+    place: Counter[str] = Counter()
+    found: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    pattern = r"^(?:(read|write|lseek)\(\d+<([^>]+)>.*|(openat)\(.*) = (\d+)(?:<(.*)>)?$"
+    for call, path, _, value, opened in re.findall(pattern, log.read_text(), re.M):
+        name, number = Path(path or opened).name, int(value)
+        if call == "write" and number:
+            start = place[name]
+            found[name][min((start & -start).bit_length() - 1, 31) if start else 31] += 1
+        place[name] = number if call == "lseek" else place[name] + number if call else 0
+    return found
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_libc_writes_where_strace_sees_it(host: Host, programs: Programs, tmp_path: Path) -> None:
+    program = programs.executable("places")
+    (tmp_path / "traced").mkdir()
+    seen = writes_by_strace(program, tmp_path / "traced")
+    host.check(program)
+    profile = host.profile
+    for name in ("records", "back", "characters", "within"):
+        number = next(i for i, path in enumerate(profile.paths) if path.endswith(f"/{name}"))
+        bins = profile.issued[profile.issued["file"] == number]["write_alignment"].sum(axis=0)
+        assert {place: int(bins[place]) for place in np.flatnonzero(bins).tolist()} == seen[name]
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")

@@ -91,11 +91,10 @@ static int64_t final_place(const FILE *stream)
 {
     struct sw_buffered now = sw_buffered(stream);
     struct stat status;
-    if (now.pending == 0 || (stream->_flags & APPENDS) == 0)
-        return sw_sys_lseek(stream->_fileno, 0, SEEK_CUR) + (int64_t)now.pending -
-               (int64_t)now.ahead;
-    return sw_sys_fstat(stream->_fileno, &status) == 0 ? status.st_size + (int64_t)now.pending
-                                                       : -1;
+    bool appends = now.pending != 0 && (stream->_flags & APPENDS) != 0;
+    int64_t place = appends ? sw_sys_fstat(stream->_fileno, &status) == 0 ? status.st_size : -1
+                            : sw_sys_lseek(stream->_fileno, 0, SEEK_CUR);
+    return place < 0 ? -1 : place + (int64_t)now.pending - (int64_t)now.ahead;
 }
 
 void sw_stream_reached(const FILE *stream, struct sw_fd *entry)

@@ -106,6 +106,41 @@ static void on_descriptors(void)
     fclose(stream);
 }
 
+static void put_characters(FILE *stream, int number)
+{
+    for (int i = 0; i < number; i++)
+        fputc('c', stream);
+}
+
+static void by_characters(void)
+{
+    FILE *stream = fopen("put", "w");
+    put_characters(stream, 10000);
+    fclose(stream);
+
+    make("pushed_back", 3000);
+    stream = fopen("pushed_back", "r+");
+    if (fread(block, 1, 10, stream) != 10)
+        exit(1);
+    ungetc('c', stream);
+    fseek(stream, 0, SEEK_CUR);
+    put(stream, 1); /* 9 to 10 */
+    fclose(stream);
+}
+
+/* exit() writes what is left in them. */
+static void leave_open(void)
+{
+    FILE *stream = fopen("left", "a");
+    put(stream, 20);
+    make("left_at_the_end", 100);
+    stream = fopen("left_at_the_end", "r+");
+    fseek(stream, 0, SEEK_END);
+    put(stream, 20);
+    stream = fopen("left_characters", "w");
+    put_characters(stream, 5000);
+}
+
 int main(void)
 {
     header_and_records();
@@ -113,5 +148,7 @@ int main(void)
     after_characters();
     append();
     on_descriptors();
+    by_characters();
+    leave_open();
     return 0;
 }

@@ -325,7 +325,7 @@ def _counter_rows(found: _LocatedRecords, processes: NDArray[Any]) -> NDArray[An
     for name in ("first", "last"):
         rows[name] = np.where(moved, (records[f"{name}_ns"] + shift) * 1e-9, np.nan)
     end = records["maximum_offset"].astype(np.int64)
-    rows["maximum_offset"] = np.where(moved & (end > 0), end, -1)
+    rows["maximum_offset"] = np.where(end > 0, end, -1)
     return rows
 
 
@@ -444,6 +444,8 @@ def add_characters(
     added = np.zeros(len(place), np.int64)
     for op, way in _WAYS:
         added += _add(rows, place, own, processes, op, way)
+    ends = np.maximum(rows["maximum_offset"][place], own["maximum_offset"])
+    rows["maximum_offset"][place] = np.where(added > 0, ends, rows["maximum_offset"][place])
     untimed = added > _LEAST_SHARE * requested_bytes(rows[place])
     return tuple(_gaps(rows[streams], set(rows["file"][place[untimed]].tolist())))
 
