@@ -295,7 +295,9 @@ class Unaligned(FactRule):
         """Return unaligned requests, all requests and the unit in bytes; None if unknown."""
         rows = use.lowest
         rows = rows[(rows["unaligned"] >= 0) & (rows["layer"] != IoLayer.STDIO)]
-        calls = int(rows["count"][:, DATA].sum())
+        # Our own recordings have the alignment of writes at known offsets, logs that of all calls.
+        placed = rows["write_alignment"].sum(axis=1)
+        calls = int(np.where(placed > 0, placed, rows["count"][:, DATA].sum(axis=1)).sum())
         if not calls:
             return None
         unit = int(rows["alignment"].max(initial=0)) or BLOCK_BYTES
