@@ -13,7 +13,7 @@ from stripewise.core import Exchange, Interval, StorageCosts, around, interpolat
 from stripewise.evidence.facts import Mpiio, mpiio_of, stack_of
 from stripewise.evidence.figures import READS, WRITES, Calls, Figures, FileUse
 from stripewise.evidence.patterns import Pattern
-from stripewise.evidence.trace import RunProfile, Trace
+from stripewise.evidence.trace import Op, RunProfile, Trace
 from stripewise.present import files_of
 
 LEAST_SECONDS = 0.1
@@ -28,6 +28,12 @@ _EACH_PIECE = Interval(1e-7, 1e-6, 5e-6)
 """Seconds for each piece of an exchange without a measurement."""
 
 Numbers = Mapping[str, float | int | str]
+
+
+def opening_of(use: FileUse) -> Calls:
+    """Return the opens and closes of a file; Darshan has one time of these and other metadata."""
+    found = use.calls((Op.OPEN, Op.CLOSE))
+    return found if found.cumulated else use.calls((Op.OPEN, Op.CLOSE, Op.META))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from stripewise.core import ReportedPart
-from stripewise.evidence.diagnosis._base import Numbers
+from stripewise.evidence.diagnosis._base import Numbers, opening_of
 from stripewise.evidence.diagnosis._facts_base import FactRule, SeenRun
 from stripewise.evidence.figures import DATA, Fact
 from stripewise.evidence.trace import Action, IoLayer, Op
@@ -25,7 +25,6 @@ LEAST_SYNC = 0.2
 LEAST_SYNCS = 10
 LEAST_OPENS = 10
 _OF_FILES = (Op.OPEN, Op.CLOSE, Op.META)
-_OPENING = (Op.OPEN, Op.CLOSE)
 _MOST_NAMED = 3
 
 
@@ -67,10 +66,14 @@ def _parts(run: SeenRun) -> dict[str, float]:
     Other calls on streams are seeks, which write and read buffers: these are data.
     """
     layers = [layer for layer in IoLayer if layer is not IoLayer.STDIO]
+    opens, closes = (run.whole.calls([op]) for op in (Op.OPEN, Op.CLOSE))
+    is_apart = opens.cumulated > 0 or not opens.count  # Darshan has one time of all metadata
     return {
-        "opening": run.whole.calls([Op.OPEN]).cumulated,
-        "closing": run.whole.calls([Op.CLOSE]).cumulated,
-        "other calls on files": run.whole.calls([Op.META], layers=layers).cumulated,
+        "opening": opens.cumulated,
+        "closing": closes.cumulated,
+        "other calls on files" if is_apart else "opening and other calls on files": (
+            run.whole.calls([Op.META], layers=layers).cumulated
+        ),
         "calls on names": max(run.io_cumulated - run.whole.calls().cumulated, 0.0),
     }
 
@@ -129,13 +132,13 @@ class Opens(FactRule):
         ]
         if not again:
             return
-        again.sort(key=lambda use: -use.calls(_OPENING).cumulated)
+        again.sort(key=lambda use: -opening_of(use).cumulated)
         opens = [use.calls([Op.OPEN]) for use in again]
         total, ranks = sum(one.count for one in opens), max(opens[0].ranks, 1)
-        spent = sum(use.calls(_OPENING).cumulated for use in again)
+        spent = sum(opening_of(use).cumulated for use in again)
         paths = [use.path for use in again]
         each = opens[0].count / ranks
-        elapsed = sum(use.calls(_OPENING).elapsed for use in again)
+        elapsed = sum(opening_of(use).elapsed for use in again)
         text = (
             f"{files_of(paths[:16], len(paths))} {'was' if len(paths) == 1 else 'were'} opened "
             f"{count(total)} times, up to {number(each)} times by each process; opening and "

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from stripewise.core import Interval
-from stripewise.evidence.diagnosis._base import Hit, Merged, Numbers, PreparedRun, Rule
+from stripewise.evidence.diagnosis._base import (
+    Hit,
+    Merged,
+    Numbers,
+    PreparedRun,
+    Rule,
+    opening_of,
+)
 from stripewise.evidence.figures import WRITES
 from stripewise.evidence.trace import Action, IoLayer, Op
 from stripewise.present import count_text as count
@@ -64,8 +71,7 @@ class OpenPerStep(Rule):
             each = opens.count / max(opens.ranks, 1)
             if each < LEAST_OPENS:
                 continue
-            around_it = (Op.OPEN, Op.CLOSE)
-            spent = use.calls(around_it)
+            spent = opening_of(use)
             together = use.top >= IoLayer.MPIIO and opens.ranks > 1
             elapsed = spent.least if together else spent.elapsed
             gain = run.now(elapsed).scaled(1 - 1 / each)
