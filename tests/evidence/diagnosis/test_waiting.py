@@ -36,9 +36,9 @@ FIFO = {Op.OPEN: (2, 0, 90.0), Op.READ: (2, 41, 1e-5), Op.WRITE: (1, 5, 1e-5)}
 
 
 def test_a_call_that_waits_for_another_program_is_no_io():
-    assert waiting(("/work/to-me", IoLayer.POSIX, FIFO)) == [pytest.approx(90.0, rel=1e-3)]
+    assert waiting(("/data/to-me", IoLayer.POSIX, FIFO)) == [pytest.approx(90.0, rel=1e-3)]
     reads = {Op.OPEN: (1, 0, 1e-5), Op.READ: (4, 4 * KIB, 60.0)}
-    assert waiting(("/work/lines", IoLayer.STDIO, reads)) == [pytest.approx(60.0)]
+    assert waiting(("/data/lines", IoLayer.STDIO, reads)) == [pytest.approx(60.0)]
 
 
 @pytest.mark.parametrize(

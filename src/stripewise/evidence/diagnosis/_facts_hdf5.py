@@ -81,14 +81,18 @@ _CHUNKS = _Reason(
 )
 
 
-class Fallback(FactRule):
+class OfHdf5(FactRule):
+    """Fact about runs that use HDF5."""
+
+    def concerns(self, run: SeenRun) -> bool:
+        return any(use.top is IoLayer.HDF5 for use in run.files)
+
+
+class Fallback(OfHdf5):
     """Collective HDF5 transfers that HDF5 carried out independently."""
 
     code = "fallback"
     subject = "collective HDF5 calls that became independent"
-
-    def concerns(self, run: SeenRun) -> bool:
-        return any(use.top is IoLayer.HDF5 for use in run.files)
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         by_index = {use.index: use for use in run.files}
@@ -153,14 +157,11 @@ class Fallback(FactRule):
         return run.profile.why_missing(ReportedPart.CALLS)
 
 
-class Conversion(FactRule):
+class Conversion(OfHdf5):
     """HDF5 transfers whose values are converted, or that move single members of a compound."""
 
     code = "conversion"
     subject = "conversions of types in HDF5"
-
-    def concerns(self, run: SeenRun) -> bool:
-        return any(use.top is IoLayer.HDF5 for use in run.files)
 
     def look(self, run: SeenRun) -> Iterable[Fact]:
         by_index = {use.index: use for use in run.files}

@@ -42,18 +42,20 @@ LEAST_WAITING = 0.05
 LEAST_INSIDE = 0.5
 
 
-class Independent(FactRule):
+class OfRanks(FactRule):
+    """Fact about runs of several ranks."""
+
+    def concerns(self, run: SeenRun) -> bool:
+        return run.n_ranks > 1
+
+
+class Independent(OfRanks):
     """Ranks that use a shared file in small pieces without collective calls."""
 
     code = "independent"
     subject = "collective and independent calls to shared files"
 
-    def concerns(self, run: SeenRun) -> bool:
-        return run.n_ranks > 1
-
     def look(self, run: SeenRun) -> Iterable[Fact]:
-        if run.n_ranks < 2:
-            return
         for writing, concern in by_way(part for part in run.traffic if _is_scattered(part)):
             ranks = max(part.asked.ranks for part in concern.parts)
             calls = sum(_independent(part) for part in concern.parts)
@@ -86,17 +88,14 @@ def _sizes(part: Traffic) -> tuple[float, float]:
     return part.mean_bytes, part.asked.mean_bytes
 
 
-class SlowestRank(FactRule):
+class SlowestRank(OfRanks):
     """One rank that takes far longer than the others, or moves far more."""
 
     code = "slowest-rank"
     subject = "I/O time and bytes of the ranks"
 
-    def concerns(self, run: SeenRun) -> bool:
-        return run.n_ranks > 1
-
     def look(self, run: SeenRun) -> Iterable[Fact]:
-        if run.n_ranks < 2 or not run.is_timed:
+        if not run.is_timed:
             return
         yield from self._over_all(run)
         yield from self._on_shared_files(run)
@@ -198,18 +197,13 @@ def _excess(use: FileUse) -> float:
     return found
 
 
-class SingleWriter(FactRule):
+class SingleWriter(OfRanks):
     """One rank of many that moves nearly all data."""
 
     code = "single-writer"
     subject = "ranks that move data"
 
-    def concerns(self, run: SeenRun) -> bool:
-        return run.n_ranks > 1
-
     def look(self, run: SeenRun) -> Iterable[Fact]:
-        if run.n_ranks < 2:
-            return
         for writing in (True, False):
             mine = [part for part in run.traffic if part.writing is writing and part.asked.bytes]
             name = f"outermost_{'write' if writing else 'read'}_bytes"

@@ -59,7 +59,8 @@ def judge(run: PreparedRun) -> tuple[Finding, ...]:
                 if is_fitting(rule, merged, run):
                     findings.append(_finding(rule, merged, run))
                     claimed.update(_claim(rule, hit) for hit in some)
-                    hits[:] = [hit for hit in hits if not any(hit is one for one in some)]
+                    told = set(map(id, some))
+                    hits[:] = [hit for hit in hits if id(hit) not in told]
     return tuple(sorted(findings, key=lambda found: -(found.cost_seconds or 0.0)))
 
 
